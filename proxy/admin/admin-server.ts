@@ -1,5 +1,5 @@
 // The admin server (specification, "Admin server"): configuration dump, log levels, memory, traces, profiles, shutdown.
-// Loopback only unless told otherwise; never shows secret material.
+// Listens on loopback unless configured otherwise; never shows secrets.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { LEVEL_USAGE } from '../log/level-filter.ts'
 import type { LoggerRoot } from '../log/logger.ts'

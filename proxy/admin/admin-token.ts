@@ -26,10 +26,10 @@ export class AdminToken {
     )
   }
 
-  /** @throws {Error} of the file system; then nobody has the token. */
+  /** @throws {Error} of the file system; then no client has the token. */
   write(port: number): void {
     const file = adminTokenFile(port)
-    // Made anew, never written into: what lies there may belong to somebody else, or be a link.
+    // Always a new file: an existing file may belong to another user, or be a link.
     rmSync(file, { force: true })
     writeFileSync(file, `${this.#value}\n`, { flag: 'wx', mode: 0o600 })
     this.#file = file

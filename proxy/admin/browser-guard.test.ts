@@ -20,7 +20,7 @@ describe('isTrustedHost', () => {
     expect(isTrustedHost(host, undefined)).toBe(isTrusted)
   })
 
-  it('trusts the one address it was told to listen on', () => {
+  it('trusts the configured listen address only', () => {
     expect(isTrustedHost('10.0.0.7:15000', '10.0.0.7')).toBe(true)
     expect(isTrustedHost('[fd00::7]:15000', 'fd00::7')).toBe(true)
     expect(isTrustedHost('10.0.0.8:15000', '10.0.0.7')).toBe(false)

@@ -9,7 +9,7 @@ const TRUSTED_ORIGINS: ReadonlySet<string> = new Set(
 )
 const LOOPBACK_HOSTS = new Set(['localhost', '127.0.0.1', '[::1]'])
 
-/** `allowedHost`: the address the server was told to listen on, when that is a particular one. */
+/** `allowedHost`: the configured listen address, if it is a particular one. */
 export function isTrustedHost(hostHeader: string | undefined, allowedHost: string | undefined): boolean {
   if (hostHeader === undefined) return false
   const name = hostHeader.toLowerCase().replace(/:\d{1,5}$/, '')
@@ -18,7 +18,7 @@ export function isTrustedHost(hostHeader: string | undefined, allowedHost: strin
   return name === (allowedHost.includes(':') ? `[${allowedHost}]` : allowedHost).toLowerCase()
 }
 
-/** A page that may do what tools may: it is answered with these headers. undefined: it is none of those. */
+/** Response headers for a page with the rights of command-line tools. undefined: the page has no such rights. */
 export function corsHeaders({ origin }: IncomingHttpHeaders): Readonly<Record<string, string>> | undefined {
   if (origin === undefined || !TRUSTED_ORIGINS.has(origin)) return undefined
   return { 'access-control-allow-origin': origin, 'access-control-allow-credentials': 'true', vary: 'origin' }

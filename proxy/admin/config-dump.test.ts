@@ -203,7 +203,7 @@ describe('configDump', () => {
     ['CONNECT to listeners', { connect: { mode: 'Tunnel' } }, 'connect'],
     ['PROXY headers', { proxyProtocol: { version: 'All', mode: 'Strict' } }, 'proxy'],
     ['both', { proxyProtocol: { version: 'V1', mode: 'Optional' }, connect: { mode: 'Tunnel' } }, 'proxy'],
-  ])('tells what carries connections: %s', (_, frontend, expected) => {
+  ])('shows the transport of connections: %s', (_, frontend, expected) => {
     const target = { gateway: { namespace: 'infra', name: 'edge', port: 443 } }
     const name = { kind: 'GwPolicy', namespace: 'infra', name: 'f' }
     const policies = frontend === undefined ? [] : [{ key: 'f', name, target, policy: { frontend } }]

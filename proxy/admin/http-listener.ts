@@ -30,7 +30,7 @@ export async function listenHttp(
   const servers = [first]
   const bound = portOf(first)
   if (host === 'localhost') {
-    // A machine without IPv6 is no failure; a port that someone else holds on ::1 is.
+    // A machine without IPv6 is not a failure; a port on ::1 that another process uses is one.
     const second = await listenOne(what, { host: '::1', port: bound }, handle).catch((error: unknown) => {
       if (port !== 0 && error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
         first.close()

@@ -33,7 +33,7 @@ beforeAll(async () => {
   })
   const backend = { static: { host: '127.0.0.1', port: await listening(upstream) } }
   gateway = await testProxy({ workers: 2, routes: [{ name: 'all', prefix: '/', backend }] })
-  // Any end will do: with `-h` the tool tells its flags and fails.
+  // Any end will do: with `-h` the tool prints its flags and fails.
   if (hasGo) await execute('go', ['tool', 'pprof', '-h']).catch(() => undefined)
 }, GO_BUILD_MS_MAX)
 

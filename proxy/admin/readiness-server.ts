@@ -1,5 +1,5 @@
 // Readiness on :15021: `/healthz/ready` (data-plane supplement, section 6.1). The status answers the probe; the body
-// tells a person what is missing and what was refused last.
+// names the pending parts and the last rejected configuration.
 import type { HttpListener, ListenAddress } from './http-listener.ts'
 import { listenHttp, sendText, splitTarget } from './http-listener.ts'
 

@@ -1,5 +1,5 @@
-// Which policy a value of a merged configuration comes from, for traces. By the identity of the value: merging takes
-// values over whole. Says nothing of values that were put together from several, or that are no objects.
+// The policy of each value in a merged configuration, for traces. By the identity of the value: merging copies whole
+// values. Without entries for values that were combined from several, and for values that are not objects.
 
 const POLICIES = new WeakMap<object, string>()
 

@@ -2,11 +2,11 @@
 
 export interface RateLimitBucket {
   /**
-   * Takes `count` tokens if they are there; 0 only asks whether any is left. `remaining` and `resetSeconds` are for the
-   * x-ratelimit headers. `nowMs` is wall-clock time: all workers share it.
+   * Takes `count` tokens if available; 0 only checks whether a token is left. `remaining` and `resetSeconds` are for
+   * the x-ratelimit headers. `nowMs` is wall-clock time: all workers share it.
    */
   take(count: number, nowMs: number): { isAllowed: boolean; limit: number; remaining: number; resetSeconds: number }
-  /** Charges after the fact (LLM tokens); floors at 0. */
+  /** Charges afterwards (LLM tokens); not below 0. */
   charge(count: number, nowMs: number): void
 }
 
@@ -17,6 +17,6 @@ export interface BucketLimit {
 }
 
 export interface RateLimitStore {
-  /** The bucket of a limit; `key` is stable over configuration changes that do not touch the limit. */
+  /** The bucket of a limit; `key` stays the same in configuration changes that do not change the limit. */
   bucket(key: string, limit: BucketLimit): RateLimitBucket
 }

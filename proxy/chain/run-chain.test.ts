@@ -55,7 +55,7 @@ describe('runChain', () => {
     expect(ran).toEqual(order)
   })
 
-  it('starts where it is told to', async () => {
+  it('starts at the given index', async () => {
     await run([answer, pass], 1)
     expect(ran).toEqual(['pass', 'sync 1'])
   })

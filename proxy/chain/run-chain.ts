@@ -1,12 +1,12 @@
-// Runs compiled filters. Synchronous as long as every filter is: a promise is waited for only where one comes back.
+// Runs compiled filters. Synchronous while all filters are: the runner waits only for promises that a filter returns.
 import { failByDefect } from '../exchange/defects.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { NamedFilter, Verdict } from './filter.ts'
 
 /**
- * Runs `filters` from `index` on and calls `done` exactly once. The first filter that answers ends the chain: its
- * response becomes that of the exchange. A filter that throws or rejects is a bug: the exchange fails as `internal`.
- * The trace of a watched request is told about each filter.
+ * Runs `filters` from `index` and calls `done` exactly once. The first filter with a response ends the chain: its
+ * response becomes the response of the exchange. A filter that throws or rejects is a bug: the exchange fails as
+ * `internal`. The trace of a watched request gets an event for each filter.
  */
 export function runChain(
   filters: readonly NamedFilter[],
@@ -30,13 +30,13 @@ export function runChain(
   done(exchange)
 }
 
-/** What the trace is told of a filter besides its name. */
+/** The content of a filter's trace event, besides its name. */
 interface Beginning {
   readonly startMs: number
   readonly isResponse: boolean
 }
 
-/** Request filters run as long as there is no response. */
+/** Request filters run while there is no response. */
 function beginningOf({ response }: Exchange): Beginning {
   return { startMs: performance.now(), isResponse: response !== undefined }
 }
@@ -46,13 +46,13 @@ interface Run {
   readonly exchange: Exchange
   readonly index: number
   readonly done: (exchange: Exchange) => void
-  /** undefined: nobody watches. */
+  /** undefined: the request is not traced. */
   readonly begun: Beginning | undefined
 }
 
 function continueAfter(run: Run, verdict: Promise<Verdict>): void {
   const { filters, exchange, index } = run
-  // `done` is called outside of the promise's own chain of errors: only the filter's failure is the filter's.
+  // `done` is called outside the promise chain, so that only failures of the filter count as its failures.
   verdict.then(
     (late) => goOn(run, late),
     (error: unknown) => goOn(run, failByDefect(exchange, filters[index]?.name ?? '', error)),

@@ -1,34 +1,34 @@
-// A service that policies ask (authorization, rate limits, processing), as they see it. It is called by
-// backend/service-caller.ts.
+// A service that policies call (authorization, rate limits, processing). backend/service-caller.ts implements the
+// calls.
 import type { DescMessage, MessageShape } from '@bufbuild/protobuf'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { GrpcMethod, GrpcStream, GrpcStreamUser } from '../grpc/client.ts'
 import type { HeaderList } from '../message/headers.ts'
 import type { HttpResponse } from '../message/message.ts'
 
-/** The call could not be made or brought no answer in time. The text is for the log; `cause`: the gRPC status. */
+/** The call failed or had no response in time. The text is for the log; `cause`: the gRPC status. */
 export class ServiceError extends Error {}
 
 export interface ServiceHttpRequest {
   readonly method: string
-  /** undefined: the service's own name. */
+  /** undefined: the name of the service. */
   readonly authority: string | undefined
   readonly path: string
   readonly query: string
   readonly headers: HeaderList
   readonly body: Buffer | undefined
-  /** Of the answer; a larger one is a failure. */
+  /** Limit for the response; a larger one is a failure. */
   readonly answerBytesMax: number
 }
 
 export interface ServiceCaller {
   /**
-   * The answer with its whole body. Ends early when the client leaves.
+   * Returns the response with its complete body. Ends early if the client closes the connection.
    * @throws {ServiceError}
    */
   http(exchange: Exchange, request: ServiceHttpRequest): Promise<HttpResponse>
   /**
-   * `isDetached`: goes on when the client has left, for what is settled after the response.
+   * `isDetached`: continues after the client has closed, for work after the response.
    * @throws {ServiceError}
    */
   unary<I extends DescMessage, O extends DescMessage>(
@@ -37,12 +37,12 @@ export interface ServiceCaller {
     message: MessageShape<I>,
     options: { headers: HeaderList; isDetached: boolean },
   ): Promise<MessageShape<O>>
-  /** How long the service may take for one answer. */
+  /** Deadline of the service for one response. */
   readonly answerMs: number
   /**
-   * Opens a stream without a deadline of its own; ends when the client leaves. What comes of it, failures included, its
-   * user hears.
-   * @throws {ServiceError} for a call that cannot even be tried.
+   * Opens a stream without a deadline of its own; it ends when the client closes the connection. The user of the stream
+   * gets all results, including failures.
+   * @throws {ServiceError} for a call that cannot be started.
    */
   stream<I extends DescMessage, O extends DescMessage>(
     exchange: Exchange,
@@ -53,6 +53,6 @@ export interface ServiceCaller {
 }
 
 export interface ServiceStream<I> extends GrpcStream<I> {
-  /** Cancels a call whose peer did not do its part: charged to the endpoint. */
+  /** Cancels a call because of an error of the peer: counted for the endpoint. */
   abandon(): void
 }

@@ -5,7 +5,7 @@ export interface Weighted<T> {
   readonly value: T
 }
 
-/** undefined when there is no entry or every weight is 0. `random` gives [0, 1). */
+/** undefined if there is no entry or all weights are 0. `random` returns [0, 1). */
 export function weightedPicker<T>(
   entries: readonly Weighted<T>[],
   random: () => number = Math.random,

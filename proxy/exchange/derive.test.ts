@@ -45,7 +45,7 @@ it('has the client, the place, the deadline and what policies found out', () => 
   expect(Object.getPrototypeOf(own.attributes)).toBeNull()
 })
 
-it('has no answer, no backend, no trace that nobody names, and its own budget', () => {
+it('has no answer, no backend, no trace without a name, and its own budget', () => {
   const own = derive(withFindings(), { request: exchangeOf().request, startMs: 5 })
   expect([own.response, own.backendName, own.trace, own.startMs]).toEqual([undefined, undefined, undefined, 5])
   expect(own.celStepsLeft).toBeGreaterThan(7)

@@ -5,7 +5,7 @@ import { failureResponse } from './failure-response.ts'
 
 const coded = (code: string): Error => Object.assign(new Error(`secret.internal 10.0.0.7:443 ${code}`), { code })
 
-describe('what clients are told of a connection that failed', () => {
+describe('the text that clients get for a failed connection', () => {
   it.each([
     ['ECONNREFUSED', 'connection refused'],
     ['ECONNRESET', 'connection reset'],
@@ -51,8 +51,8 @@ describe('what clients are told of a connection that failed', () => {
       { message: 'unable to verify the first certificate; if the root CA is installed locally, try running Node.js' },
       { log: 'unable to verify the first certificate', client: 'the certificate is not trusted' },
     ],
-  ])('%s: no source of OpenSSL, no advice about Node.js', (code, { message, ...more }, told) => {
-    expect(peerProblem(Object.assign(new Error(message), { code, ...more }), 'closed')).toEqual(told)
+  ])('%s: no source of OpenSSL, no advice about Node.js', (code, { message, ...more }, expected) => {
+    expect(peerProblem(Object.assign(new Error(message), { code, ...more }), 'closed')).toEqual(expected)
   })
 
   it('errors without a code, and none at all', () => {

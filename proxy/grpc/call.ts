@@ -1,5 +1,4 @@
-// One gRPC call, from the moment it waits for a stream until its status is known. Exactly one outcome. Knows no
-// sessions.
+// One gRPC call, from the wait for a stream until its status is known. Exactly one outcome. Independent of sessions.
 import {
   constants,
   type ClientHttp2Stream,
@@ -12,23 +11,23 @@ import type { UpstreamTarget } from '../upstream/target.ts'
 import { MessageReader } from './framing.ts'
 import { GrpcError, GrpcStatus, type GrpcUnreached, messageOfField, statusOfField, statusOfHttp } from './status.ts'
 
-/** Who a call is for. */
+/** The user of a call. */
 export interface CallUser {
   /** The bytes are valid only during the call. */
   message(bytes: Buffer): void
-  /** There is room for more after `write` gave false. */
+  /** There is room for more after `write` returned false. */
   drained(): void
-  /** Last of all, once; undefined: status OK. */
+  /** Called last, and once; undefined: status OK. */
   closed(error: GrpcError | undefined): void
 }
 
-/** The session a call runs on. */
+/** The session of a call. */
 export interface CallCarrier {
-  /** Bytes came, so the peer is alive. */
+  /** Bytes arrived, so the peer is alive. */
   received(): void
   /** The call's deadline passed. */
   timedOut(startedMs: number): void
-  /** The stream is gone; `isRefused`: the peer has done nothing with it. */
+  /** The stream has ended; `isRefused`: the peer did not process it. */
   released(call: GrpcCall, isRefused: boolean): void
 }
 
@@ -53,7 +52,7 @@ export class GrpcCall implements Expiring {
   readonly #reader: MessageReader
   readonly #wheel: DeadlineWheel
   readonly #slot: number
-  /** Frames before there is a stream; kept to the end by calls that may be sent again. */
+  /** Frames before the stream exists; calls that may be sent again keep them to the end. */
   readonly #outgoing: Buffer[] = []
   readonly #onAbort: (() => void) | undefined
   #isEnded = false
@@ -84,7 +83,7 @@ export class GrpcCall implements Expiring {
     return this.#isSettled
   }
 
-  /** May run on another session: the peer refused it unseen, and all of it can be sent again. Once only. */
+  /** May run on another session: the peer refused it unprocessed, and all of it can be sent again. Only once. */
   takeRepeat(): boolean {
     if (this.#isSettled || this.#isRepeated || !this.#isEnded || this.#hasResponse) return false
     this.#isRepeated = true
@@ -93,7 +92,7 @@ export class GrpcCall implements Expiring {
     return true
   }
 
-  /** The peer got nothing of it: the target that it goes to next. undefined: it has failed. */
+  /** The peer received nothing of it: the next target. undefined: the call has failed. */
   unreached(error: GrpcUnreached): UpstreamTarget | undefined {
     const next = this.#isSettled ? undefined : this.#options.elsewhere?.(error)
     if (next === undefined) this.fail(error)
@@ -102,7 +101,7 @@ export class GrpcCall implements Expiring {
 
   // --- for the user ---
 
-  /** False: full, `drained` will follow. */
+  /** False: full, `drained` follows. */
   write(frame: Buffer): boolean {
     if (this.#isSettled || this.#isEnded) return true
     if (this.#stream === undefined) {
@@ -112,7 +111,7 @@ export class GrpcCall implements Expiring {
     return this.#stream.write(frame)
   }
 
-  /** The only message there is. */
+  /** The only message of the call. */
   writeLast(frame: Buffer): void {
     this.#outgoing.push(frame)
     this.#isEnded = true
@@ -220,7 +219,7 @@ export class GrpcCall implements Expiring {
     }
   }
 
-  /** Nothing more comes. A status that is known settles the call before the stream itself is gone. */
+  /** No more bytes follow. A known status settles the call before the stream closes. */
   #onEnd(): void {
     if (this.#status !== undefined) this.#finish(this.#status)
   }
@@ -228,7 +227,7 @@ export class GrpcCall implements Expiring {
   #onClose(stream: ClientHttp2Stream, carrier: CallCarrier): void {
     const isRefused = stream.rstCode === constants.NGHTTP2_REFUSED_STREAM
     if (this.#stream === stream) this.#carrier = undefined
-    // The session may send the call again; only a call that it does not take is settled here.
+    // The session may send the call again; a call that it does not accept is settled here.
     carrier.released(this, isRefused)
     if (this.#stream !== stream) return
     if (this.#status !== undefined) this.#finish(this.#status)

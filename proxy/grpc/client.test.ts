@@ -273,7 +273,7 @@ describe('streams', () => {
     expect(received).toHaveLength(21)
   })
 
-  it('tell who sends too fast to wait', async () => {
+  it('make a fast sender wait', async () => {
     const { stream, ended } = await openStream()
     stream.send(message('a'))
     const isRoomLeft = Array.from({ length: 50 }, () => stream.send(message('x'.repeat(200_000))))

@@ -1,5 +1,5 @@
-// The gRPC client of one worker: unary calls and bidirectional streams over pooled HTTP/2 connections. Knows nothing of
-// the services it calls.
+// The gRPC client of one worker: unary calls and bidirectional streams over pooled HTTP/2 connections. Independent of
+// the services.
 import { fromBinary, toBinary, type DescMessage, type MessageShape } from '@bufbuild/protobuf'
 import { DeadlineWheel, Sweeper, type Sweepable } from '../socket/deadlines.ts'
 import type { ConnectObserver } from '../upstream/connect-observer.ts'
@@ -25,24 +25,24 @@ export interface GrpcCallOptions {
   /** `performance.now()` at which the call fails as DEADLINE_EXCEEDED. */
   readonly deadlineMs: number
   readonly signal: AbortSignal | undefined
-  /** Asked when the peer got nothing of the call: where else it may go. undefined: the failure stands. */
+  /** Called if the peer received nothing of the call: returns another target. undefined: the failure is final. */
   readonly elsewhere?: (error: GrpcUnreached) => UpstreamTarget | undefined
-  /** Of one message of the peer; 4 MiB when unset. */
+  /** Limit for one message of the peer; default 4 MiB. */
   readonly messageBytesMax?: number
 }
 
-/** What a stream tells its user. `closed` is the last, and comes once. */
+/** The events of a stream. `closed` is the last, and is called once. */
 export interface GrpcStreamUser<O> {
   message(message: O): void
-  /** `send` gave false before; there is room now. */
+  /** `send` returned false before; there is room now. */
   drained(): void
   closed(error: GrpcError | undefined): void
 }
 
 export interface GrpcStream<I> {
-  /** False: full, wait for `drained`. @throws {GrpcError} for what does not encode. */
+  /** False: full, wait for `drained`. @throws {GrpcError} for a message that cannot be encoded. */
   send(message: I): boolean
-  /** No more from our side. */
+  /** Ends our side of the stream. */
   end(): void
   cancel(): void
   pause(): void
@@ -98,7 +98,7 @@ class Client implements GrpcClient, Sweepable {
     options: GrpcCallOptions,
   ): Promise<MessageShape<O>> {
     return new Promise((resolve, reject) => {
-      // Before the call exists: what does not encode must leave nothing behind.
+      // Before the call exists: a message that cannot be encoded must leave nothing behind.
       const frame = frameOf(encoded(method.input, request))
       const call = this.#call(method, options, new UnaryUser(method.output, resolve, reject))
       call.writeLast(frame)

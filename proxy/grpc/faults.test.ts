@@ -190,7 +190,7 @@ describe('an answer that is not whole', () => {
     ['has a message cut off', { body: Buffer.from([0, 0, 0, 0, 9, 1]), trailers: OK_TRAILERS }, GrpcStatus.INTERNAL],
     ['has a message that does not decode', { body: frameOf(Buffer.from([255])), trailers: OK_TRAILERS }, 13],
     ['has no status', { body: ANSWER }, GrpcStatus.INTERNAL],
-    ['has a status that is no number', { body: ANSWER, trailers: { 'grpc-status': 'x' } }, GrpcStatus.UNKNOWN],
+    ['has a status that is not a number', { body: ANSWER, trailers: { 'grpc-status': 'x' } }, GrpcStatus.UNKNOWN],
     ['announces 4 GiB', { body: Buffer.from([0, 255, 255, 255, 255]), trailers: OK_TRAILERS }, 8],
   ])('because it %s ends in the right status', async (_, parts, expected) => {
     const port = await http2Server((stream) => respond(stream, parts))

@@ -37,7 +37,7 @@ describe('MessageReader', () => {
     else expect(push).toThrow(GrpcError)
   })
 
-  it('refuses compressed messages, which nobody asked for', () => {
+  it('rejects compressed messages, which no client requested', () => {
     const frame = frameOf(Buffer.from('x'))
     frame[0] = 1
     expect(() => readAll(new MessageReader(9), [frame])).toThrow('compressed')

@@ -12,7 +12,7 @@ export function frameOf(message: Uint8Array): Buffer {
   return frame
 }
 
-/** Cuts a stream of bytes into messages, at whatever places the chunks end. */
+/** Splits a stream of bytes into messages, wherever the chunks end. */
 export class MessageReader {
   readonly #bytesMax: number
   readonly #prefix = Buffer.alloc(PREFIX_BYTES)
@@ -24,14 +24,14 @@ export class MessageReader {
     this.#bytesMax = bytesMax
   }
 
-  /** False while a message is cut off. */
+  /** False while a message is incomplete. */
   get isAtBoundary(): boolean {
     return this.#prefixBytes === 0 && this.#message === undefined
   }
 
   /**
-   * Calls `onMessage` for each message that is whole now. Messages share memory with `chunk` where they lie in it.
-   * @throws {GrpcError} for what is no message, or one that is too large.
+   * Calls `onMessage` for each complete message. Messages inside `chunk` share its memory. @throws {GrpcError} for an
+   * invalid message, or one that is too large.
    */
   push(chunk: Buffer, onMessage: (message: Buffer) => void): void {
     let at = 0

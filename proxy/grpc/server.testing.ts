@@ -1,5 +1,5 @@
-// gRPC servers for tests and benchmarks, made of @grpc/grpc-js so that another implementation than ours is at the far
-// end; not used by the proxy.
+// gRPC servers for tests and benchmarks, built from @grpc/grpc-js, so that the peer is another implementation than
+// ours; not used by the proxy.
 import { fromBinary, toBinary, type DescMessage, type MessageShape } from '@bufbuild/protobuf'
 import {
   Server,

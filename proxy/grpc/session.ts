@@ -1,26 +1,26 @@
-// One HTTP/2 connection to a peer: how many calls it carries, whether it still takes new ones, whether it is alive.
+// One HTTP/2 connection to a peer: its number of calls, whether it accepts new ones, whether it is alive.
 import type { ClientHttp2Session, ClientHttp2Stream } from 'node:http2'
 import { ReadTurns } from '../http2/read-turns.ts'
 import type { SessionTransport } from '../upstream/http2-session.ts'
 import type { CallCarrier, GrpcCall } from './call.ts'
 
-/** As many as common servers allow; more go to another connection. */
+/** The limit of common servers; further calls use another connection. */
 const STREAMS_MAX = 100
-/** How long a peer may take to answer a PING, once there is reason to doubt that it is there. */
+/** Time that a peer has to answer a PING, after a sign that it is gone. */
 const PING_TIMEOUT_MS = 5000
-/** A peer that changes its settings without end costs us work for nothing. */
+/** A peer that changes its settings endlessly costs work without use. */
 const SETTINGS_CHANGES_MAX = 1000
 
 export interface SessionOwner {
-  /** There is room for another call, or fewer than before. */
+  /** There is room for another call, or for fewer than before. */
   roomChanged(): void
-  /** A call the peer refused unseen; false: it is settled as failed. */
+  /** A call that the peer refused unprocessed; false: it is settled as failed. */
   refused(call: GrpcCall): void
   closed(session: GrpcSession): void
 }
 
 export class GrpcSession implements CallCarrier {
-  /** Since when nothing runs; undefined while something does. */
+  /** Time since which no call runs; undefined while calls run. */
   idleSinceMs: number | undefined = performance.now()
   readonly #http2: ClientHttp2Session
   readonly #owner: SessionOwner
@@ -44,7 +44,7 @@ export class GrpcSession implements CallCarrier {
       this.#readSettings()
       owner.roomChanged()
     })
-    // Streams hear of it themselves; without a listener an error would end the process.
+    // Streams get their own errors; without a listener an error would end the process.
     session.on('error', () => undefined)
     session.on('goaway', () => this.drain())
     session.once('close', () => {
@@ -54,17 +54,17 @@ export class GrpcSession implements CallCarrier {
     })
   }
 
-  /** A session in doubt takes no new calls: its peer may be gone. */
+  /** A session in doubt accepts no new calls: its peer may be gone. */
   get hasRoom(): boolean {
     return !this.#isDraining && this.#ping === undefined && this.#streams < this.#streamsMax && !this.#http2.closed
   }
 
-  /** Calls that wait for room here will get some. */
+  /** Gives room to calls that wait. */
   get isSound(): boolean {
     return !this.#isDraining && this.#ping === undefined
   }
 
-  /** False: the session does not take it after all. */
+  /** False: the session does not accept the call. */
   start(call: GrpcCall): boolean {
     let stream: ClientHttp2Stream
     try {
@@ -79,7 +79,7 @@ export class GrpcSession implements CallCarrier {
     return true
   }
 
-  /** Running calls end, new ones go elsewhere. */
+  /** Current calls finish, new ones use other sessions. */
   drain(): void {
     if (this.#isDraining) return
     this.#isDraining = true
@@ -98,7 +98,7 @@ export class GrpcSession implements CallCarrier {
     this.#lastReceivedMs = performance.now()
   }
 
-  /** A call ran into its deadline. If nothing at all came in that time, the peer may be gone: one PING tells. */
+  /** A call reached its deadline. If no bytes arrived in that time, the peer may be gone: a PING shows it. */
   timedOut(startedMs: number): void {
     if (this.#lastReceivedMs > startedMs || this.#ping !== undefined || this.#http2.destroyed) return
     this.#ping = setTimeout(() => this.#http2.destroy(), PING_TIMEOUT_MS).unref()

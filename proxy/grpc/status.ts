@@ -1,6 +1,6 @@
-// gRPC status codes and the one error of a call. Texts of peers are cut: they end up in logs, never with clients.
+// gRPC status codes and the error of a call. Texts of peers are truncated: they appear in logs, never in responses.
 
-/** https://grpc.io/docs/guides/status-codes; only those the proxy gives or looks at. */
+/** https://grpc.io/docs/guides/status-codes; only those that the proxy sends or reads. */
 export const GrpcStatus = {
   OK: 0,
   CANCELLED: 1,
@@ -16,10 +16,10 @@ export const GrpcStatus = {
 
 const DETAIL_LENGTH_MAX = 512
 
-/** Every way a call can end other than well. `status` is the peer's own, or what stands for a failure on the way. */
+/** Every failure of a call. `status` is from the peer, or represents a transport failure. */
 export class GrpcError extends Error {
   readonly status: number
-  /** `grpc-status-details-bin` as it came: base64 of a google.rpc.Status. */
+  /** `grpc-status-details-bin` as received: base64 of a google.rpc.Status. */
   readonly statusDetails: string | undefined
 
   constructor(status: number, detail: string, statusDetails?: string) {
@@ -29,7 +29,7 @@ export class GrpcError extends Error {
   }
 }
 
-/** The peer got nothing of the call. */
+/** The peer received nothing of the call. */
 export class GrpcUnreached extends GrpcError {}
 
 const BY_HTTP_STATUS = new Map<number, number>([
@@ -44,18 +44,18 @@ const BY_HTTP_STATUS = new Map<number, number>([
 ])
 
 /**
- * For answers that are not gRPC, as those of a load balancer (gRPC over HTTP/2, "HTTP to gRPC status code mapping").
+ * For responses without gRPC, such as those of a load balancer (gRPC over HTTP/2, "HTTP to gRPC status code mapping").
  */
 export function statusOfHttp(status: number): number {
   return BY_HTTP_STATUS.get(status) ?? GrpcStatus.UNKNOWN
 }
 
-/** Of `grpc-status`; undefined when it is missing or no number. */
+/** Parses `grpc-status`; undefined if it is missing or not a number. */
 export function statusOfField(field: unknown): number | undefined {
   return typeof field === 'string' && /^\d{1,3}$/.test(field) ? Number(field) : undefined
 }
 
-/** Of `grpc-message`: percent-encoded UTF-8; what does not decode stays as it is. */
+/** Parses `grpc-message`: percent-encoded UTF-8; invalid encodings are unchanged. */
 export function messageOfField(field: unknown): string {
   if (typeof field !== 'string') return ''
   try {

@@ -1,5 +1,5 @@
-// All connections to one target: gives calls to one that has room, opens another when none has, lets the rest wait in
-// line. Everything is bounded.
+// All connections to one target: assigns calls to one with room, opens another if all are full, and queues the rest.
+// All numbers are limited.
 import { logOf } from '../exchange/diagnosis.ts'
 import type { DeadlineWheel } from '../socket/deadlines.ts'
 import type { ConnectObserver } from '../upstream/connect-observer.ts'
@@ -12,7 +12,7 @@ import { GrpcSession, type SessionOwner } from './session.ts'
 import { GrpcError, GrpcStatus, GrpcUnreached } from './status.ts'
 
 const SESSIONS_MAX = 16
-/** Calls that wait for a connection; one more fails at once instead of growing the line. */
+/** Calls that wait for a connection; a further one fails at once. */
 const WAITING_MAX = 1024
 const IDLE_MS = 300_000
 
@@ -27,7 +27,7 @@ export interface SharedParts {
 export class TargetSessions implements SessionOwner {
   readonly #target: UpstreamTarget
   readonly #shared: SharedParts
-  /** And what each was opened to. */
+  /** The address of each connection. */
   readonly #sessions = new Map<GrpcSession, string | undefined>()
   readonly #addresses: NamedAddresses
   #waiting: GrpcCall[] = []
@@ -59,7 +59,7 @@ export class TargetSessions implements SessionOwner {
     this.#connect()
   }
 
-  /** Those that were idle for long, and those to addresses that the name has no more. */
+  /** Closes connections that were idle for too long, and those to addresses that the name no longer has. */
   sweep(nowMs: number): void {
     const isNew = this.#addresses.isNew
     for (const [session, address] of this.#sessions) {
@@ -72,7 +72,7 @@ export class TargetSessions implements SessionOwner {
     this.#isClosed = true
     const error = new GrpcError(GrpcStatus.UNAVAILABLE, `${this.#label}: the client is closed`)
     for (const call of this.#waiting.splice(0)) call.fail(error)
-    // Each takes itself out of the list, but not before it is closed.
+    // Each session removes itself from the list when it is closed.
     for (const session of this.#sessions.keys()) session.destroy()
   }
 
@@ -107,7 +107,7 @@ export class TargetSessions implements SessionOwner {
     return false
   }
 
-  /** One at a time: a peer that is down is not stormed, and one connection may be enough for all who wait. */
+  /** One at a time: this protects a peer that is down, and one connection may be enough for all waiting calls. */
   #connect(): void {
     if (this.#isConnecting || this.#isClosed || this.#sessions.size >= SESSIONS_MAX) return
     this.#isConnecting = true
@@ -124,7 +124,7 @@ export class TargetSessions implements SessionOwner {
       },
       failed: (detail) => {
         this.#isConnecting = false
-        // Who waits while others work will be served by them, or ends at its own deadline.
+        // A call that waits while others run gets their room, or ends at its own deadline.
         if (![...this.#sessions.keys()].some((session) => session.isSound)) this.#failWaiting(logOf(detail))
       },
     })

@@ -1,7 +1,7 @@
 // An accepted connection whose PROXY header has yet to come. Nothing of HTTP is read before it is whole.
 import { PROXY_HEADER_TIMEOUT_MS, type ProxyRule, readProxyHeader } from '../socket/proxy-header.ts'
 import type { TransportedAddresses } from '../socket/proxy-header.ts'
-import { NOBODY, type Transport, type TransportUser } from '../socket/transport.ts'
+import { NO_USER, type Transport, type TransportUser } from '../socket/transport.ts'
 
 export type ArrivalOutcome =
   /** `bytes`: those behind the header, valid during the call only. */
@@ -68,7 +68,7 @@ export class Arrival implements TransportUser {
     if (this.#isOver) return
     this.#isOver = true
     clearTimeout(this.#timer)
-    this.#transport.user = NOBODY
+    this.#transport.user = NO_USER
     if (!('bytes' in outcome)) this.#transport.destroy()
     this.#done(outcome)
   }

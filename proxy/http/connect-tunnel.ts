@@ -7,7 +7,7 @@ import type { ConnectionFacts } from '../socket/connection-facts.ts'
 import type { RequestHandler } from './handler.ts'
 import { HeaderList } from '../message/headers.ts'
 import { HttpResponse } from '../message/message.ts'
-import { NOBODY, Transport } from '../socket/transport.ts'
+import { NO_USER, Transport } from '../socket/transport.ts'
 import { Tunnel } from '../socket/tunnel.ts'
 
 const NOTHING = Buffer.alloc(0)
@@ -41,7 +41,7 @@ function open(exchange: Exchange, enter: EnterBind): void {
     const { near, far } = pipe()
     const port = Number(/:([0-9]{1,5})$/.exec(request.host)?.[1] ?? 0)
     // Before the other bind sees its end, so that nothing it does is missed.
-    const transport = Transport.ofSocket(near, NOBODY)
+    const transport = Transport.ofSocket(near, NO_USER)
     transport.pause()
     if (enter(port, far, factsOf(exchange))) {
       exchange.response = new HttpResponse(200, new HeaderList(), new Tunnel(transport, NOTHING, undefined), true)

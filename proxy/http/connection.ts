@@ -20,7 +20,7 @@ import { discardBody } from './body-writer.ts'
 import { failStalled, STALLED } from './stalled-body.ts'
 import { type ResponseMode, type ResponseOwner, ResponseWriter } from './response-writer.ts'
 import { type Awaited, LINGER_BYTES_MAX, Patience } from './patience.ts'
-import { NOBODY, type Transport, type TransportUser } from '../socket/transport.ts'
+import { NO_USER, type Transport, type TransportUser } from '../socket/transport.ts'
 import { splice, type Tunnel } from '../socket/tunnel.ts'
 import { TunnelWatch } from '../socket/tunnel-watch.ts'
 import { WriteStall } from '../socket/write-stall.ts'
@@ -210,7 +210,7 @@ export class ServerConnection
     const early = Buffer.concat([Buffer.from(HTTP2_PREFACE, 'latin1'), rest])
     this.#state = State.Closed
     this.#transport.pause()
-    this.#transport.user = NOBODY
+    this.#transport.user = NO_USER
     this.#owner.connectionClosed(this)
     http2(this.#transport.socket, early, { facts: this, slot: this.#slot })
   }

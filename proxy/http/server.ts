@@ -10,7 +10,7 @@ import { Sweeper } from '../socket/deadlines.ts'
 import { DEFAULT_KEEPALIVE } from '#api/ir/keepalive.ts'
 import { type HandlerSlot, type Http2Takeover, notAdmitted, type RequestHandler } from './handler.ts'
 import { type ProxyRule, transported } from '../socket/proxy-header.ts'
-import { NOBODY, Transport, type TransportUser } from '../socket/transport.ts'
+import { NO_USER, Transport, type TransportUser } from '../socket/transport.ts'
 
 export interface ListenOptions {
   readonly host: string
@@ -115,7 +115,7 @@ class Server implements HttpServer {
   listen({ hasRoom = ALWAYS, ...options }: ListenOptions): Promise<number> {
     const server = net.createServer({ allowHalfOpen: true, noDelay: true })
     server.on('connection', (socket) => {
-      const transport = Transport.ofSocket(socket, NOBODY)
+      const transport = Transport.ofSocket(socket, NO_USER)
       if (hasRoom()) this.#acceptTransport(transport)
       else transport.destroy()
     })
@@ -127,7 +127,7 @@ class Server implements HttpServer {
         server.on('error', () => {})
         acceptHandles(server, (handle) => {
           if (hasRoom()) this.#acceptHandle(handle)
-          else Transport.ofHandle(handle, NOBODY).destroy()
+          else Transport.ofHandle(handle, NO_USER).destroy()
         })
         this.#listeners.add(server)
         const address = server.address()
@@ -179,7 +179,7 @@ class Server implements HttpServer {
   #acceptHandle(handle: object): void {
     // The facts need the socket and the connection needs the facts: nobody reads in between, and nothing can arrive
     // before this function returns.
-    const transport = Transport.ofHandle(handle, NOBODY)
+    const transport = Transport.ofHandle(handle, NO_USER)
     transport.socket.setNoDelay(true)
     const { timeMs, intervalMs, retries } = this.#slot.current.limits.keepalive ?? DEFAULT_KEEPALIVE
     transport.socket.setKeepAlive(true, timeMs, intervalMs, retries)
@@ -223,7 +223,7 @@ class Server implements HttpServer {
     const isAdmitted = slot.current.admits?.(facts) !== false
     if (!isAdmitted) slot.current.refused(notAdmitted(facts))
     if (!isAdmitted || this.#connections.size >= CONNECTIONS_MAX) {
-      open(NOBODY).destroy()
+      open(NO_USER).destroy()
       return undefined
     }
     const connection = new ServerConnection({ owner: this, slot, facts, open })

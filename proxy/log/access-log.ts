@@ -1,5 +1,5 @@
-// One line for every request when its response is over: fields, order and formats of the data-plane supplement,
-// section 6.3. Does not decide where lines go; never prints header values.
+// One line for every request at the end of its response: fields, order and formats of the data-plane supplement,
+// section 6.3. Independent of the destination; never prints header values.
 import type { Exchange } from '../exchange/exchange.ts'
 import type { ExchangePlace } from '../exchange/facts.ts'
 import type { Refusal } from '../http/handler.ts'
@@ -19,35 +19,35 @@ import type { LogFormat } from './logger.ts'
 import { requestIdOf } from './request-id.ts'
 import { microsAt, nowMicros } from './timestamp.ts'
 
-/** The compiled `frontend.accessLog` policy of a place. Make it with `accessLogRule`. */
+/** The compiled `frontend.accessLog` policy of a place. Created by `accessLogRule`. */
 export interface AccessLogRule extends FieldRule {
-  /** Goes its own way besides the line: filter and fields are its own. */
+  /** An additional export with its own filter and fields. */
   readonly exporter?: LogExporter | undefined
 }
 
 export interface LogExporter {
   /** `endMs`: `performance.now()` of the end. */
   log(exchange: Exchange, endMs: number): void
-  /** A connection whose bytes were passed on. */
+  /** A connection with forwarded bytes. */
   connection(exchange: Exchange, endMs: number): void
 }
 
 export interface RefusedRequest extends Refusal {
-  /** Where, as far as it was known. */
+  /** The place, as far as known. */
   readonly place?: RefusalPlace | undefined
 }
 
-/** `listener` is undefined where several share the port, for only the request would have said which. */
+/** `listener` is undefined if several share the port, because only the request selects one. */
 export interface RefusalPlace extends Pick<ExchangePlace, 'gatewayNamespace' | 'gatewayName'> {
   readonly listener: string | undefined
 }
 
 export interface AccessLog {
-  /** `endMs`: `performance.now()` of the end of the response, when the caller knows it. */
+  /** `endMs`: `performance.now()` of the end of the response, if the caller has it. */
   log(exchange: Exchange, rule?: AccessLogRule, endMs?: number): void
-  /** A connection whose bytes were passed on: as `log`, without what only requests have. */
+  /** A connection with forwarded bytes: like `log`, without the fields of requests. */
   connection(exchange: Exchange, rule?: AccessLogRule, endMs?: number): void
-  /** A request or a connection that was refused before there was an exchange. */
+  /** A request or a connection that was rejected before there was an exchange. */
   refused(info: RefusedRequest): void
 }
 
@@ -60,14 +60,14 @@ export function accessLogRule(
 export interface AccessLogOptions {
   readonly format: LogFormat
   readonly write: (line: string) => void
-  /** Adds `connection.id` and `request.id`: wanted at level debug only. */
+  /** Adds `connection.id` and `request.id`: at level debug only. */
   readonly isVerbose?: () => boolean
 }
 
 export function createAccessLog(options: AccessLogOptions): AccessLog {
   const { write, isVerbose = never } = options
   const line = createLineBuilder(options.format)
-  /** Fields of a place as text. Places live as long as their configuration. */
+  /** Fields of a place as text. Places exist as long as their configuration. */
   const placeFields = new WeakMap<ExchangePlace, string>()
 
   function addPlaceOnce(place: ExchangePlace | undefined, dropped: ReadonlySet<string> | undefined): void {

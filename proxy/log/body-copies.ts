@@ -1,5 +1,5 @@
-// What is left of bodies for expressions when the bodies themselves have gone by: their beginnings, up to a limit. Only
-// for listeners and routes with an expression that reads a body.
+// Copies of the start of bodies for expressions that run after the bodies were forwarded, up to a limit. Only for
+// listeners and routes with an expression that reads a body.
 import type { RecordedBodies } from '../exchange/slots.ts'
 import type { OutgoingBody } from '../message/body.ts'
 import { BodyRecorder, recordBody } from './recorded-body.ts'
@@ -9,7 +9,7 @@ export class BodyCopies implements RecordedBodies {
   response: Buffer | undefined = undefined
   readonly #recorders: BodyRecorder[] = []
 
-  /** Copies while the body goes by. @returns the body to use in its place. */
+  /** Copies the body while it is forwarded. @returns the body to use in its place. */
   record(side: 'request' | 'response', body: OutgoingBody, bytesMax: number): OutgoingBody {
     const recorder = new BodyRecorder(bytesMax, ({ bytes }) => {
       this[side] = bytes
@@ -18,7 +18,7 @@ export class BodyCopies implements RecordedBodies {
     return recordBody(body, recorder)
   }
 
-  /** Nothing follows. */
+  /** No bytes follow. */
   over(): void {
     for (const recorder of this.#recorders) recorder.over()
   }

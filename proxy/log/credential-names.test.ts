@@ -21,7 +21,7 @@ describe('hideIn', () => {
     expect(names.hideIn(query)).toBe(shown)
   })
 
-  it('tells the values that it hid', () => {
+  it('reports the values that it hid', () => {
     const found: string[] = []
     names.hideIn('sig=a%20b&x=1&key=c', (value) => found.push(value))
     expect(found).toEqual(['a%20b', 'c'])

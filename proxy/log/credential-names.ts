@@ -1,8 +1,8 @@
-// Where the configuration says that credentials travel: names of header fields and query parameters, for redaction.
+// The names of header fields and query parameters that carry credentials in the configuration, for redaction.
 import type { Backend, BackendPayload, Policy, Route, TrafficPayload } from '#api/ir/types.gen.ts'
 import { isSensitiveHeader, REDACTED } from '../message/redact.ts'
 
-/** Query parameters that carry credentials wherever they appear. Lower case. */
+/** Query parameters that always carry credentials. Lower case. */
 const SENSITIVE_PARAMETERS = [
   'access_token',
   'api-key',
@@ -21,7 +21,7 @@ const SENSITIVE_PARAMETERS = [
   'x-amz-signature',
 ]
 
-/** At least the items that may say it. */
+/** All items that may name one, and possibly others. */
 interface CarrierLists {
   readonly policies: readonly Policy[]
   readonly routes: readonly Route[]
@@ -40,7 +40,7 @@ const HEADER_OF_EXPRESSION = /request\.headers(?:\[\s*["']([^"']+)["']\s*\]|\.([
 export class CredentialNames {
   readonly #headers = new Set<string>()
   readonly #parameters = new Set(SENSITIVE_PARAMETERS)
-  /** Finds queries that may hold one; made when the first query comes. */
+  /** Finds queries that may have a credential; created for the first query. */
   #suspicion: RegExp | undefined = undefined
 
   static of(config: CarrierLists): CredentialNames {
@@ -70,7 +70,7 @@ export class CredentialNames {
     return this.#parameters.has(name.toLowerCase())
   }
 
-  /** The query without values of credentials, of which `found` is told. */
+  /** The query without values of credentials. Calls `found` for each hidden value. */
   hideIn(query: string, found?: (value: string) => void): string {
     if (query === '' || !this.#suspect(query)) return query
     return query
@@ -84,7 +84,7 @@ export class CredentialNames {
       .join('&')
   }
 
-  /** One test for the queries that hold none: an encoded name might be any. */
+  /** One test for queries without credentials: an encoded name might be any name. */
   #suspect(query: string): boolean {
     if (this.#suspicion === undefined) {
       const names = [...this.#parameters].map((name) => name.replaceAll(/\W/g, '\\$&'))
@@ -109,12 +109,12 @@ export class CredentialNames {
   #add(location: Location | undefined): void {
     if (location?.header !== undefined) this.#headers.add(location.header.name.toLowerCase())
     if (location?.queryParameter !== undefined) this.#parameters.add(location.queryParameter.name.toLowerCase())
-    // A field that a credential is made of is one as a whole.
+    // A field that contains a credential is a credential as a whole.
     for (const name of headersOfExpression(location?.expression ?? '')) this.#headers.add(name)
   }
 }
 
-/** A name or value of a query; as it is where it cannot be decoded. */
+/** A name or value of a query, decoded if possible. */
 export function decodedText(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))

@@ -1,14 +1,14 @@
 // The fields of one entry about a request, in the order of the data-plane supplement, section 6.3: the same for the
-// access log, its export and spans. Never gives header values.
+// access log, its export and spans. Never contains header values.
 import { attributeFields } from '#api/cel/values/flattened.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { A2aFacts, ExchangePlace, LlmFacts, LlmParams, LlmTokenKinds, McpFacts } from '../exchange/facts.ts'
 
-/** Takes fields in their order; undefined values are left out. */
+/** Receives fields in their order; undefined values are left out. */
 export interface FieldSink {
-  /** A value that cannot hold anything but plain characters (names checked by a schema, numbers as text). */
+  /** A value with plain characters only (names checked by a schema, numbers as text). */
   plain(name: string, value: string | undefined): void
-  /** A value that came from a peer. */
+  /** A value from a peer. */
   text(name: string, value: string | undefined): void
   /** A value of the quoted type. */
   quoted(name: string, value: string | undefined): void
@@ -19,13 +19,13 @@ export interface FieldSink {
 
 export interface AddedField {
   readonly name: string
-  /** undefined: the expression failed or gave nothing; the field is left out. Must not throw. */
+  /** undefined: the expression failed or has no result; the field is left out. Must not throw. */
   readonly value: (exchange: Exchange) => unknown
 }
 
-/** What a policy makes of the fields. Make it with `fieldRule`. */
+/** The changes of a policy to the fields. Created by `fieldRule`. */
 export interface FieldRule {
-  /** Takes the request only when true. Must not throw. */
+  /** Selects the request only if true. Must not throw. */
   readonly filter: ((exchange: Exchange) => boolean) | undefined
   readonly dropped: ReadonlySet<string> | undefined
   readonly added: readonly AddedField[]
@@ -41,7 +41,7 @@ export function fieldRule(policy: {
   return { filter: policy.filter, dropped: dropped.size === 0 ? undefined : dropped, added: policy.add }
 }
 
-/** Flattened values become a field for each entry. */
+/** Flattened values become one field for each entry. */
 export function addFields(sink: FieldSink, { added }: FieldRule, exchange: Exchange): void {
   for (const { name, value } of added) {
     for (const [field, own] of attributeFields(name, value(exchange))) sink.added(field, own)
@@ -91,7 +91,7 @@ export function addOutcome(line: FieldSink, exchange: Exchange, durationMs: numb
   line.plain('duration', `${Math.floor(durationMs)}ms`)
 }
 
-/** Claims are what the client's token says: `sub` may be anything. */
+/** Claims come from the client's token: `sub` may be any value. */
 function subjectOf(claims: unknown): string | undefined {
   if (typeof claims !== 'object' || claims === null || !('sub' in claims)) return undefined
   return typeof claims.sub === 'string' ? claims.sub : undefined
@@ -151,7 +151,7 @@ function addParams(line: FieldSink, params: LlmParams): void {
   line.number('gen_ai.request.seed', params.seed)
 }
 
-/** Mean pause between output tokens after the first one; undefined unless it was streamed and has two tokens. */
+/** Mean pause between output tokens after the first; undefined unless the response was streamed and has two tokens. */
 export function millisPerOutputToken(llm: LlmFacts, durationMs: number): number | undefined {
   const { outputTokens, timeToFirstTokenMs } = llm
   if (outputTokens === undefined || timeToFirstTokenMs === undefined || outputTokens < 2) return undefined

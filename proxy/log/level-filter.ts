@@ -1,12 +1,12 @@
-// Which log lines are wanted: a default level and levels per module, in the env-filter syntax of `/logging`
-// (`info`, `info,router=debug`). Pure; knows nothing about where lines go.
+// Selects log lines: a default level and levels per module, in the env-filter syntax of `/logging` (`info`,
+// `info,router=debug`). Pure; independent of the destination of lines.
 
 const LEVELS = ['error', 'warn', 'info', 'debug', 'trace'] as const
 export type Level = (typeof LEVELS)[number]
-/** `off`: nothing is wanted. */
+/** `off`: no lines. */
 export type FilterLevel = Level | 'off'
 
-/** Nobody needs more; a longer directive is refused. */
+/** A longer directive is rejected. */
 const DIRECTIVES_MAX = 64
 const DIRECTIVE_CHARS_MAX = 4096
 const MODULE_NAME = /^[A-Za-z0-9_.:/-]{1,64}$/
@@ -21,12 +21,12 @@ export const LEVEL_NAMES = `levels are off, ${LEVELS.join(', ')}`
 
 export const LEVEL_USAGE = `usage: level=<directive>, a comma-separated list of <level> or <module>=<level>; ${LEVEL_NAMES}`
 
-/** A filter, or the sentence that says which part is wrong. */
+/** A filter, or a sentence that names the invalid part. */
 export function parseLevelFilter(directive: string): LevelFilter | { readonly problem: string } {
   return addDirectives({ defaultLevel: 'info', modules: new Map() }, directive)
 }
 
-/** The filter with the directives of the text added; later ones replace earlier ones of the same module. */
+/** The filter with the directives of the text added; a later directive replaces an earlier one of the same module. */
 export function addDirectives(filter: LevelFilter, directive: string): LevelFilter | { readonly problem: string } {
   if (directive.length > DIRECTIVE_CHARS_MAX) return { problem: 'the directive is too long' }
   let { defaultLevel } = filter
@@ -60,7 +60,7 @@ export function formatLevelFilter(filter: LevelFilter): string {
   return parts.join(',')
 }
 
-/** The level in force for a module: its own, else that of the nearest parent (`a` for `a.b`), else the default. */
+/** The level of a module: its own, else that of the nearest parent (`a` for `a.b`), else the default. */
 export function levelOfModule(filter: LevelFilter, module: string): FilterLevel {
   let name = module
   while (name !== '') {
@@ -72,7 +72,7 @@ export function levelOfModule(filter: LevelFilter, module: string): FilterLevel 
   return filter.defaultLevel
 }
 
-/** `off` is before all others. */
+/** `off` comes before all others. */
 export function rankOf(level: FilterLevel): number {
   return level === 'off' ? -1 : LEVELS.indexOf(level)
 }

@@ -1,5 +1,5 @@
-// Puts the fields of one access log line together, in text or JSON. Reused for every line of a thread: no allocation
-// besides the line itself.
+// Builds one access log line from its fields, in text or JSON. Reused for every line of a thread: the line is the only
+// allocation.
 import { printableJson } from '#api/printable.ts'
 import type { FieldSink } from './fields.ts'
 import type { LogFormat } from './logger.ts'
@@ -7,9 +7,9 @@ import { quotedValue, textName, textValue } from './text-value.ts'
 import { formatMicros } from './timestamp.ts'
 
 export interface LineBuilder extends FieldSink {
-  /** Begins a line; names in `dropped` are left out of it. */
+  /** Starts a line; names in `dropped` are left out. */
   begin(timeMicros: number, dropped: ReadonlySet<string> | undefined): void
-  /** Length so far; with `since` and `raw` a run of fields can be kept and used again. */
+  /** Current length; `since` and `raw` use it to store and repeat a run of fields. */
   readonly length: number
   since(length: number): string
   raw(fields: string): void
@@ -122,7 +122,7 @@ class JsonLineBuilder implements LineBuilder {
   }
 }
 
-/** Expressions give maps, lists, bytes and 64-bit integers besides what JSON knows. */
+/** Expressions return maps, lists, bytes and 64-bit integers, besides JSON types. */
 function addedJson(value: unknown): string {
   if (typeof value === 'bigint') return String(value)
   try {
@@ -133,7 +133,7 @@ function addedJson(value: unknown): string {
 }
 
 function jsonReplacer(this: Readonly<Record<string, unknown>>, key: string, value: unknown): unknown {
-  // Buffers have become something else by now.
+  // Buffers were already converted.
   const own = this[key]
   if (own instanceof Uint8Array) return Buffer.from(own).toString('base64')
   if (typeof value === 'bigint') return Number(value)

@@ -1,5 +1,5 @@
-// Log lines on their way from a worker to the main thread: a byte ring in shared memory, one writer, one reader.
-// Lines survive the death of the writer. A full ring blocks the writer; nothing is dropped.
+// Log lines from a worker to the main thread: a byte ring in shared memory, one writer, one reader. Lines survive the
+// death of the writer. A full ring blocks the writer; nothing is dropped.
 
 /** 10 000 lines (data-plane supplement section 6.3) of up to 400 bytes; a power of two, so that positions may wrap. */
 const RING_BYTES = 4 * 1024 * 1024
@@ -7,9 +7,9 @@ const HEADER_BYTES = 64
 const WRITTEN = 0
 const READ = 4
 const AWAKE = 8
-/** A line longer than this is cut: it must fit with room to spare, and no sane consumer reads it. */
+/** A longer line is truncated, so that every line fits into the ring. */
 export const LINE_BYTES_MAX = 256 * 1024
-/** The reader looks at least this often while the writer waits. */
+/** The maximum interval of reads while the writer waits. */
 const BLOCKED_WAIT_MS = 50
 
 export function createLineRing(ringBytes = RING_BYTES): SharedArrayBuffer {
@@ -31,8 +31,8 @@ function viewOf(ring: SharedArrayBuffer): View {
 }
 
 /**
- * The writer's end: a function that takes whole lines. `wake` is called when the reader said it went to sleep; it must
- * lead to a `drain` in the reader's thread.
+ * The writer: a function that takes whole lines. `wake` is called if the reader has announced that it sleeps; it must
+ * cause a `drain` in the reader's thread.
  */
 export function lineRingWriter(ring: SharedArrayBuffer, wake: () => void): (line: string) => void {
   const { header, bytes, mask } = viewOf(ring)
@@ -82,13 +82,13 @@ function encodeBounded(line: string): Buffer {
 
 export interface LineRingReader {
   /**
-   * Copies whole lines out of the ring, as many as are there and fit into `space` (at least `LINE_BYTES_MAX` bytes),
-   * and returns their length in bytes. 0: the ring is empty.
+   * Copies whole lines out of the ring, as many as fit into `space` (at least `LINE_BYTES_MAX` bytes), and returns
+   * their length in bytes. 0: the ring is empty.
    */
   takeInto(space: Buffer): number
-  /** Copies what is there out of the ring (at most the ring's size); undefined when it is empty. */
+  /** Copies the content of the ring (at most the ring's size); undefined if it is empty. */
   take(): Buffer | undefined
-  /** Asks for a `wake` on the next line. False: there are lines already, take them first. */
+  /** Requests a `wake` on the next line. False: the ring has lines already, read them first. */
   sleep(): boolean
 }
 
@@ -98,7 +98,7 @@ export function lineRingReader(ring: SharedArrayBuffer): LineRingReader {
   const { header, bytes, mask } = viewOf(ring)
   const capacity = mask + 1
 
-  /** Only whole lines are ever written: what is there ends with a newline. */
+  /** Only whole lines are written: the content ends with a newline. */
   function waiting(): number {
     return (Atomics.load(header, WRITTEN) - Atomics.load(header, READ)) >>> 0
   }

@@ -4,15 +4,15 @@ import { write as fsWrite, writeSync } from 'node:fs'
 import type { LineRingReader } from './line-ring.ts'
 import { LINE_BYTES_MAX, lineRingReader } from './line-ring.ts'
 
-/** While lines come, rings are looked at this often instead of being woken for every line. */
+/** While lines arrive, rings are read at this interval; no wake for every line. */
 const DRAIN_INTERVAL_MS = 5
-/** Lines of the main thread that wait; beyond it the main thread waits for the descriptor. */
+/** Waiting lines of the main thread; beyond it the main thread waits for the descriptor. */
 const QUEUED_BYTES_MAX = 8 * 1024 * 1024
 /** Lines of rings in one write: 100 MB/s at the interval above. Rings with more fill up and block their writers. */
 const SPACE_BYTES = 2 * LINE_BYTES_MAX
-/** A pipe that is full answers EAGAIN: pause before the next try. */
+/** A full pipe returns EAGAIN: the pause before the next try. */
 const RETRY_MS = 2
-/** A synchronous write to a descriptor nobody reads is given up. */
+/** The limit for a synchronous write to a descriptor without a reader. */
 const SYNC_MS_MAX = 2000
 const ROOM: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT'])
 
@@ -21,13 +21,13 @@ export interface LineWriter {
   write(line: string): void
   /** Starts reading a worker's ring. */
   attach(ring: SharedArrayBuffer): void
-  /** Takes what is left in the ring of a dead worker and forgets it. */
+  /** Reads the rest of a dead worker's ring and removes the ring. */
   detach(ring: SharedArrayBuffer): void
-  /** The writer of a ring has lines and found the reader asleep. */
+  /** The writer of a ring has lines, and the reader sleeps. */
   wake(): void
-  /** Writes everything out, synchronously. For the end of the process. */
+  /** Writes all lines synchronously. For the end of the process. */
   flushSync(): void
-  /** Resolves when everything that was written before is out. */
+  /** Resolves when all previous lines are written. */
   flush(): Promise<void>
 }
 
@@ -41,16 +41,16 @@ class FdLineWriter implements LineWriter {
   #queue: Buffer[] = []
   #queuedBytes = 0
   /**
-   * Lines of rings on their way to the descriptor. Reused: with a buffer for each write, V8 collects the whole heap
-   * about once a second.
+   * Lines from rings to the descriptor. Reused: with a new buffer for each write, V8 would collect the whole heap about
+   * once a second.
    */
   readonly #space = Buffer.allocUnsafeSlow(SPACE_BYTES)
   #isWriting = false
   #timer: NodeJS.Timeout | undefined = undefined
   #waiters: (() => void)[] = []
-  /** The descriptor broke (EPIPE, EBADF): lines are discarded, the proxy goes on serving. */
+  /** The descriptor failed (EPIPE, EBADF): lines are discarded, the proxy continues to serve. */
   #isBroken = false
-  /** Lines are lost since the last write that succeeded, and it was said. */
+  /** Lines were lost after the last successful write, and this was reported. */
   #isLosing = false
 
   constructor(fd: number) {
@@ -59,7 +59,7 @@ class FdLineWriter implements LineWriter {
 
   write(line: string): void {
     this.#push(Buffer.from(line, 'utf8'))
-    // The queue is bounded for the main thread as well: it waits for the descriptor instead of growing.
+    // The queue is limited for the main thread too: it waits for the descriptor.
     if (this.#queuedBytes > QUEUED_BYTES_MAX && !this.#isWriting) this.flushSync()
     else this.#pump()
   }
@@ -110,7 +110,7 @@ class FdLineWriter implements LineWriter {
     return taken
   }
 
-  /** All lines that the rings have now, into the queue. */
+  /** Reads all lines of the rings into the queue. */
   #collect(): void {
     for (const ring of this.#rings.values()) {
       const chunk = ring.take()
@@ -118,7 +118,7 @@ class FdLineWriter implements LineWriter {
     }
   }
 
-  /** While lines come, they are written at intervals; the rings wait while a write runs. */
+  /** While lines arrive, they are written at intervals; the rings wait during a write. */
   #drain(): void {
     if (this.#timer !== undefined) return
     const isActive = this.#isWriting || this.#writeRings()
@@ -136,7 +136,7 @@ class FdLineWriter implements LineWriter {
     return isAsleep
   }
 
-  /** True when some ring had lines. Nothing else is being written. */
+  /** True if a ring had lines. No other write runs. */
   #writeRings(): boolean {
     let length = 0
     this.#turn()
@@ -149,7 +149,7 @@ class FdLineWriter implements LineWriter {
     return true
   }
 
-  /** Another ring is the first each time: one that is never empty leaves room for the others. */
+  /** Starts with another ring each time, so that a busy ring leaves room for the others. */
   #turn(): void {
     const [first] = this.#rings
     if (first === undefined) return
@@ -157,7 +157,7 @@ class FdLineWriter implements LineWriter {
     this.#rings.set(...first)
   }
 
-  /** Writes what is queued, unless a write runs, which does so at its end. */
+  /** Writes the queue, unless a write runs, which continues with the queue at its end. */
   #pump(): void {
     if (this.#isWriting || this.#queue.length === 0) return
     const queued = this.#takeQueue()
@@ -183,7 +183,7 @@ class FdLineWriter implements LineWriter {
     })
   }
 
-  /** A disk that is full may have room again; anything else is the end of the descriptor. */
+  /** A full disk may have room again; any other error is final. */
   #lost(error: unknown): void {
     const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)
     if (!ROOM.has(code)) this.#isBroken = true
@@ -219,13 +219,13 @@ class FdLineWriter implements LineWriter {
 
 const STDERR = 2
 
-/** The log itself is what does not work. */
+/** Reports that the log itself does not work. */
 function tellOnStderr(line: string, brokenFd: number): void {
   if (brokenFd === STDERR) return
   try {
     writeSync(STDERR, line)
   } catch {
-    // Then there is nobody to tell.
+    // stderr does not work either.
   }
 }
 

@@ -9,7 +9,7 @@ export type LogFormat = 'text' | 'json'
 export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>
 
 export interface Logger {
-  /** True when a line of that level would be written: ask before building costly fields. */
+  /** True if a line of this level would be written: check before building costly fields. */
   isEnabled(level: Level): boolean
   log(level: Level, message: string, fields?: LogFields): void
   error(message: string, fields?: LogFields): void
@@ -19,20 +19,20 @@ export interface Logger {
 }
 
 export interface LoggerRoot {
-  /** A logger for one module; cheap to keep, follows level changes. */
+  /** A logger for one module; cheap to keep, uses the current levels. */
   module(name: string): Logger
-  /** Directive in force, as `/logging` prints it. */
+  /** The current directive, as `/logging` prints it. */
   readonly directive: string
   /**
-   * Adds to the filter in force, or to that of the start (`isReset`). Returns what is wrong with the text, if anything;
-   * then nothing has changed.
+   * Adds to the current filter, or to the filter of the start (`isReset`). Returns the problem of an invalid text; then
+   * the filter is unchanged.
    */
   changeLevels(directive: string, options: { isReset: boolean }): string | undefined
-  /** Puts a whole filter in force. */
+  /** Replaces the filter. */
   setFilter(filter: LevelFilter): void
-  /** Back to the filter of the start. */
+  /** Restores the filter of the start. */
   reset(): void
-  /** Called after every change; used by modules that cache a decision. */
+  /** Called after every change; for modules that cache a decision. */
   onChange(listener: () => void): void
 }
 

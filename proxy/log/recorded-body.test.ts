@@ -24,7 +24,7 @@ describe('BodyRecorder', () => {
     [6, 'abcdef', false],
     [3, 'abc', true],
     [0, '', true],
-  ])('keeps %i bytes and tells once', (bytesMax, kept, isTruncated) => {
+  ])('keeps %i bytes and reports once', (bytesMax, kept, isTruncated) => {
     const { recorder: own, records } = recorder(bytesMax)
     own.seen(Buffer.from('abc'), 0, 3)
     own.seen(Buffer.from('xdefx'), 1, 4)
@@ -63,7 +63,7 @@ describe('an observed body of a connection', () => {
   it.each([
     ['breaks', (body: IncomingBody) => body.fail(new Error('broken'))],
     ['is not wanted any more', (body: IncomingBody) => body.cancel()],
-  ])('is told as far as it came when it %s', (_, finish) => {
+  ])('is reported up to its last byte when it %s', (_, finish) => {
     const body = new IncomingBody(SOURCE, undefined)
     const { recorder: own, records } = recorder()
     body.observe(own)
@@ -74,7 +74,7 @@ describe('an observed body of a connection', () => {
 })
 
 describe('recordedStream', () => {
-  it('asks only when its reader does, and tells at the end', async () => {
+  it('reads only when its reader does, and reports at the end', async () => {
     const { recorder: own, records } = recorder()
     let asked = 0
     const source = (async function* () {
@@ -95,7 +95,7 @@ describe('recordedStream', () => {
     expect(records).toEqual([{ bytes: Buffer.from('abcd'), isTruncated: false }])
   })
 
-  it('tells what went by when its reader leaves or its source fails, and stops the source', async () => {
+  it('reports the forwarded bytes when its reader stops or its source fails, and stops the source', async () => {
     let isStopped = false
     const source = async function* (isBroken: boolean) {
       try {
@@ -123,7 +123,7 @@ describe('recordedStream', () => {
     expect(broken.records[0]?.bytes.toString()).toBe('ab')
   })
 
-  it('passes on that nobody wants it, and the length it has', async () => {
+  it('passes on its cancellation and its length', async () => {
     let isStopped = false
     const source = {
       length: 4,

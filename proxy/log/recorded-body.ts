@@ -1,5 +1,5 @@
-// A body that is copied, up to a limit, while it goes by. It is never gathered for the trace: whoever reads it sets
-// the pace.
+// A body that is copied, up to a limit, while it is forwarded. The copy does not buffer the body: the reader sets the
+// pace.
 import type { Cancellable, OutgoingBody } from '../message/body.ts'
 import { type BodyObserver, IncomingBody } from '../message/incoming-body.ts'
 import { Tunnel } from '../socket/tunnel.ts'
@@ -10,7 +10,7 @@ export interface BodyRecord {
   readonly isTruncated: boolean
 }
 
-/** Calls `done` once, when the body is over or `over` is called for another reason. */
+/** Calls `done` once, at the end of the body or when `over` is called for another reason. */
 export class BodyRecorder implements BodyObserver {
   readonly #bytesMax: number
   readonly #chunks: Buffer[] = []
@@ -28,7 +28,7 @@ export class BodyRecorder implements BodyObserver {
     const room = Math.max(0, this.#bytesMax - this.#bytes)
     if (end - start > room) this.#isTruncated = true
     if (room === 0) return
-    // A copy: whoever owns the buffer changes or reuses it.
+    // A copy: the owner of the buffer changes or reuses it.
     const copy = Buffer.from(buffer.subarray(start, Math.min(end, start + room)))
     this.#chunks.push(copy)
     this.#bytes += copy.length
@@ -42,7 +42,10 @@ export class BodyRecorder implements BodyObserver {
   }
 }
 
-/** Copies a body for `recorder` while it goes by. @returns the body to use in its place: the same but for streams. */
+/**
+ * Copies a body for `recorder` while it is forwarded. @returns the body to use in its place: the same one except for
+ * streams.
+ */
 export function recordBody(body: OutgoingBody, recorder: BodyRecorder): OutgoingBody {
   if (body === undefined || body instanceof Tunnel) return body
   if (body instanceof IncomingBody) {
@@ -56,7 +59,7 @@ export function recordBody(body: OutgoingBody, recorder: BodyRecorder): Outgoing
   return body
 }
 
-/** What a backend produces while it is read, such as a translated stream, with what its reader can ask of it. */
+/** A body that a backend produces while it is read, such as a translated stream, with the methods for its reader. */
 export function recordedStream(source: Cancellable<Buffer>, recorder: BodyRecorder): Cancellable<Buffer> {
   return {
     ...('length' in source && { length: source.length }),
@@ -70,7 +73,7 @@ export function recordedStream(source: Cancellable<Buffer>, recorder: BodyRecord
   }
 }
 
-/** Not a generator: one that was never begun would not pass on that its reader left. */
+/** Not a generator: one that was never started would not report that its reader has stopped. */
 function recordedIterator(source: AsyncIterator<Buffer>, recorder: BodyRecorder): AsyncIterator<Buffer, undefined> {
   return {
     async next() {

@@ -1,13 +1,13 @@
-// A copy of configuration data without what may be a credential. Rendered configuration holds references to secrets
-// only; this catches what users wrote into plain fields: values of credential headers, environments of child processes.
+// A copy of configuration data without possible credentials. Rendered configuration has only references to secrets;
+// this removes what users wrote into plain fields: values of credential headers, environments of child processes.
 import { publicKeySet } from '#api/credentials/key-set.ts'
 import { REDACTED, isSensitiveHeader } from '../message/redact.ts'
 
-/** Rendered configuration is far flatter; deeper data is cut. */
+/** Rendered configuration is much flatter; deeper data is cut. */
 const DEPTH_MAX = 64
-/** Fields that hold the value of a named header or entry. */
+/** Fields with the value of a named header or entry. */
 const VALUE_FIELDS = new Set(['value', 'expression'])
-/** Key sets are delivered with public members only; an older control plane may have delivered others. */
+/** Key sets are delivered with public members only; an older controller may have delivered others. */
 const KEY_SET_FIELD = 'jwks'
 
 export function redactTree<T>(value: T): T {

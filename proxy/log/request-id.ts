@@ -1,5 +1,5 @@
-// The id of one request, the same for log lines and services that are asked about it: that of its trace, else a random
-// one. Made when somebody asks.
+// The id of one request, the same for log lines and called services: the id of its trace, else a random one. Created on
+// first use.
 import { randomBytes } from 'node:crypto'
 import type { Exchange } from '../exchange/exchange.ts'
 

@@ -1,5 +1,4 @@
-// How a value stands in a text log line: as it is when it is plain, as a JSON string when it could forge a field or a
-// line.
+// The form of a value in a text log line: unchanged if it is plain, a JSON string if it could forge a field or a line.
 import { printableJson } from '#api/printable.ts'
 
 /** No space, quote, backslash, control character, line separator, mark of direction or character without width. */
@@ -10,7 +9,7 @@ export function textValue(value: string): string {
   return PLAIN.test(value) ? value : jsonString(value)
 }
 
-/** The name of a field in a text line: names may come from what a client sent, such as the claims of its token. */
+/** The name of a field in a text line: clients may choose names, such as the claims of a token. */
 export function textName(name: string): string {
   return PLAIN.test(name) && !name.includes('=') ? name : jsonString(name)
 }

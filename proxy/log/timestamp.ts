@@ -4,7 +4,8 @@ let cachedSecond = -1
 let cachedPrefix = ''
 
 /**
- * The wall clock may be set while the process runs: its distance to the monotonic clock is measured again this often.
+ * The wall clock may be set while the process runs: its offset to the monotonic clock is measured again at this
+ * interval.
  */
 const RESYNC_MS = 1000
 let offsetMs = 0

@@ -18,6 +18,6 @@ export type Signature = { readonly fields: readonly (readonly [string, string])[
 /**
  * Called once for each endpoint that is tried. Must not reject.
  *
- * @param signal aborts when nobody waits any more; undefined: the call outlives its client
+ * @param signal aborts when no caller waits any more; undefined: the call outlives its client
  */
 export type RequestSigner = (request: SignableRequest, signal: AbortSignal | undefined) => Promise<Signature>

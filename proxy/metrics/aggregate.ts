@@ -1,13 +1,13 @@
-// Adds up what all workers counted, the dead ones included. Main thread only; reads shared memory, writes none of it.
+// Adds up the counts of all workers, including dead ones. Main thread only; reads shared memory, never writes it.
 import type { SeriesEntry } from './buffer.ts'
 import { OVERFLOW_LABEL, SeriesReader } from './buffer.ts'
 import type { Family, GaugeName } from './families.ts'
 import { FAMILIES } from './families.ts'
 
-/** Workers and their successors may bring different series; this many times the bound of one worker are kept apart. */
+/** Workers and their successors may have different series; the limit is this multiple of the limit of one worker. */
 const SERIES_FACTOR = 4
 
-/** One series over all workers. Objects live on between scrapes. */
+/** One series over all workers. The objects are kept between scrapes. */
 export interface TotalSeries {
   readonly labels: Readonly<Record<string, string>>
   /** Totals of dead workers plus, after `refresh`, of the live ones. */
@@ -32,7 +32,7 @@ export class MetricsAggregate {
     this.#sources.set(shared, { reader: new SeriesReader(shared), entries: [] })
   }
 
-  /** Keeps the totals of a worker that is gone. */
+  /** Keeps the totals of a dead worker. */
   detach(shared: SharedArrayBuffer): void {
     const source = this.#sources.get(shared)
     if (source === undefined) return
@@ -42,7 +42,7 @@ export class MetricsAggregate {
     this.#sources.delete(shared)
   }
 
-  /** Brings `totals` of all series up to date. */
+  /** Updates `totals` of all series. */
   refresh(): void {
     for (const source of this.#sources.values()) this.#learn(source)
     for (const family of this.#families) for (const series of family.values()) series.totals.set(series.retained)
@@ -51,7 +51,7 @@ export class MetricsAggregate {
     }
   }
 
-  /** Series of a family that counted anything. */
+  /** Series of a family with counts. */
   series(family: Family): readonly TotalSeries[] {
     const all = this.#families[family.id]
     if (all === undefined) return []
@@ -92,7 +92,7 @@ export class MetricsAggregate {
   }
 }
 
-/** Behind the labels of the family stand name and value of those that a policy adds. */
+/** The labels of the family, then name and value of the labels that a policy adds. */
 function labelsOf(family: Family, labels: readonly string[]): Readonly<Record<string, string>> {
   const named: [string, string][] = family.labels.map((name, i) => [name, labels[i] ?? 'unknown'])
   for (let i = family.labels.length; i < labels.length; i += 2)

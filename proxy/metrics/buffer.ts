@@ -1,7 +1,6 @@
-// The memory one worker counts in: gauges, values and the list of series, all in one SharedArrayBuffer, so that main
-// reads at scrape time without asking and nothing is lost when the worker dies. One writer, one reader. Values are
-// 64-bit floats written with plain aligned stores: the processors we run on do not tear those, and a scrape needs no
-// more.
+// The memory for the counts of one worker: gauges, values and the list of series in one SharedArrayBuffer, so that main
+// reads at scrape time without a message and no count is lost when the worker dies. One writer, one reader. Values are
+// 64-bit floats written with plain aligned stores, which supported processors write atomically; a scrape needs no more.
 import type { Family, GaugeName } from './families.ts'
 import { FAMILIES, GAUGES } from './families.ts'
 
@@ -13,7 +12,7 @@ const GAUGE_BYTES = 16 * 8
 /** 4 MiB: 12 000 routes with one status each. Untouched pages cost nothing. */
 const VALUES_MAX = 512 * 1024
 const TEXT_BYTES_MAX = 4 * 1024 * 1024
-/** Label values come from clients too (model names): cut, never unbounded. */
+/** Clients choose some label values (model names): they are truncated, never unlimited. */
 const LABEL_CHARS_MAX = 128
 export const OVERFLOW_LABEL = 'overflow'
 
@@ -26,7 +25,7 @@ const DEFAULT_SIZE: BufferSize = { values: VALUES_MAX, textBytes: TEXT_BYTES_MAX
 
 export function createMetricsBuffer(size: BufferSize = DEFAULT_SIZE): SharedArrayBuffer {
   const shared = new SharedArrayBuffer(HEADER_BYTES + 8 + GAUGE_BYTES + size.values * 8 + size.textBytes)
-  // The only number the layout depends on travels in the buffer itself.
+  // The buffer has the only number that its layout depends on.
   new Float64Array(shared, HEADER_BYTES, 1)[0] = size.values
   return shared
 }
@@ -50,9 +49,9 @@ function layoutOf(shared: SharedArrayBuffer): Layout {
   }
 }
 
-/** The worker's end. */
+/** The writer in the worker. */
 export class SeriesTable {
-  /** Indexed by what `series` returns plus the family's offsets. */
+  /** Indexed by the result of `series` plus the offsets of the family. */
   readonly values: Float64Array
   readonly #layout: Layout
   readonly #slotByKey: Map<string, number>[] = FAMILIES.map(() => new Map())
@@ -69,10 +68,10 @@ export class SeriesTable {
     }
   }
 
-  /** The first slot of a series; it exists from then on. Cache the result: this builds a key. */
+  /** The first slot of a series; creates the series. Cache the result: this builds a key. */
   series(family: Family, labels: readonly string[]): number {
     const known = this.#slotByKey[family.id]
-    // Joined from the cut values: a key must not keep a client's long string alive.
+    // Built from truncated values: a key must not keep a client's long string in memory.
     const key = (labels.some(isLong) ? labels.map(cutLabel) : labels).join('\u0000')
     const slot = known?.get(key)
     if (slot !== undefined || known === undefined) return slot ?? 0
@@ -118,7 +117,7 @@ export interface SeriesEntry {
   readonly labels: readonly string[]
 }
 
-/** Main's end. */
+/** The reader in the main thread. */
 export class SeriesReader {
   readonly values: Float64Array
   readonly #layout: Layout
@@ -150,7 +149,7 @@ export class SeriesReader {
     return this.#layout.gauges[GAUGES.indexOf(name)] ?? 0
   }
 
-  /** Lookups that found no room for a series of their own. */
+  /** Look-ups without room for a separate series. */
   get overflows(): number {
     return Atomics.load(this.#layout.header, OVERFLOWS)
   }

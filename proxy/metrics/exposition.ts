@@ -1,5 +1,5 @@
-// The answer to a scrape: hands totals to prom-client's registry, which knows the text formats. One registry for each
-// of them, because OpenMetrics renames counters.
+// The response to a scrape: passes totals to prom-client's registry, which implements the text formats. One registry
+// for each format, because OpenMetrics renames counters.
 import type { Metric, OpenMetricsContentType } from 'prom-client'
 import { Registry } from 'prom-client'
 import type { MetricsAggregate, TotalSeries } from './aggregate.ts'
@@ -91,13 +91,13 @@ function distributionOf({ labels, totals }: TotalSeries, bounds: Float64Array, a
   return { labels, count, sum: totals[at + bounds.length + 1] ?? 0, buckets }
 }
 
-/** Counters lose their suffix in the metadata of OpenMetrics; prom-client puts it back on each sample. */
+/** Counters have no suffix in the metadata of OpenMetrics; prom-client adds it to each sample. */
 function exposedName(name: string, format: Format): string {
   return format === 'openMetrics' ? name.replace(/_total$/, '') : name
 }
 
 function registered(init: { name: string; help: string; type: string; get: () => unknown }): Metric {
-  // The registry uses name, help, type and get() only; its type asks for prom-client's own classes.
+  // The registry uses name, help, type and get() only; its type requires prom-client's own classes.
   return { ...init, reset: () => undefined } as unknown as Metric
 }
 
@@ -147,7 +147,7 @@ function pushHistogram({ values, name, buckets, series, at }: HistogramParts): v
     const le = i < buckets.length ? String(buckets[i]) : '+Inf'
     samples.push({ metricName: `${name}_bucket`, labels: { le }, sharedLabels, value: count })
   }
-  // A series of several metrics may have counted only in the others.
+  // A series of several metrics may have counts only in the others.
   if (count === 0) return
   values.push(...samples)
   values.push({ metricName: `${name}_sum`, sharedLabels, value: totals[at + buckets.length + 1] ?? 0 })

@@ -8,7 +8,7 @@ export interface MetricShape {
   readonly buckets: Float64Array | undefined
 }
 
-/** Metrics that are counted together under the same label values: one lookup serves all of them. */
+/** Metrics with the same label values: one look-up serves all of them. */
 export interface Family {
   readonly id: number
   readonly labels: readonly string[]
@@ -16,7 +16,7 @@ export interface Family {
   /** Slot of each metric, relative to the series. */
   readonly offsets: readonly number[]
   readonly slots: number
-  /** Series a worker keeps apart; further ones are counted together under `overflow`. */
+  /** Separate series of a worker; further ones are counted together under `overflow`. */
   readonly seriesMax: number
 }
 
@@ -40,9 +40,9 @@ const GEN_AI_LABELS = [
   ...ROUTE_LABELS,
 ] as const
 
-/** Routes times the statuses, methods and reasons they meet. */
+/** Routes times their statuses, methods and reasons. */
 const EXCHANGE_SERIES_MAX = 20_000
-/** Client-chosen values (model and tool names) are among the labels: a smaller bound. */
+/** Clients choose some labels (model and tool names): a smaller limit. */
 const CLIENT_NAMED_SERIES_MAX = 2000
 const SMALL_SERIES_MAX = 500
 
@@ -247,7 +247,7 @@ export const FAMILIES: readonly Family[] = [
   MCP_DROPPED,
 ]
 
-/** Values a worker sets about itself once a second. */
+/** Values that a worker updates once a second. */
 export const GAUGES = [
   'loopDelayP50Seconds',
   'loopDelayP99Seconds',

@@ -1,4 +1,4 @@
-// Labels that `frontend.metrics` adds to every metric of a request: evaluated once for each request, when it is over.
+// Labels that `frontend.metrics` adds to every metric of a request: evaluated once for each request, at its end.
 import type { Exchange } from '../exchange/exchange.ts'
 import type { AddedField } from '../log/fields.ts'
 import { textOf } from '../cel/evaluate.ts'
@@ -10,7 +10,7 @@ export interface MetricLabels {
 }
 
 const UNKNOWN = 'unknown'
-/** Labels of the metrics themselves: an added one must not take the place of one. */
+/** Labels of the metrics themselves: an added label must not replace one. */
 const RESERVED: readonly string[] = ['le', 'quantile', ...FAMILIES.flatMap(({ labels }) => labels)]
 const FIRST_BAD = /^(?=\d)/
 const BAD = /[^a-zA-Z0-9_]/g
@@ -32,7 +32,7 @@ export function metricLabels(fields: readonly AddedField[]): MetricLabels {
   }
 }
 
-/** As Prometheus takes it (letters, digits, underscores, not two of them first), and unlike every one in `taken`. */
+/** A valid Prometheus name (letters, digits, underscores, not two of them first) that is not in `taken`. */
 function labelName(name: string, taken: ReadonlySet<string>): string {
   let label = name.replaceAll(BAD, '_').replace(FIRST_BAD, '_')
   if (label.startsWith('__')) label = `attribute${label}`

@@ -1,4 +1,4 @@
-// Metrics main knows by itself: build, configuration, workers, runtime. Read at scrape time, nothing is counted here.
+// Metrics of the main thread: build, configuration, workers, runtime. Read at scrape time; nothing is counted here.
 import type { ELDHistogram } from 'node:perf_hooks'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { getHeapStatistics } from 'node:v8'
@@ -117,11 +117,7 @@ function runtimeMetrics(facts: ProcessFacts, aggregate: MetricsAggregate, loop: 
       'loopDelayP99Seconds',
     ),
     delay('gw_event_loop_delay_max_seconds', 'Longest delay of the event loop', () => loop.max, 'loopDelayMaxSeconds'),
-    ofWorkers(
-      'gw_event_loop_utilization_ratio',
-      'Share of the last second in which the thread was busy',
-      'loopUtilization',
-    ),
+    ofWorkers('gw_event_loop_utilization_ratio', 'Busy share of the last second', 'loopUtilization'),
     {
       name: 'gw_heap_used_bytes',
       help: 'JavaScript heap in use',
@@ -145,11 +141,7 @@ function runtimeMetrics(facts: ProcessFacts, aggregate: MetricsAggregate, loop: 
     gauge('process_open_fds', 'Open file descriptors', () => openDescriptors() ?? Number.NaN),
     gauge('process_max_fds', 'Maximum number of open file descriptors', () => descriptorLimit() ?? Number.NaN),
     counter('process_cpu_seconds_total', 'CPU time of the process', cpuSeconds),
-    gauge(
-      'process_start_time_seconds',
-      'Start time of the process, in seconds since the Unix epoch',
-      () => performance.timeOrigin / 1000,
-    ),
+    gauge('process_start_time_seconds', 'Start time in seconds since the epoch', () => performance.timeOrigin / 1000),
   ]
 }
 

@@ -1,5 +1,5 @@
-// A scrape as messages `io.prometheus.client.MetricFamily`, each with its length in front: what Prometheus asks for
-// when it collects native histograms. Knows the form alone.
+// A scrape as length-delimited messages `io.prometheus.client.MetricFamily`: the format that Prometheus requests for
+// native histograms. Encoding only.
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
 
 export const PROTOBUF_CONTENT_TYPE =

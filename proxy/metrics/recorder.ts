@@ -1,5 +1,5 @@
-// Counts one finished exchange. On the path of every request: finds the series of a place by object identity and a
-// short scan, then adds to plain numbers. Builds strings only for a combination it has not met.
+// Counts one finished exchange. Runs for every request: finds the series of a place by object identity and a short
+// scan, then adds to plain numbers. Builds strings only for new combinations.
 import type { Reason } from '../exchange/errors.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { ExchangePlace, LlmFacts, McpFacts } from '../exchange/facts.ts'
@@ -15,15 +15,15 @@ import * as families from './families.ts'
 
 const UNKNOWN = 'unknown'
 /**
- * Methods of RFC 9110, RFC 5789 and WebDAV-free practice; others share one label, so that clients cannot make series.
+ * Methods of RFC 9110 and RFC 5789, without WebDAV; others share one label, so that clients cannot create series.
  */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH'])
 const OTHER_METHOD = '_OTHER'
-/** Combinations of one place found by scan; more are found by key. */
+/** Combinations of one place that a scan finds; further ones are found by key. */
 const SCANNED_MAX = 64
 /** Combinations of added labels for each place. */
 const VARIANTS_MAX = 1000
-/** Places of old configurations go when the configuration changes; this bounds what is left in between. */
+/** Places of old configurations are removed when the configuration changes; this limits them in between. */
 const PLACES_MAX = 50_000
 
 /** Twice the connections a worker can have open; see `#isFirstOf`. */
@@ -43,12 +43,12 @@ const LLM_BOUNDS = boundsOf(families.GEN_AI_DURATION, 0)
 const FIRST_TOKEN_BOUNDS = boundsOf(families.GEN_AI_STREAM, 0)
 const PER_TOKEN_BOUNDS = boundsOf(families.GEN_AI_STREAM, 1)
 
-/** What makes two exchanges of one place count apart, and where they are counted. */
+/** The values that separate the counts of two exchanges of one place, and the series of the counts. */
 interface Entry {
   readonly backend: string | undefined
   readonly protocol: string | undefined
   readonly method: string
-  /** 0: the client left before there was a response. */
+  /** 0: the client closed the connection before there was a response. */
   readonly status: number
   readonly reason: Reason
   readonly slot: number
@@ -58,9 +58,9 @@ interface Entry {
 
 interface PlaceSeries {
   readonly entries: Entry[]
-  /** Labels of the place, and behind them name and value of those that a policy adds. */
+  /** Labels of the place, then name and value of the labels that a policy adds. */
   readonly routeLabels: readonly string[]
-  /** By the values of added labels; undefined: it has none. */
+  /** By the values of added labels; undefined: there are no added labels. */
   variants: Map<string, PlaceSeries> | undefined
 }
 
@@ -128,7 +128,7 @@ export class Recorder {
     add(this.#values, this.#table.series(families.TLS_FAILURE, []), 1)
   }
 
-  /** A connection whose bytes were passed on: it has a duration, and is no request. */
+  /** A connection with forwarded bytes: it has a duration, but no request. */
   connectionFinished(exchange: Exchange, { endMs, metricLabels, receivedBytes }: FinishedConnection): void {
     const { place, backendName, reason, connection, responseBytes } = exchange
     const values = this.#values
@@ -143,7 +143,7 @@ export class Recorder {
     this.#bytes(downstream, receivedBytes, responseBytes)
   }
 
-  /** What a connection that carries requests moved since it was asked last. */
+  /** Bytes of a connection with requests since the previous call. */
   transferred({ place, isTls, received, sent }: TransferredBytes): void {
     this.#bytes([...placeLabels(place), isTls ? 'https' : 'http'], received, sent)
   }
@@ -160,7 +160,7 @@ export class Recorder {
     observe(this.#values, slot, CONNECT_BOUNDS, durationMs / 1000)
   }
 
-  /** Spans (`traces`) or log records that left the proxy, or did not. */
+  /** Spans (`traces`) or log records that were exported or lost. */
   exported(signal: string, result: string, count: number): void {
     add(this.#values, this.#table.series(families.OTLP, [signal, result]), count)
   }
@@ -171,7 +171,7 @@ export class Recorder {
     observe(this.#values, slot, CALL_BOUNDS, call.durationMs / 1000)
   }
 
-  /** Places belong to a configuration: forget the old ones. Counts stay. */
+  /** Places belong to a configuration: removes the old ones. Counts remain. */
   configChanged(): void {
     this.#byPlace.clear()
     this.#lastPlace = undefined
@@ -180,7 +180,7 @@ export class Recorder {
 
   /**
    * True for the first request of a connection. Ids count up in each worker, so a table of the latest id for each
-   * remainder tells open connections apart; an id that comes around again may count one connection twice.
+   * remainder distinguishes open connections; an id that occurs again may count one connection twice.
    */
   #isFirstOf(connectionId: number): boolean {
     const at = connectionId % CONNECTION_IDS
@@ -238,7 +238,7 @@ export class Recorder {
       processingSlot: this.#table.series(families.PROCESSING, [backend ?? UNKNOWN, ...series.routeLabels]),
       callSlot: this.#table.series(families.UPSTREAM_CALL, ['Primary', callSubtype(protocol)]),
     }
-    // Unknown methods are any text a client likes: found by key, never kept.
+    // Unknown methods are arbitrary text of clients: found by key, never kept.
     if (series.entries.length < SCANNED_MAX && METHODS.has(method)) series.entries.push(entry)
     return entry
   }
@@ -290,7 +290,7 @@ function exchangeLabels({ backendName, backendProtocol, request, response, reaso
   ]
 }
 
-/** Values may come from clients: those beyond the bound share one series. */
+/** Clients choose some values: those beyond the limit share one series. */
 function variantOf(series: PlaceSeries, labels: readonly string[]): PlaceSeries {
   const variants = (series.variants ??= new Map())
   const isFull = variants.size >= VARIANTS_MAX

@@ -1,5 +1,5 @@
-// Resident memory of the process. Asking for it opens a file, so a process that has used up its file descriptors gets
-// an error for an answer: then the last figure stands. Never throws.
+// Resident memory of the process. The query opens a file, so it fails if the process has no file descriptor left: then
+// the previous value is returned. Never throws.
 
 let lastBytes = 0
 
@@ -7,7 +7,7 @@ export function residentBytes(): number {
   try {
     lastBytes = process.memoryUsage.rss()
   } catch {
-    // No file descriptor is left; the next question may be luckier.
+    // No file descriptor is left; the next query may succeed.
   }
   return lastBytes
 }

@@ -1,10 +1,10 @@
-// Which format a scrape gets, by its Accept header (RFC 9110 section 12.5.1). What nobody asks for is text.
+// Selects the format of a scrape by its Accept header (RFC 9110 section 12.5.1). The default is text.
 
 export type ScrapeFormat = 'text' | 'openMetrics' | 'protobuf'
 
 const PARTS_MAX = 32
 
-/** The acceptable one with the highest weight; of equals the one named first. */
+/** The acceptable format with the highest weight; the first one of equals. */
 export function scrapeFormat(accept: string | undefined): ScrapeFormat {
   let best: ScrapeFormat = 'text'
   let bestWeight = 0
@@ -19,7 +19,7 @@ export function scrapeFormat(accept: string | undefined): ScrapeFormat {
   return best
 }
 
-/** undefined: a form that this proxy does not have. */
+/** undefined: a format that this proxy does not support. */
 function formatOf(type: string, parameters: readonly string[]): ScrapeFormat | undefined {
   if (type === 'application/openmetrics-text') return 'openMetrics'
   if (type === 'text/plain' || type === 'text/*' || type === '*/*') return 'text'

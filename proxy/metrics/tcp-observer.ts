@@ -1,4 +1,4 @@
-// Where connections report what requests cannot: handshakes, and connections whose bytes are passed on.
+// Metrics and logs of connections without requests: handshakes, and connections with forwarded bytes.
 import type { Exchange } from '../exchange/exchange.ts'
 import type { ExchangePlace } from '../exchange/facts.ts'
 import type { AccessLogRule, RefusedRequest } from '../log/access-log.ts'
@@ -18,9 +18,9 @@ export interface FailedHandshake {
   readonly sourceAddress: string
   readonly sourcePort: number
   readonly serverName: string | undefined
-  /** For the log; what the peer or OpenSSL said. */
+  /** For the log: the text of the peer or of OpenSSL. */
   readonly detail: string
-  /** No client could have done better: whoever runs the proxy has to know. */
+  /** The cause is in the proxy, not in the client: the operator of the proxy must see it. */
   readonly isOwnFault?: boolean
 }
 
@@ -29,7 +29,7 @@ export interface ConnectionObserver {
   readonly connected: ConnectObserver
   handshakeFinished(result: HandshakeResult): void
   handshakeFailed(failure: FailedHandshake): void
-  /** Before anything of it was read. */
+  /** Before any byte was read. */
   refused(info: RefusedRequest): void
   /** `exchange.responseBytes`: bytes sent to the client. */
   connectionFinished(

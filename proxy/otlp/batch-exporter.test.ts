@@ -94,7 +94,7 @@ describe('a collector that is away', () => {
     expect([batches, counts]).toEqual([[4, 4], { exported: 4 }])
   })
 
-  it('is not waited for when it wants too much time, nor when it refuses', async () => {
+  it('is not retried if the collector requests a long delay, or rejects the records', async () => {
     const { exporter, batches, counts, add } = exporterOf([
       { kind: 'Later', afterMs: 3_600_000, detail: 'tomorrow' },
       { kind: 'Refused', detail: 'no' },

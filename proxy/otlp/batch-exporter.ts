@@ -17,7 +17,7 @@ const BACKOFF_MS_MAX = 30_000
 export type SendOutcome =
   /** `rejected`: records that the collector did not take. */
   | { readonly kind: 'Accepted'; readonly rejected: number }
-  /** Worth another try, not before `afterMs` when the collector says so. */
+  /** The export may be retried, after `afterMs` if the collector requests a delay. */
   | { readonly kind: 'Later'; readonly afterMs: number | undefined; readonly detail: string }
   | { readonly kind: 'Refused'; readonly detail: string }
 

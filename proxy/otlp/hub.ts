@@ -1,5 +1,5 @@
 // The exporters of one configuration, one for each destination and resource, so that listeners share them. A
-// destination that the next configuration has as well goes on with its queue; any other sends what it has left.
+// destination that the next configuration also has keeps its queue; any other exports its remaining records.
 import { create } from '@bufbuild/protobuf'
 import type { Attribute } from './attributes.ts'
 import { BatchExporter, type ExporterUser, type ExportResult } from './batch-exporter.ts'

@@ -56,7 +56,7 @@ export class RequestSpan implements ExchangeSpan<Exchange> {
     return this.#traceparentOf(this.spanId)
   }
 
-  /** For the backend's handler: the call's own place in the trace, and its end as the handler tells it. */
+  /** For the handler of the backend: trace headers of the call, and its end as the handler reports it. */
   callBackend(exchange: Exchange, done: (exchange: Exchange) => void): (exchange: Exchange) => void {
     const subtype = subtypeOf(exchange.backendProtocol)
     const call = this.call({ kind: 'Primary', subtype, target: '', request: exchange.request })
@@ -175,7 +175,7 @@ interface SpanParts extends Pick<MessageInitShape<typeof SpanSchema>, 'name' | '
   readonly spanId: string
   readonly startMs: number
   readonly endMs: number
-  /** undefined: it went well, or nobody can tell. */
+  /** undefined: the call succeeded, or its result is unknown. */
   readonly failure: string | undefined
 }
 

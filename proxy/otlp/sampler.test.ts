@@ -59,7 +59,7 @@ describe('sampling', () => {
     ['a trace, client sampling false', { client: 'false' }, INCOMING, false, 0],
     ['a trace does not ask random sampling', { client: 'true', random: 'false' }, INCOMING, true, 1],
     ['a trace that is not recorded', {}, INCOMING.replace(/01$/, '00'), true, 0],
-    ['a broken header is no trace', {}, '00-0-0-01', false, 0],
+    ['a broken header starts no trace', {}, '00-0-0-01', false, 0],
     ['a filter that is false', { random: 'true', filter: 'response.code >= 500' }, undefined, true, 0],
     ['a filter that is true', { random: 'true', filter: 'response.code == 200' }, undefined, true, 1],
     ['a filter that fails', { random: 'true', filter: 'jwt.sub == ""' }, undefined, true, 0],
@@ -74,7 +74,7 @@ describe('sampling', () => {
     expect(run({}, 'broken').fields).toEqual(['tracestate: a=1', 'traceparent: broken'])
   })
 
-  it('keeps the state of a trace that goes on, and drops that of no trace', () => {
+  it('keeps the trace state of a valid trace, and drops it without one', () => {
     const kept = run({}, INCOMING)
     expect(kept.fields[0]).toBe('tracestate: a=1')
     expect(kept.spans[0]?.traceState).toBe('a=1')

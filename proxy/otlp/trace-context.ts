@@ -1,4 +1,4 @@
-// W3C Trace Context, level 1: the `traceparent` field read and written. Never guesses: what is not valid is no trace.
+// W3C Trace Context, level 1: reads and writes the `traceparent` field. Strict: an invalid field is ignored.
 import { randomFillSync } from 'node:crypto'
 
 export interface TraceContext {
@@ -12,7 +12,7 @@ export interface TraceContext {
 export const SAMPLED = 1
 
 const VERSION_00 = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/
-/** Later versions may have more behind; `ff` is none. */
+/** Later versions may have more fields after these; `ff` is not a valid version. */
 const LATER = /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/
 const NO_TRACE = '0'.repeat(32)
 const NO_SPAN = '0'.repeat(16)
@@ -50,6 +50,6 @@ function randomHex(bytes: number): string {
   }
   const text = pool.toString('hex', used, used + bytes)
   used += bytes
-  // All zeros is no id; the chance is nil, the rule is not.
+  // An id of zeros is invalid; random zeros are next to impossible, but the rule holds.
   return /[^0]/.test(text) ? text : randomHex(bytes)
 }

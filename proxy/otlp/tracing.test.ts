@@ -195,7 +195,7 @@ describe('sampling', () => {
     return { got, collector }
   }
 
-  it('goes on with the trace of the client', async () => {
+  it('continues the trace of the client', async () => {
     const { got, collector } = await sampled({}, incoming('01'))
     const [server] = ofKind(collector.spans, SERVER)
     expect(server).toMatchObject({ traceId: TRACE, parentSpanId: PARENT, traceState: 'a=1' })

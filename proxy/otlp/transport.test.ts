@@ -83,7 +83,7 @@ describe('HTTP', () => {
   })
 })
 
-describe('nobody there', () => {
+describe('no collector', () => {
   it.each(['GRPC', 'HTTP'] as const)('is worth another try, %s', async (protocol) => {
     expect(await send(channelOf(await freePort(), protocol))).toMatchObject({ kind: 'Later' })
   })
@@ -105,7 +105,7 @@ describe('when to come back', () => {
     expect(retryAfterMs(field, 1000)).toBe(ms)
   })
 
-  it('is not read from what is no status', () => {
+  it('is not read from an invalid status', () => {
     expect([retryInfoMs(undefined), retryInfoMs('////'), retryInfoMs('')]).toEqual([undefined, undefined, undefined])
   })
 })

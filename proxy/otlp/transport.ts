@@ -40,7 +40,7 @@ const RETRYABLE_GRPC: ReadonlySet<number> = new Set([
 const RETRYABLE_HTTP: ReadonlySet<number> = new Set([429, 502, 503, 504])
 
 /** Calls of exporters belong to no client. */
-const NOBODY: Connection = {
+const NO_CLIENT: Connection = {
   id: 0,
   sourceAddress: '',
   sourcePort: 0,
@@ -98,7 +98,7 @@ function exchangeUntil(timeoutMs: number): Exchange {
     version: 'HTTP/1.1',
     headers: new HeaderList(),
   })
-  const exchange = new Exchange(NOBODY, request, now)
+  const exchange = new Exchange(NO_CLIENT, request, now)
   exchange.deadlineMs = now + timeoutMs
   return exchange
 }
@@ -116,7 +116,7 @@ function failureOf(error: unknown): SendOutcome {
   const detail = error instanceof Error ? error.message : String(error)
   if (!(error instanceof ServiceError)) return { kind: 'Refused', detail }
   const { cause } = error
-  // No gRPC status: nobody was reached, or nothing came back.
+  // No gRPC status: no peer was reached, or the peer sent no response.
   if (!(cause instanceof GrpcError)) return { kind: 'Later', afterMs: undefined, detail }
   const afterMs = retryInfoMs(cause.statusDetails)
   const isRetryable =

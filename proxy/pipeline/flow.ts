@@ -1,4 +1,4 @@
-// Where the pipeline is with one exchange. Others see of it what exchange/slots.ts says.
+// The current step of the pipeline for one exchange. Other folders see the part that exchange/slots.ts declares.
 import type { BackendPlan, ListenerPlan, RoutePlan } from '../chain/plan.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { FlowState } from '../exchange/slots.ts'

@@ -1,4 +1,4 @@
-// Who hears of requests when they are over: access log, metrics and spans.
+// The receivers of finished requests: access log, metrics and spans.
 import type { ListenerPlan } from '../chain/plan.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { OutboundCall } from '../exchange/outbound.ts'
@@ -6,17 +6,17 @@ import type { TransferredBytes } from '../http/byte-meter.ts'
 import type { RefusedRequest } from '../log/access-log.ts'
 import type { ExportOutcome } from '../otlp/hub.ts'
 
-/** What policies of a listener say about observing its requests. */
+/** Settings of a listener's policies for the observation of its requests. */
 export type ObservedListener = Pick<ListenerPlan, 'accessLog' | 'metricLabels'>
 
 export interface ExchangeObserver {
-  /** `listener`: undefined when none was found. */
+  /** `listener`: undefined if no listener was found. */
   finished(exchange: Exchange, isComplete: boolean, listener: ObservedListener | undefined): void
-  /** Bytes of a connection that carries requests. */
+  /** Bytes of a connection with requests. */
   transferred(bytes: TransferredBytes): void
-  /** A service that a policy asks, or a mirror, answered or failed. */
+  /** The call of a policy's service or of a mirror has ended. */
   called?(call: OutboundCall): void
-  /** Records of spans or logs left, or were lost. */
+  /** Records of spans or logs were exported or lost. */
   exported?(outcome: ExportOutcome): void
   refused(info: RefusedRequest): void
 }

@@ -201,7 +201,7 @@ describe('bodies read by expressions', () => {
     expect((await seenBy(response)).body).toBe('say open sesame')
   })
 
-  it('deny when they are one byte over the limit, and stream on when nobody decides by them', async () => {
+  it('deny when they are one byte over the limit, and are streamed if no rule reads them', async () => {
     const limit = 2 * 1024 * 1024
     const fits = `open sesame${'x'.repeat(limit - 11)}`
     expect((await answerOf('/body-rule', { method: 'POST', body: fits }))[0]).toBe(200)

@@ -1,5 +1,5 @@
-// The way of one request: listener, PreRouting chain, route, PostRouting chain, backend, response filters (data-plane
-// supplement section 1.2). Runs compiled plans and nothing else; no promise unless a filter returns one.
+// The steps of one request: listener, PreRouting chain, route, PostRouting chain, backend, response filters (data-plane
+// supplement section 1.2). Runs compiled plans only; no promise unless a filter returns one.
 import type { BackendHandler } from '../chain/handler.ts'
 import { endEndpoint } from '../backend/health.ts'
 import { callSafely, failByDefect } from '../exchange/defects.ts'
@@ -24,11 +24,11 @@ export interface PipelineInput {
   readonly admits?: RequestHandler['admits']
   readonly proxyProtocol?: RequestHandler['proxyProtocol']
   readonly observer: ExchangeObserver
-  /** Where requests carry credentials; asked when the first request with a query is over. */
+  /** The places of credentials in requests; requested after the first request with a query. */
   readonly credentialNames: () => CredentialNames
-  /** undefined: nobody can watch. */
+  /** undefined: tracing is not available. */
   readonly tap?: TraceTap | undefined
-  /** For what is refused before a listener is found. */
+  /** For requests that are rejected before a listener is found. */
   readonly place?: RefusalPlace | undefined
   readonly findListener: (host: string) => ListenerPlan | undefined
 }
@@ -78,10 +78,10 @@ function start(exchange: Exchange, listener: ListenerPlan): void {
   else runPreRouting(exchange)
 }
 
-/** False: the exchange has its answer. */
+/** False: the exchange has its response. */
 function mayConnect(exchange: Exchange, { routesConnect }: ListenerPlan): boolean {
   const { connection, request } = exchange
-  // What a client sends behind a CONNECT that was refused are no requests, though it may look like some.
+  // The bytes after a rejected CONNECT are not requests, even if they look like requests.
   if (request.version !== 'HTTP/2') connection.close()
   if (routesConnect !== true) exchange.fail('methodNotAllowed')
   else if (request.body !== undefined) exchange.fail('invalidRequest', 'CONNECT with a body')
@@ -125,7 +125,7 @@ function selectRoute(exchange: Exchange): void {
   enterRoute(exchange, plan)
 }
 
-/** Compiled when the first request needs it. undefined: it cannot be, and the exchange has its answer. */
+/** Compiled for the first request. undefined: the compilation failed, and the exchange has its response. */
 function planOf(exchange: Exchange, route: LazyRoute): RoutePlan | undefined {
   try {
     return route.plan
@@ -165,7 +165,7 @@ function tellRoute(
   if (span !== undefined && selected !== undefined) span.matchLabel = matched?.matchLabel
 }
 
-/** Also of a body that says beforehand that it is too large. */
+/** Also for a body whose announced length is too large. */
 const KEEPS_PREFIX = { keepsPrefix: true }
 
 const NO_ROUTE = { failure: 'routeNotFound' } as const
@@ -274,7 +274,7 @@ function sendResponse(exchange: Exchange): void {
   flow?.respond(exchange)
 }
 
-/** Whoever made the answer did not see that time is up. */
+/** The source of the response did not notice the deadline. */
 function tooLate(exchange: Exchange): void {
   if (exchange.failure === 'requestTimeout') return
   discardBody(exchange.response?.body)
@@ -282,7 +282,7 @@ function tooLate(exchange: Exchange): void {
 }
 
 /**
- * Reads the body for expressions. A body over the limit is not refused: it streams on, and expressions that read it
+ * Reads the body for expressions. A body over the limit is not rejected: it is streamed, and expressions that read it
  * fail (data-plane supplement section 2.2), which security policies treat as a denial.
  */
 function bufferRequest(exchange: Exchange, next: (exchange: Exchange) => void): void {
@@ -323,14 +323,14 @@ function bufferResponse(exchange: Exchange, next: (exchange: Exchange) => void):
   )
 }
 
-/** Of a body over the limit: what expressions see as its prefix. */
+/** The part of a body over the limit that expressions see. */
 function prefixOf(body: StreamBody, { flow }: Exchange): Buffer | undefined {
   return body.peek?.(flow?.bodyBytesMax ?? 0)
 }
 
 function recordRequest(exchange: Exchange, sides: { readonly request: boolean }, bytesMax: number): void {
   exchange.bodies = new BodyCopies()
-  // What comes from a client is not replaced by being recorded.
+  // The recording of a body does not replace the body of the client.
   if (sides.request) exchange.bodies.record('request', exchange.request.body, bytesMax)
 }
 
@@ -347,12 +347,12 @@ function mergeQueuedHeaders(exchange: Exchange): void {
   for (let i = 0; i < queued.length; i += 2) headers.append(queued[i] ?? '', queued[i + 1] ?? '')
 }
 
-/** Also those that no policy has read. For logs, metrics and spans, which come now. */
+/** Also the bodies that no policy has read. For logs, metrics and spans, which follow. */
 function hideCredentials(request: HttpRequest, names: CredentialNames): void {
   request.loggedQuery = names.hideIn(request.loggedQuery ?? request.query)
 }
 
-/** Policies that settle something when all is over, as token limits do. */
+/** Policies that act at the end, such as token limits. */
 function finishPolicies(exchange: Exchange): void {
   const flow = flowOf(exchange)
   if (flow === undefined) return

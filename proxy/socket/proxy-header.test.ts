@@ -115,7 +115,7 @@ describe('version and mode', () => {
   })
 
   it.each(['GET / HTTP/1.1\r\n', 'PUT /', '\r\nGET /', '\x16\x03\x01', 'PROXIED', '\r\n\r\n\0\r\nQUIT\r'])(
-    '%j is no header',
+    '%j is not a header',
     (text) => {
       expect(read(text, { version: 'All', isRequired: true })).toMatchObject({ kind: 'Invalid' })
       expect(read(text, { version: 'All', isRequired: false })).toEqual({ kind: 'Plain' })

@@ -16,7 +16,7 @@ export interface TransportUser {
 }
 
 /** Reads nothing, until other code takes the socket over. */
-export const NOBODY: TransportUser = {
+export const NO_USER: TransportUser = {
   bytes() {},
   ended() {},
   drained() {},

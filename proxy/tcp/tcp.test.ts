@@ -96,7 +96,7 @@ describe('TCP listener', () => {
     expect(await textOf(client)).toBe('got 100000')
   })
 
-  it('lets the server speak first, and the client go on after the server is done', async () => {
+  it('forwards a server that sends first, and a client that continues after the server has ended', async () => {
     let heard = ''
     const backend = await listening((socket) => {
       socket.end('220 ready')
@@ -346,7 +346,7 @@ describe('TLS towards the backend', () => {
     }
     const backend = await listeningTls(options, (socket) => {
       const { subject } = socket.getPeerCertificate()
-      socket.end(`${socket.authorized ? String(subject.CN) : 'nobody'} ${socket.getProtocol()}`)
+      socket.end(`${socket.authorized ? String(subject.CN) : 'anonymous'} ${socket.getProtocol()}`)
     })
     const port = await freePort()
     await start({
@@ -359,19 +359,24 @@ describe('TLS towards the backend', () => {
   const certificate = { clientCertificate: { secret: 'ns/client/tls.crt' }, clientKey: { secret: 'ns/client/tls.key' } }
 
   it.each([
-    ['the address of the destination', ['IP:127.0.0.1'], {}, 'nobody TLSv1.3'],
-    ['the server name', ['DNS:a.test'], { sni: 'a.test' }, 'nobody TLSv1.3'],
+    ['the address of the destination', ['IP:127.0.0.1'], {}, 'anonymous TLSv1.3'],
+    ['the server name', ['DNS:a.test'], { sni: 'a.test' }, 'anonymous TLSv1.3'],
     ['another name', ['DNS:a.test'], { sni: 'b.test' }, ''],
     [
       'one of the alternative names',
       ['URI:spiffe://td/x'],
       { verifySubjectAltNames: ['b.test', 'spiffe://td/x'] },
-      'nobody TLSv1.3',
+      'anonymous TLSv1.3',
     ],
     ['none of the alternative names', ['DNS:backend', 'IP:127.0.0.1'], { verifySubjectAltNames: ['b.test'] }, ''],
-    ['a wildcard', ['DNS:*.test'], { verifySubjectAltNames: ['a.test'] }, 'nobody TLSv1.3'],
+    ['a wildcard', ['DNS:*.test'], { verifySubjectAltNames: ['a.test'] }, 'anonymous TLSv1.3'],
     ['a wildcard of one label', ['DNS:*.test'], { verifySubjectAltNames: ['a.b.test'] }, ''],
-    ['no name at all when none counts', ['DNS:a.test'], { insecureSkipVerify: 'Hostname' as const }, 'nobody TLSv1.3'],
+    [
+      'no name at all when none counts',
+      ['DNS:a.test'],
+      { insecureSkipVerify: 'Hostname' as const },
+      'anonymous TLSv1.3',
+    ],
     ['a client certificate', ['IP:127.0.0.1'], certificate, 'gateway TLSv1.3'],
     [
       'a client certificate that is missing',
@@ -379,7 +384,7 @@ describe('TLS towards the backend', () => {
       { ...certificate, clientKey: { secret: 'ns/gone' } },
       '',
     ],
-    ['groups of its own', ['IP:127.0.0.1'], { keyExchangeGroups: ['P-384' as const] }, 'nobody TLSv1.3'],
+    ['groups of its own', ['IP:127.0.0.1'], { keyExchangeGroups: ['P-384' as const] }, 'anonymous TLSv1.3'],
   ])('with %s', async (_title, names, policy, expected) => {
     expect(await backendTls(names, policy)).toBe(expected)
   })

@@ -1,4 +1,4 @@
-// What a trace tells of calls beside the backend: policies that ask a service, and mirrors, each in a scope of its own.
+// Calls in a trace other than to the backend: services of policies, and mirrors, each in a scope of its own.
 import { createServer, type Server } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { limiter } from '#test/conformance/suite/limiter.ts'
@@ -65,7 +65,7 @@ async function traced(path: string): Promise<TraceEvent[]> {
 }
 
 describe('calls beside the backend', () => {
-  it('are told in order, each in its scope', async () => {
+  it('are reported in order, each in its scope', async () => {
     const events = await traced('/all')
     const own = outline(events).filter(
       (line) => /Call|^policy [a-z]|traceSampling/.test(line) && !line.startsWith('mirror'),
@@ -80,7 +80,7 @@ describe('calls beside the backend', () => {
       'policy remote rate limit',
       'backendCallStart',
       'backendCallResult',
-      // The headers that tell of the limit.
+      // The headers of the limit.
       'policy remote rate limit',
     ])
     const mirrored = outline(events).filter((line) => line.startsWith('mirror'))

@@ -1,4 +1,4 @@
-// How merged policies are told in a trace: what holds, and which policy or route each field comes from.
+// How a trace shows merged policies: the values in force, and the policy or route of each field.
 import { policyOf } from '../chain/provenance.ts'
 import type { TracedListener } from '../exchange/request-trace.ts'
 

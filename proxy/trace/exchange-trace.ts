@@ -1,6 +1,6 @@
-// The trace of one request: what the pipeline, policies and backends tell it, turned into events (specification,
-// "Events"). An exchange without a watcher has none, so nothing here costs anything then. Changes nothing about the
-// request but that its bodies are copied as they go by.
+// The trace of one request: turns reports of the pipeline, policies and backends into events (specification, "Events").
+// An exchange without a watcher has no trace, so this code costs nothing then. Changes nothing of the request; its
+// bodies are copied while they are forwarded.
 import { Flattened } from '#api/cel/values/flattened.ts'
 import { redactTree } from '../log/redact-tree.ts'
 import { routeShares } from '../cel/budget.ts'
@@ -98,7 +98,7 @@ export class ExchangeTrace implements RequestTrace<Exchange> {
     this.#level = 'backend'
     this.#weights(backend, all)
     this.policySelection('backend', backend, { backend: backend.name })
-    // Merged in the one before already, above all others; told apart so that one sees where they come from.
+    // The previous snapshot has these merged in, above all others; shown separately so that their origin is visible.
     if (backend.inline !== undefined) this.policySelection('inlineBackend', { effective: backend.inline })
   }
 
@@ -106,7 +106,7 @@ export class ExchangeTrace implements RequestTrace<Exchange> {
     handler(exchange, (answered) => {
       const { response, errorDetail, reason } = answered
       const hasAnswer = response !== undefined && reason === 'Upstream'
-      // LLM backends have told of both already, as they got it and not as they translated it.
+      // LLM backends have reported both already, as received and not as translated.
       const isOpen = this.#callStartMs !== undefined
       this.backendResult({ status: hasAnswer ? response.status : undefined, error: errorDetail })
       if (isOpen && hasAnswer) this.responseSnapshot(answered, 'raw response')
@@ -161,7 +161,7 @@ export class ExchangeTrace implements RequestTrace<Exchange> {
     this.write({ type: 'backendCallStart', target, ...(details !== undefined && { details }) })
   }
 
-  /** Once for each call that was started; without one it tells nothing. */
+  /** Once for each started call; no effect without one. */
   backendResult({ status, error }: { readonly status: number | undefined; readonly error: string | undefined }): void {
     const startMs = this.#callStartMs
     if (startMs === undefined) return
@@ -310,7 +310,7 @@ export class ExchangeTrace implements RequestTrace<Exchange> {
 
 const APPLIED = { details: 'applied', severity: 'info' } as const
 
-/** What a policy did on the way to the backend: nothing that can be told, or the answer. */
+/** The effect of a policy on the request to the backend: no visible effect, or a response. */
 function deedOf({ response, errorDetail }: Exchange): { readonly details: string; readonly severity: Severity } {
   if (response === undefined) return APPLIED
   const details = `answered ${response.status}`

@@ -63,7 +63,7 @@ export class TraceHub {
 }
 
 /** As a claimant: the watch is over. */
-const NOBODY = -1
+const UNCLAIMED = -1
 
 interface Armed {
   readonly port: MessagePort
@@ -101,7 +101,7 @@ class Watch {
   stop(): void {
     this.#isOver = true
     // From here on no worker can take a request for it, even one that has not heard yet.
-    Atomics.compareExchange(new Int32Array(this.#claim), 0, 0, NOBODY)
+    Atomics.compareExchange(new Int32Array(this.#claim), 0, 0, UNCLAIMED)
     for (const { port } of this.#armed.values()) port.close()
     this.#armed.clear()
   }
@@ -137,7 +137,7 @@ class Watch {
     }
   }
 
-  /** The worker died. The request it had is lost; a watch that still waits goes on with the others. */
+  /** The worker died. The request that it traced is lost; a watch that still waits continues with the other workers. */
   #closed(worker: Inspectable): void {
     if (this.#isOver || !this.#armed.delete(worker)) return
     if (this.#claimant() !== worker.slot + 1) {

@@ -1,7 +1,7 @@
 // What main asks of one thread about itself, and the answers. Each question travels with a port of its own: closing
 // it ends the question, and main learns by it that a thread died.
 
-/** Tells whose watch it is over all threads: 0 nobody's, else the number of the worker that took it, plus 1. */
+/** The owner of the watch over all threads: 0 no worker, else the number of the worker that claimed it, plus 1. */
 export type WatchClaim = SharedArrayBuffer
 
 export const CLAIM_BYTES = 4
@@ -16,7 +16,7 @@ export type InspectRequest =
 export type TraceReport =
   /** From now on the next request that matches is taken. */
   | { readonly type: 'armed' }
-  /** The expression of the watch failed for that many requests since it was told of last. */
+  /** The expression of the watch failed for this many requests since the previous report. */
   | { readonly type: 'failed'; readonly message: string; readonly count: number }
   /** This worker has the request; all others may forget the watch. */
   | { readonly type: 'claimed' }

@@ -57,7 +57,7 @@ beforeAll(async () => {
           transformation: {
             request: {
               set: [
-                // Copies of credentials into fields that nobody takes for one.
+                // Copies of credentials into fields with other names.
                 { name: 'type', expression: 'request.headers["authorization"]' },
                 { name: 'x-copy', expression: '"copy of " + request.headers["x-client-key"]' },
               ],

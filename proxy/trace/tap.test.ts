@@ -63,7 +63,7 @@ describe('TraceTap', () => {
     expect([wanted.trace === undefined, tap.isArmed]).toEqual([false, false])
   })
 
-  it('tells why an expression fails, without credentials of the request', async () => {
+  it('reports why an expression fails, without credentials of the request', async () => {
     const tap = new TraceTap(0)
     const { reports } = arm(tap, newClaim(), 'int(request.headers["authorization"]) == 1')
     for (let i = 0; i < 3; i++) tap.offer(exchangeOf({ headers: [['authorization', 'Bearer hunter2hunter2']] }), 1024)
@@ -73,7 +73,7 @@ describe('TraceTap', () => {
     expect(tap.isArmed).toBe(true)
   })
 
-  it('tells that an expression gives no boolean', async () => {
+  it('reports an expression whose value is not a boolean', async () => {
     const tap = new TraceTap(0)
     const { reports } = arm(tap, newClaim(), 'request.path')
     const exchange = exchangeOf()

@@ -1,5 +1,5 @@
 // The worker's side of watching: the watches that wait for a request, and the choice of the one a request goes to.
-// While nobody watches, `isArmed` is all that traffic sees of it.
+// While there is no watcher, requests only read `isArmed`.
 import type { MessagePort } from 'node:worker_threads'
 import { compilePermissive } from '#api/cel/compile.ts'
 import type { CelExpression } from '#api/cel/expression.ts'
@@ -14,7 +14,7 @@ import { Redactor } from './redactor.ts'
 import { TraceWriter, type TraceSink } from './trace-writer.ts'
 
 interface Watch {
-  /** Requests for which the expression failed, and are not told of yet. */
+  /** Requests for which the expression failed, and that are not reported yet. */
   failures: number
   /** `performance.now()` */
   toldMs: number
@@ -63,10 +63,10 @@ export class TraceTap {
     post(port, { type: 'armed' })
   }
 
-  /** Gives the request to the first watch that wants it and that no other worker has taken. */
+  /** Gives the request to the first watch that matches it and that no other worker has claimed. */
   offer(exchange: Exchange, bodyBytesMax: number): void {
     for (const watch of this.#watches) {
-      if (watch.expression !== undefined && !this.#wants(watch, watch.expression, exchange)) continue
+      if (watch.expression !== undefined && !this.#isMatch(watch, watch.expression, exchange)) continue
       const names = this.#names ?? new CredentialNames()
       this.#disarm(watch)
       if (Atomics.compareExchange(watch.claim, 0, 0, this.#claimant) !== 0) continue
@@ -83,8 +83,8 @@ export class TraceTap {
     }
   }
 
-  /** One that fails takes no request. Its watcher is told why, so that nobody waits for nothing. */
-  #wants(watch: Watch, expression: CelExpression, exchange: Exchange): boolean {
+  /** An expression that fails matches no request. The watcher gets the reason. */
+  #isMatch(watch: Watch, expression: CelExpression, exchange: Exchange): boolean {
     try {
       const value = expression.evaluate(variablesOf(exchange))
       if (typeof value === 'boolean') return value

@@ -142,7 +142,7 @@ describe('/debug/trace', () => {
     expect(events.at(-1)).toMatchObject({ eventStart: 0 })
   })
 
-  it('tells what each policy did, with the rules and expressions it asked', async () => {
+  it('reports the result of each policy, with its rules and expressions', async () => {
     const watcher = await watch({ method: 'GET' })
     expect((await fetch(`${gateway.url}/denied`)).status).toBe(403)
     const events = await watcher.ended
@@ -205,13 +205,13 @@ describe('/debug/trace', () => {
     expect(headersAt('final request')).toMatchObject({ 'x-added': 'yes' })
   })
 
-  it('shows what a flattened value is made of', async () => {
+  it('shows the parts of a flattened value', async () => {
     const watcher = await watch()
     await (await fetch(`${gateway.url}/flat`)).text()
     expect(messageOf(await watcher.ended, 'cel').result).toEqual({ value: { a: 1 } })
   })
 
-  it('tells that no route matched', async () => {
+  it('reports that no route matched', async () => {
     const watcher = await watch()
     expect((await fetch(`${gateway.url}/nowhere`)).status).toBe(404)
     const events = await watcher.ended
@@ -231,7 +231,7 @@ describe('/debug/trace', () => {
     expect(selection?.message).not.toHaveProperty('selectedRoute')
   })
 
-  it('tells why a backend did not answer', async () => {
+  it('reports why a backend did not answer', async () => {
     const watcher = await watch()
     expect((await fetch(`${gateway.url}/dead`)).status).toBe(503)
     const events = await watcher.ended
@@ -348,7 +348,7 @@ describe('watchers', () => {
     expect(outline(await watcher.ended)).toContain('requestFinished')
   })
 
-  it('are told every second that the stream lives', async () => {
+  it('get a sign of life every second', async () => {
     const watcher = await watch({ expression: 'false' })
     await expect.poll(() => watcher.comments, { timeout: 10_000 }).toEqual(['ready', 'keepalive', 'keepalive'])
     watcher.close()

@@ -72,7 +72,7 @@ export const EVENT_ORDER: readonly string[] = [
   'requestFinished',
 ]
 
-/** `type` of each event, with the stage, phase or kind that tells it from others of its type. */
+/** `type` of each event, with the stage, phase or kind that distinguishes it from others of its type. */
 export function outline(events: readonly TraceEvent[]): string[] {
   return events.map(({ message, scope = [] }) => {
     const detail = message.stage ?? message.phase ?? message.kind

@@ -1,4 +1,4 @@
-// Watches while workers die: the one that waits goes on, the one whose request is lost ends and says so.
+// Watches while workers die: a waiting watch continues, and a watch whose request is lost ends with the reason.
 import { createServer, type Server } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
 import { closeServer, listening } from '#test/ports.ts'

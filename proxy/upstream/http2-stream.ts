@@ -6,7 +6,7 @@ import { BodyAborted } from '../message/body.ts'
 import { type BodySource, IncomingBody } from '../message/incoming-body.ts'
 import type { HeaderList } from '../message/headers.ts'
 import { hasFields } from '../message/trailer-fields.ts'
-import { NOBODY, Transport } from '../socket/transport.ts'
+import { NO_USER, Transport } from '../socket/transport.ts'
 import { Tunnel } from '../socket/tunnel.ts'
 import { ACCEPT_FIELD, webSocketAccept } from '../message/websocket.ts'
 import type { CallCarrier, UpstreamCall } from './call.ts'
@@ -228,7 +228,7 @@ export class UpstreamStream implements BodySource, BodySenderOwner, CallCarrier 
     headers.remove(ACCEPT_FIELD)
     if (webSocketKey !== undefined) headers.append(ACCEPT_FIELD, webSocketAccept(webSocketKey))
     const socket = streamSocket(stream, end, () => this.#carrier?.received())
-    const transport = Transport.ofSocket(socket, NOBODY)
+    const transport = Transport.ofSocket(socket, NO_USER)
     transport.pause()
     const shape = { status: 101, framing: 'None', contentLength: 0, isKeepAlive: true } as const
     call.responded({ ...shape, headers, upgrade }, new Tunnel(transport, NOTHING, upgrade))

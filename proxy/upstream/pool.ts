@@ -4,7 +4,7 @@ import { isIP } from 'node:net'
 import type tls from 'node:tls'
 import { at, shown } from '../exchange/diagnosis.ts'
 import type { DeadlineWheel } from '../socket/deadlines.ts'
-import { NOBODY, Transport, type TransportUser } from '../socket/transport.ts'
+import { NO_USER, Transport, type TransportUser } from '../socket/transport.ts'
 import { Tunnel } from '../socket/tunnel.ts'
 import { dialTunnel } from './dial-tunnel.ts'
 import { identityOptions, upstreamContext } from './tls.ts'
@@ -185,7 +185,7 @@ export class TargetPool implements ConnectionPool {
   }
 
   #take(call: UpstreamCall, socket: net.Socket, place: PeerPlace): void {
-    this.#connected(call, Transport.ofSocket(socket, NOBODY), place)
+    this.#connected(call, Transport.ofSocket(socket, NO_USER), place)
     socket.resume()
   }
 
