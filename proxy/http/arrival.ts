@@ -19,7 +19,7 @@ export class Arrival implements TransportUser {
   #seen: Buffer = NOTHING
   #isOver = false
 
-  /** `done`: once. The transport then has no user, and waits for one if it goes on. */
+  /** `done`: called once. Then the transport has no user, and waits for one if the connection continues. */
   constructor(transport: Transport, rule: ProxyRule, done: (outcome: ArrivalOutcome) => void) {
     this.#transport = transport
     this.#rule = rule

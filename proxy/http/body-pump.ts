@@ -36,7 +36,7 @@ export class BodyPump {
     this.#wake?.()
   }
 
-  /** Nobody wants the rest: the source is cancelled, the target hears nothing more. */
+  /** The reader does not need the rest: cancels the source, and the target gets no more calls. */
   stop(): void {
     this.#isStopped = true
     this.#source.cancel()

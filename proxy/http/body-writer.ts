@@ -222,7 +222,7 @@ export class BodyWriter implements BodySink, PumpTarget {
   }
 }
 
-/** Tells the producer of a body that nobody will read it. */
+/** Cancels the body at its producer. */
 export function discardBody(body: OutgoingBody): void {
   if (typeof body === 'object' && !Buffer.isBuffer(body)) body.cancel()
 }

@@ -1,4 +1,5 @@
-// How clients are told to leave: responses that end their connection, and a pause before idle connections are closed.
+// How the proxy asks clients to leave: responses that end their connection, and a pause before idle connections are
+// closed.
 import type { RequestHandler } from './handler.ts'
 
 /**

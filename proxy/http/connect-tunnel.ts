@@ -32,7 +32,7 @@ export function connectTunnel(handler: RequestHandler, enter: EnterBind): Reques
 
 function open(exchange: Exchange, enter: EnterBind): void {
   const { connection, request } = exchange
-  // What a client sends behind a CONNECT that was refused are no requests, though it may look like some.
+  // The bytes after a rejected CONNECT are not requests, even if they look like requests.
   if (request.version !== 'HTTP/2') connection.close()
   if (request.body !== undefined) exchange.fail('invalidRequest', 'CONNECT with a body')
   // Tunnels through tunnels would let one request cost any number of connections.
@@ -53,7 +53,7 @@ function open(exchange: Exchange, enter: EnterBind): void {
   }
 }
 
-/** The new connection is the client's; TLS, if it has any, begins anew. */
+/** The new connection belongs to the client; TLS, if any, starts again. */
 function factsOf({ connection, request }: Exchange): ConnectionFacts {
   const { sourceAddress, sourcePort, localAddress, localPort, origin } = connection
   const own = origin ?? { address: sourceAddress, port: sourcePort }

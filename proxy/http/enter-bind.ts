@@ -2,5 +2,5 @@
 import type net from 'node:net'
 import type { ConnectionFacts } from '../socket/connection-facts.ts'
 
-/** False: no such port is open, and nobody has taken the connection. */
+/** False: no such port is open, and the connection is unused. */
 export type EnterBind = (port: number, socket: net.Socket, facts: ConnectionFacts) => boolean

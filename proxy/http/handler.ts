@@ -89,7 +89,7 @@ export interface HandlerSlot {
   current: RequestHandler
 }
 
-/** `early`: what was read so far, beginning with the preface. The socket is paused, and nobody else reads it. */
+/** `early`: the bytes read so far, starting with the preface. The socket is paused and has no other reader. */
 export type Http2Takeover = (
   socket: net.Socket,
   early: Buffer,

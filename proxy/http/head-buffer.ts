@@ -28,7 +28,7 @@ export class HeadBuffer {
     return this.#pending === ''
   }
 
-  /** The bytes gathered so far, for telling what was too large. */
+  /** The bytes so far, to find out which part is too large. */
   get pending(): string {
     return this.#pending
   }

@@ -17,11 +17,11 @@ export interface ResponseOwner {
 }
 
 export interface ResponseMode {
-  /** The connection may go on after this response. */
+  /** The connection may continue after this response. */
   isKeepAlive: boolean
   is10: boolean
   isHead: boolean
-  /** Set by the writer: nothing but the end of the connection tells the client where the body ends. */
+  /** Set by the writer: only the end of the connection marks the end of the body. */
   endsByClose: boolean
 }
 
@@ -127,7 +127,7 @@ export class ResponseWriter implements BodyWriterOwner {
     this.#owner.tunnelStarts(tunnel)
   }
 
-  /** A field that must not go on the wire: 500 instead; if even that is not fit, the connection goes. */
+  /** For a field with characters that HTTP does not allow: sends 500 instead, or else closes the connection. */
   #unfit(response: HttpResponse, mode: ResponseMode): void {
     const exchange = this.#exchange
     discardBody(response.body)
@@ -187,7 +187,7 @@ function sendable(exchange: Exchange): HttpResponse {
   const { status, body } = response
   if (body instanceof IncomingBody && !body.isUntouched)
     return exchange.fail('internal', 'response body was already read')
-  // Filters took their time meanwhile: there is still the chance to say so.
+  // Filters may have taken long: the deadline is checked again.
   if (body instanceof IncomingBody && body.isFailed) return exchange.fail('responseBroken')
   const isSwitch = status === 101 && body instanceof Tunnel
   if (isSwitch || (Number.isInteger(status) && status >= 200 && status <= 599)) return response

@@ -4,7 +4,7 @@ import { discardBody } from './body-writer.ts'
 
 export const STALLED = 'the rest of the request body did not arrive in time'
 
-/** Replaces what was made of the lost body by 408. */
+/** Replaces the response for the lost body by 408. */
 export function failStalled(exchange: Exchange): void {
   discardBody(exchange.response?.body)
   exchange.failVisibly('requestTimeoutRead', STALLED)

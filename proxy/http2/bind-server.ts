@@ -1,4 +1,4 @@
-// The server of one bind: HTTP/1.1 and HTTP/2 on the same port, told apart by ALPN or by the first bytes.
+// The server of one bind: HTTP/1.1 and HTTP/2 on the same port, distinguished by ALPN or by the first bytes.
 import type net from 'node:net'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { RequestHandler } from '../http/handler.ts'

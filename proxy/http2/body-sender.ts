@@ -73,7 +73,7 @@ export class BodySender implements BodySink, PumpTarget {
     this.#source?.pause()
   }
 
-  /** Goes on with another stream: what was sent is sent again. Only while `canRepeat`. */
+  /** Continues with another stream: sends the previous bytes again. Only while `canRepeat`. */
   moveTo(stream: Http2Stream): void {
     this.#stream = stream
     this.#isDetached = false

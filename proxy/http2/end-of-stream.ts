@@ -8,7 +8,7 @@ export interface EndOfStream {
 
 /** To be called before the stream can have been closed: while its request is made, or when its head arrived. */
 export function watchEnd(stream: Http2Stream): EndOfStream {
-  // END_STREAM may lie behind us already: heads are told of only after the read that brought them.
+  // END_STREAM may have arrived already: heads are reported only after the read that contained them.
   const end = { hasEnded: !stream.pending && !stream.closed && stream.state.remoteClose === 1 }
   const push = stream.push.bind(stream)
   // END_STREAM ends the readable side before the stream is marked closed; everything else does so after.

@@ -13,7 +13,7 @@ export const STREAMS_LINGERING_MAX = 2 * STREAMS_MAX
 const HEADER_PAIRS_MAX = 128
 /** `frontend.http.http2MaxHeaderSize`: names, values and 32 bytes for each field (RFC 9113 section 6.5.2). */
 const HEADER_BYTES_MAX = 16_384
-/** What a stream may have on its way while nobody reads: with 100 streams 6.4 MB a connection at the most. */
+/** Unread bytes of a stream: with 100 streams at most 6.4 MB a connection. */
 const WINDOW_BYTES = 65_535
 const CONNECTION_WINDOW_BYTES = 1_048_576
 const FRAME_BYTES = 16_384

@@ -16,7 +16,7 @@ export function responseFields(input: {
   readonly headers: HeaderList
   /** Of the body that is sent. */
   readonly length: number | undefined
-  /** HEAD and 304: content-length of the list tells about a body that is not sent. */
+  /** HEAD and 304: content-length of the list describes a body that is not sent. */
   readonly keepsLength: boolean
 }): string[] | undefined {
   const fields = [':status', String(input.status)]

@@ -7,7 +7,7 @@ export const FRAMES_PER_TURN = 1024
 /** From here on the end of the turn is watched: most turns have fewer frames, and cost nothing. */
 const WATCHED_FRAMES = 256
 
-/** What node keeps to itself: node:http2 takes the socket over, and lets nobody pause it. */
+/** An internal of node: node:http2 takes the socket over and offers no way to pause it. */
 interface Handle {
   readStart?(): unknown
   readStop?(): unknown

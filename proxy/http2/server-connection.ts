@@ -50,7 +50,7 @@ export class Http2Connection implements StreamOwner, Sweepable {
   readonly #controls = new FloodGuard(CONTROLS, this.#openedMs)
   #lastActiveMs = this.#openedMs
   #pingSentMs: number | undefined = undefined
-  /** Answered or not: an answer is no activity, and no reason to ask again at once. */
+  /** Answered or not: an answer is not activity, and not a reason to ask again at once. */
   #lastPingMs = 0
   #hadStream = false
   /** When the end was announced. */
@@ -71,7 +71,7 @@ export class Http2Connection implements StreamOwner, Sweepable {
     this.#meter = new ByteMeter(socket, isTls)
     // Before the handshake: a broken socket must not end the process.
     socket.on('error', () => {})
-    // HTTP/2 knows no connection that is half closed: a client that ended its side has gone, with all its streams.
+    // HTTP/2 has no half-closed connections: a client that ended its side has closed all its streams.
     socket.allowHalfOpen = false
     const session = http2.performServerHandshake(socket, sessionOptions(limits))
     this.#session = session

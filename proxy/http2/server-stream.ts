@@ -1,5 +1,5 @@
 // One request of an HTTP/2 client: its stream becomes an exchange, the exchange's response becomes the stream's.
-// Exactly one `finished` for each exchange. Knows no other streams.
+// Exactly one `finished` for each exchange. Independent of other streams.
 import { constants, type ServerHttp2Stream } from 'node:http2'
 import { FAILURES, type FailureCode } from '../exchange/errors.ts'
 import { failureResponse } from '../exchange/failure-response.ts'
@@ -360,7 +360,7 @@ export class ServerStream implements Connection, BodySource, BodySenderOwner {
     this.#stream.resume()
   }
 
-  /** A field that must not go on the wire: 500 instead; if even that is not fit, the stream goes. */
+  /** For a field with characters that HTTP does not allow: sends 500 instead, or else resets the stream. */
   #unfit(exchange: Exchange, response: HttpResponse): void {
     discardBody(response.body)
     if (response.isLocal && exchange.reason === 'Internal') {
@@ -445,7 +445,7 @@ export class ServerStream implements Connection, BodySource, BodySenderOwner {
     return this.#isWaitingForBody && !this.#isAnswered && this.#exchange?.isGrpc === false
   }
 
-  /** Who waits for the body is told, and whatever comes of it, the answer is 408. */
+  /** Fails the read of the body; whatever the reader answers, the response is 408. */
   #bodyStalls(): void {
     const body = this.#incoming
     this.#incoming = undefined
@@ -481,7 +481,7 @@ function sendable(exchange: Exchange): HttpResponse {
   if (response === undefined) return exchange.fail('internal', 'no response was created')
   const { status, body } = response
   if (!isSendable(body)) return exchange.fail('internal', 'response body was already read')
-  // Filters took their time meanwhile: there is still the chance to say so.
+  // Filters may have taken long: the deadline is checked again.
   if (body instanceof IncomingBody && body.isFailed) return exchange.fail('responseBroken')
   const isSwitch = status === 101 && body instanceof Tunnel
   if (isSwitch || (Number.isInteger(status) && status >= 200 && status <= 599)) return response

@@ -13,7 +13,7 @@ export interface Http2Server {
    * that were read already.
    */
   serveHttp2Socket(socket: net.Socket, facts: ConnectionFacts, slot: HandlerSlot, early?: Buffer): void
-  /** GOAWAY on every connection; running streams finish. New connections are told at once. */
+  /** Sends GOAWAY on every connection; running streams finish. New connections get it at once. */
   drain(): void
   destroyAll(): void
   /** Looks after time outs; done once a second by itself. */

@@ -64,7 +64,7 @@ class StreamSocket extends Duplex {
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     const isOrderly = this.#hasEnded && this.writableFinished
     resetStream(this.#stream, isOrderly ? constants.NGHTTP2_NO_ERROR : constants.NGHTTP2_CANCEL)
-    // Lets a stream that nobody reads any more see its end.
+    // Lets a stream without a reader reach its end.
     this.#stream.resume()
     done(error)
   }

@@ -17,7 +17,7 @@ export class StreamTunnel implements TransportUser {
   #hasEnded = false
   readonly #watch: TunnelWatch
 
-  /** The head of the answer is out, the stream waits for trailers, and nobody has read it. */
+  /** The response head is sent, the stream waits for trailers, and no code has read it. */
   constructor(stream: ServerHttp2Stream, tunnel: Tunnel, end: EndOfStream) {
     this.#stream = stream
     this.#tunnel = tunnel
@@ -33,7 +33,7 @@ export class StreamTunnel implements TransportUser {
       if (end.hasEnded) transport.end()
     })
     stream.on('drain', () => transport.resume())
-    // Told to wait by who made it: otherwise node would end the stream before it resets it.
+    // The creator made the stream wait for trailers: otherwise node would end it before it resets it.
     stream.once('wantTrailers', () => {
       if (this.#hasEnded && !stream.closed) stream.sendTrailers({})
     })
@@ -41,11 +41,11 @@ export class StreamTunnel implements TransportUser {
     if (early.length > 0) this.bytes(early, 0, early.length)
     if (transport.socket.destroyed) this.closed()
     else transport.resume()
-    // A stream whose end came with its head has nothing to read and says so at once.
+    // A stream whose end arrived with its head has nothing to read and ends at once.
     stream.resume()
   }
 
-  /** A backend that takes nothing of what waits for it, or a tunnel that nobody uses. */
+  /** A backend that does not read the bytes for it, or an idle tunnel. */
   sweep(nowMs: number): void {
     if (this.#watch.isOverdue(nowMs)) this.#tunnel.transport.destroy()
   }

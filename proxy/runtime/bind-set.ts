@@ -115,7 +115,7 @@ export class BindSet {
     for (const { server } of this.#binds.values()) server.letGo()
   }
 
-  /** Open connections go on. */
+  /** Open connections continue. */
   stopAccepting(): void {
     for (const { server } of this.#binds.values()) server.stopAccepting()
   }

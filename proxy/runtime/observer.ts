@@ -9,7 +9,7 @@ import type { Recorder } from '../metrics/recorder.ts'
 import type { ConnectionObserver } from '../metrics/tcp-observer.ts'
 import { Sparing } from './sparing.ts'
 
-/** A collector that is away, or a listener that serves nobody, must not fill the log. */
+/** Limits the log lines about an unreachable collector or a listener that rejects everything. */
 const TOLD_INTERVAL_MS = 30_000
 
 export interface RuntimeObserver extends ExchangeObserver, ConnectionObserver {

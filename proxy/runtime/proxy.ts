@@ -107,7 +107,7 @@ class ProxyProcess implements RunningProxy {
   /** All workers have served a configuration once. */
   #wasWhole = false
   #isStopping = false
-  /** Lines of an exit nobody planned. */
+  /** Lines of an unplanned exit. */
   readonly #flushAtExit = (): void => this.#lines.flushSync()
   /** Applies run one after the other. */
   #work: Promise<unknown> = Promise.resolve()
@@ -131,7 +131,8 @@ class ProxyProcess implements RunningProxy {
         reusePort: settings.workers > 1,
         logFormat: settings.logFormat,
         accessLog: settings.accessLog,
-        // One for all workers: ids of MCP sessions end with the process, but nobody can make or read them.
+        // One for all workers: ids of MCP sessions are valid until the process ends, but no one else can create or read
+        // them.
         sessionKeys: settings.sessionKeys ?? [randomBytes(SESSION_KEY_BYTES)],
         mcpAccess: settings.mcpAccess,
         tickets: this.#tickets,
@@ -227,7 +228,7 @@ class ProxyProcess implements RunningProxy {
     this.#certificates.close()
     await this.#pool.terminate()
     await Promise.all(this.#servers.map((server) => server.close()))
-    // Nobody may be reading our output any more: that must not keep the process alive.
+    // The reader of the output may be gone: that must not keep the process alive.
     await Promise.race([this.#lines.flush(), delay(FLUSH_MS_MAX, undefined, { ref: false })])
     process.off('exit', this.#flushAtExit)
     this.#setClosed()
@@ -269,7 +270,7 @@ class ProxyProcess implements RunningProxy {
     return { problem: { path: 'config', reason, message, severity: 'error' } }
   }
 
-  /** Ports that this configuration opens must belong to nobody else; see probePort. */
+  /** No other process may use the ports that this configuration opens; see probePort. */
   async #probeNewPorts(config: RenderedConfig): Promise<string | undefined> {
     const open = new Set(this.#applied?.config.binds.filter(isStandard).map((bind) => bind.port))
     for (const bind of config.binds) {

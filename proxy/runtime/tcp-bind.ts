@@ -36,7 +36,7 @@ export class TcpBind implements BindServer {
     this.#acceptor.rules = handler
   }
 
-  /** Nothing in the bytes can tell clients to leave: connections end by themselves, or with the drain time. */
+  /** The protocol has no way to ask clients to leave: connections end by themselves, or with the drain time. */
   letGo(): void {}
 
   enter(socket: net.Socket, facts: ConnectionFacts): void {

@@ -170,7 +170,7 @@ export class TlsBind implements BindServer {
     else this.#shakeHands(plan, arrival)
   }
 
-  /** The listeners may be others by then. The deadline of the handshake goes on. */
+  /** The listeners may have changed by then. The deadline of the handshake continues. */
   async #greetedLater(plan: TlsListenerPlan, arrival: Arrival): Promise<void> {
     try {
       await loadSigning()

@@ -60,7 +60,7 @@ interface Prepared {
   readonly opened: OpenedBinds
 }
 
-/** The next change is told from here. */
+/** The base of the next change. */
 interface Received {
   readonly config: RenderedConfig
   readonly secrets: RenderedSecrets
@@ -172,7 +172,7 @@ export class WorkerCore {
       this.#tokenShare.receive(message)
       return
     }
-    // A failure here is a bug of the worker: it must die and be replaced, not go on with half a configuration.
+    // A failure here is a bug of the worker: it must die and be replaced, not continue with half a configuration.
     this.#work = this.#work.then(() => this.#handle(message))
   }
 
@@ -213,7 +213,7 @@ export class WorkerCore {
   async #prepare(message: ConfigChange & { readonly isCommitted: boolean }): Promise<void> {
     this.#dropPrepared()
     const { generation } = message
-    // Before anything that may fail: the next change is told from here.
+    // Before any step that may fail: the base of the next change.
     const config = applyDelta(this.#received.config, message.delta)
     const secrets = message.secrets ?? this.#received.secrets
     const rateLimits = { ...message.rateLimits, ...changed(this.#received.rateLimits, message.rateLimits) }
@@ -304,7 +304,7 @@ export class WorkerCore {
     this.#binds.stopAccepting()
   }
 
-  /** Resolves when so many looks in a row saw nobody come; or at the end. */
+  /** Resolves when this number of consecutive checks saw no new connection; or at the end. */
   async #quiet(end: number): Promise<void> {
     let made = connectionsMade()
     for (let quiet = 0; quiet < DRAIN_QUIET_LOOKS && performance.now() < end; quiet++) {

@@ -1,4 +1,4 @@
-// One running worker thread as main sees it: requests with answers, and its end. Knows nothing of restarts.
+// One running worker thread for the main thread: requests with answers, and its end. Independent of restarts.
 import { Worker, type MessagePort } from 'node:worker_threads'
 import { configDelta } from '#api/ir/config-delta.ts'
 import { emptyConfig } from '#api/ir/empty.ts'
@@ -23,7 +23,7 @@ interface Waiter {
   readonly resolve: (reply: WorkerReply) => void
 }
 
-/** What a worker was told last, as far as the next message tells the difference. */
+/** The last message to a worker, as far as the next message contains only the difference. */
 interface Sent {
   readonly config: ConfigMessage['config']
   readonly secrets: ConfigMessage['secrets'] | undefined

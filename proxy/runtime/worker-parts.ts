@@ -1,4 +1,4 @@
-// What a worker is made of. worker.ts names the real parts; tests put others in their place.
+// The parts of a worker. worker.ts names the real parts; tests use others.
 import type { CompileConfig, CompiledBind } from '../config/compiled.ts'
 import type net from 'node:net'
 import type { Exchange } from '../exchange/exchange.ts'
@@ -21,7 +21,7 @@ export interface BindServer {
    * are. The protocol of the bind is the same: `layer4?.kind` of the one it was made for.
    */
   apply(bind: CompiledBind): void
-  /** Clients are told to leave: connections end after their next response, idle ones a little later. */
+  /** Asks clients to leave: connections end after their next response, idle ones a little later. */
   letGo(): void
   /** Serves a connection that was not accepted here: one that came through a tunnel. */
   enter(socket: net.Socket, facts: ConnectionFacts): void
@@ -31,7 +31,7 @@ export interface BindServer {
   readonly activeRequests: number
   /** Requests under way, for `/debug/tasks`. */
   running?(): Iterable<Exchange>
-  /** Connections that may be closed when they are too many; absent: nobody can tell. */
+  /** Connections that may be closed if there are too many; absent: unknown. */
   idle?(): Iterable<IdleConnection>
 }
 

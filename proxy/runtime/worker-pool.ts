@@ -161,12 +161,12 @@ export class WorkerPool {
 
   readonly #prepare: Preparing = async (handle, message) => {
     const reply = await handle.prepare(message, PREPARE_MS_MAX)
-    // A worker that hangs in its compiler serves nobody.
+    // A worker that hangs in its compiler serves no requests.
     if (reply.type === 'timeout') await handle.terminate()
     return reply
   }
 
-  /** For a worker that nobody waits for. */
+  /** For a worker without a waiting caller. */
   readonly #putInForce: Preparing = async (handle, message) => {
     const reply = await handle.prepareAndCommit(message, PREPARE_MS_MAX + COMMIT_MS_MAX)
     if (reply.type === 'timeout') await handle.terminate()
