@@ -2,7 +2,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { ALONE, FIRST, ISOLATED } from './order.ts'
+import { ALONE, FIRST, ISOLATED, isPure, PURE } from './order.ts'
 
 const cwd = join(import.meta.dirname, '../..')
 
@@ -18,4 +18,29 @@ it('files that replace modules have a process of their own', () => {
   const files = globSync('{api,operator,deployer,proxy,cli,codegen,bench}/**/*.test.ts', { cwd })
   const replacing = files.filter((file) => /\bvi\.(do)?mock\(/i.test(readFileSync(join(cwd, file), 'utf8')))
   expect(replacing.toSorted()).toEqual(ISOLATED)
+})
+
+it.each([
+  ['sums numbers', `import { add } from './add.ts'`, true],
+  ['starts a process', `import { spawn } from 'node:child_process'`, false],
+  ['opens a socket', 'server.listen(0)', false],
+  ['changes the environment', `vi.stubEnv('HOME', '/')`, false],
+  ['replaces timers', 'vi.useFakeTimers()', false],
+  ['uses a helper of its folder with a socket', `import { start } from './server.testing.ts'`, false],
+  ['uses a shared helper with a socket', `import { start } from '#test/server.ts'`, false],
+  ['tests code with a socket', `import { start } from './server.ts'`, true],
+])('a file that %s shares a process: %j is %s', (_, source, expected) => {
+  const files: Readonly<Record<string, string>> = {
+    'proxy/a/a.test.ts': source,
+    'proxy/a/server.testing.ts': `import { createServer } from 'node:net'`,
+    'test/server.ts': `import { createServer } from 'node:net'`,
+  }
+  expect(isPure('proxy/a/a.test.ts', (path) => files[path] ?? '')).toBe(expected)
+})
+
+it('files that share processes are not those that run alone', () => {
+  const alone = new Set(ALONE.flatMap((pattern) => globSync(pattern, { cwd })))
+  expect(PURE.filter((file) => alone.has(file))).toEqual([])
+  expect(PURE).toContain('proxy/policy/browser/csrf.test.ts')
+  expect(PURE).not.toContain('proxy/http/relay.test.ts')
 })

@@ -1,5 +1,6 @@
 // Which files of tests run beside another one, and which come first.
-import { relative } from 'node:path'
+import { globSync, readFileSync } from 'node:fs'
+import { dirname, join, matchesGlob, relative } from 'node:path'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /**
@@ -14,11 +15,43 @@ export const ALONE = [
   'proxy/runtime/{proxy,readiness,worker-pool}.test.ts',
 ]
 
-/** Without sockets, processes and timers: these files share processes. */
-export const PURE = ['{api,deployer,codegen}/**/*.test.ts', 'operator/translate/**/*.test.ts']
+const ROOT = join(import.meta.dirname, '../..')
+const TRANSLATION = ['{api,deployer,codegen}/**/*.test.ts', 'operator/translate/**/*.test.ts']
+const OTHERS = '{operator,proxy,cli,bench}/**/*.test.ts'
 
 /** Pure, but in processes of their own: they replace modules, which other files of a shared process load before. */
 export const ISOLATED = ['operator/translate/defects.test.ts']
+
+/** Sockets, threads, processes, timers and anything else that a file can leave behind for the next one. */
+const TRACES = new RegExp(
+  [
+    String.raw`\b(spawn|fork|listen|connect|fetch|createServer|Worker)\(|\blistening|startProxy|globalThis|setTimeout`,
+    String.raw`setInterval|child_process|worker_threads|undici|prom-client|node:(net|tls|http2?|https|dgram)\b`,
+    String.raw`\bprocess\.(env|on|once|chdir|exit|kill)|\bvi\.(mock|doMock|useFakeTimers|stubEnv|stubGlobal)`,
+  ].join('|'),
+)
+
+/** Where a file imports its helpers from. */
+const HELPER = /from '((?:\.|#(?:test|proxy|operator|cli)\/)[^']*)'/g
+const IS_HELPER = /\.testing\.ts$|^test\//
+
+/** Whether neither the file, relative to the root, nor a helper that it imports uses anything that outlives a test. */
+export function isPure(file: string, read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')): boolean {
+  const source = read(file)
+  const imported = [...source.matchAll(HELPER)].map(([, from = '']) =>
+    from.startsWith('#') ? from.slice(1) : join(dirname(file), from),
+  )
+  return [source, ...imported.filter((path) => IS_HELPER.test(path)).map(read)].every((text) => !TRACES.test(text))
+}
+
+/** Without sockets, processes and timers: these files share processes. */
+export const PURE = [
+  ...TRANSLATION,
+  ...globSync(OTHERS, { cwd: ROOT })
+    .filter((file) => !isIn([...TRANSLATION, ...ALONE], file))
+    .filter((file) => isPure(file))
+    .toSorted(),
+]
 
 /** The longest, so that no worker ends up with one of them while the other has nothing left to do. */
 export const FIRST = [
@@ -39,6 +72,10 @@ export const FIRST = [
   'proxy/http/relay.test.ts',
   'proxy/policy/resilience/retry.test.ts',
 ]
+
+function isIn(patterns: readonly string[], file: string): boolean {
+  return patterns.some((pattern) => matchesGlob(file, pattern))
+}
 
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
