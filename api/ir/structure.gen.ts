@@ -254,6 +254,33 @@ const ExtAuth: Structure = {
     cache: ExtAuthCache,
   },
 }
+const OAuthPrivateKeyJwt: Structure = {
+  type: 'object',
+  required: ['signingKeyRef', 'alg', 'assertionAudience'],
+  properties: {
+    signingKeyRef: SecretRef,
+    alg: { type: 'string', enum: ['RS256', 'RS384', 'RS512', 'PS256', 'ES256', 'ES384'] },
+    kid: { type: 'string', minLength: 1 },
+    assertionAudience: { type: 'string', minLength: 1 },
+    certificateRef: SecretRef,
+    certificateHeader: { type: 'string', enum: ['x5c', 'x5t#S256'] },
+  },
+}
+const OAuthClientAuth: Structure = {
+  type: 'object',
+  required: ['clientId', 'method'],
+  properties: {
+    clientId: { type: 'string', minLength: 1 },
+    method: { type: 'string', enum: ['ClientSecretBasic', 'ClientSecretPost', 'PrivateKeyJwt'] },
+    secretRef: SecretRef,
+    privateKeyJwt: OAuthPrivateKeyJwt,
+  },
+}
+const OAuthEndpoint: Structure = {
+  type: 'object',
+  required: ['service', 'path', 'clientAuth'],
+  properties: { service: BackendReference, path: { type: 'string', pattern: '^/' }, clientAuth: OAuthClientAuth },
+}
 const HeaderLocation: Structure = {
   type: 'object',
   required: ['name'],
@@ -263,6 +290,38 @@ const NamedLocation: Structure = {
   type: 'object',
   required: ['name'],
   properties: { name: { type: 'string' } },
+}
+const ExtractionLocation: Structure = {
+  type: 'object',
+  minProperties: 1,
+  maxProperties: 1,
+  properties: {
+    header: HeaderLocation,
+    queryParameter: NamedLocation,
+    cookie: NamedLocation,
+    expression: { type: 'string' },
+  },
+}
+const CrossAppSubjectToken: Structure = {
+  type: 'object',
+  properties: { source: ExtractionLocation },
+}
+const OAuthTokenCache: Structure = {
+  type: 'object',
+  properties: { entriesMax: { type: 'integer', minimum: 0 }, defaultTtlMs: { type: 'integer', minimum: 0 } },
+}
+const CrossAppAccess: Structure = {
+  type: 'object',
+  required: ['identityProvider', 'resourceAuthorizationServer', 'audience'],
+  properties: {
+    identityProvider: OAuthEndpoint,
+    resourceAuthorizationServer: OAuthEndpoint,
+    audience: { type: 'string', minLength: 1 },
+    resources: { type: 'array', items: { type: 'string' } },
+    scopes: { type: 'array', items: { type: 'string' } },
+    subjectToken: CrossAppSubjectToken,
+    cache: OAuthTokenCache,
+  },
 }
 const CredentialLocation: Structure = {
   type: 'object',
@@ -309,6 +368,7 @@ const BackendAuth: Structure = {
   properties: {
     key: SecretRef,
     passthrough: { type: 'boolean' },
+    crossAppAccess: CrossAppAccess,
     location: CredentialLocation,
     cloudA: CloudAAuth,
     credentials: { type: 'array', items: ExtraCredential },
@@ -373,17 +433,6 @@ const McpOauth: Structure = {
     provider: { type: 'string', enum: ['Auth0', 'Keycloak', 'Okta', 'Descope', 'Authentik', 'Entra'] },
     clientId: { type: 'string', minLength: 1 },
     clientSecret: SecretRef,
-  },
-}
-const ExtractionLocation: Structure = {
-  type: 'object',
-  minProperties: 1,
-  maxProperties: 1,
-  properties: {
-    header: HeaderLocation,
-    queryParameter: NamedLocation,
-    cookie: NamedLocation,
-    expression: { type: 'string' },
   },
 }
 const JwtAuthentication: Structure = {

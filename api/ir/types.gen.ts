@@ -409,17 +409,74 @@ export interface ExtAuthCache {
 export interface BackendAuth {
   key?: SecretRef
   passthrough?: boolean
+  crossAppAccess?: CrossAppAccess
   location?: CredentialLocation
   cloudA?: CloudAAuth
   credentials?: ExtraCredential[]
 }
 /**
- * Exactly one field.
+ * Gets a token of another application: the identity provider exchanges the ID token of the client for an identity assertion, and the authorization server of the application exchanges that for an access token.
  */
-export interface CredentialLocation {
+export interface CrossAppAccess {
+  identityProvider: OAuthEndpoint
+  resourceAuthorizationServer: OAuthEndpoint
+  audience: string
+  resources?: string[]
+  scopes?: string[]
+  subjectToken?: CrossAppSubjectToken
+  cache?: OAuthTokenCache
+}
+/**
+ * A token endpoint. One whose reference names nothing fails each request.
+ */
+export interface OAuthEndpoint {
+  service: BackendReference
+  path: string
+  clientAuth: OAuthClientAuth
+}
+/**
+ * How the proxy authenticates at a token endpoint. The method is rendered also where it is the default.
+ */
+export interface OAuthClientAuth {
+  clientId: string
+  method: 'ClientSecretBasic' | 'ClientSecretPost' | 'PrivateKeyJwt'
+  secretRef?: SecretRef1
+  privateKeyJwt?: OAuthPrivateKeyJwt
+}
+/**
+ * Points into RenderedSecrets. A key that is not there is a missing credential, never an empty one.
+ */
+export interface SecretRef1 {
+  secret: string
+}
+/**
+ * With method PrivateKeyJwt only, and required there.
+ */
+export interface OAuthPrivateKeyJwt {
+  signingKeyRef: SecretRef
+  alg: 'RS256' | 'RS384' | 'RS512' | 'PS256' | 'ES256' | 'ES384'
+  kid?: string
+  assertionAudience: string
+  certificateRef?: SecretRef
+  /**
+   * Together with certificateRef.
+   */
+  certificateHeader?: 'x5c' | 'x5t#S256'
+}
+export interface CrossAppSubjectToken {
+  source?: ExtractionLocation
+}
+/**
+ * Where a credential of the client is read. Exactly one field.
+ */
+export interface ExtractionLocation {
   header?: HeaderLocation
   queryParameter?: NamedLocation
   cookie?: CookieLocation
+  /**
+   * CEL giving text; nothing is removed from the request.
+   */
+  expression?: string
 }
 export interface HeaderLocation {
   name: string
@@ -430,6 +487,27 @@ export interface NamedLocation {
 }
 export interface CookieLocation {
   name: string
+}
+/**
+ * Bounds of the tokens that are kept.
+ */
+export interface OAuthTokenCache {
+  /**
+   * 0 keeps none; 8192 when unset.
+   */
+  entriesMax?: number
+  /**
+   * Lifetime where the response gives none; 300000 when unset.
+   */
+  defaultTtlMs?: number
+}
+/**
+ * Exactly one field.
+ */
+export interface CredentialLocation {
+  header?: HeaderLocation
+  queryParameter?: NamedLocation
+  cookie?: CookieLocation
 }
 /**
  * Signs requests for AWS (Signature Version 4). Keys come from `secretRef`, from a role, or, with neither, from the environment of the proxy.
@@ -578,18 +656,6 @@ export interface McpOauth {
   provider?: 'Auth0' | 'Keycloak' | 'Okta' | 'Descope' | 'Authentik' | 'Entra'
   clientId?: string
   clientSecret?: SecretRef
-}
-/**
- * Where a credential of the client is read. Exactly one field.
- */
-export interface ExtractionLocation {
-  header?: HeaderLocation
-  queryParameter?: NamedLocation
-  cookie?: CookieLocation
-  /**
-   * CEL giving text; nothing is removed from the request.
-   */
-  expression?: string
 }
 /**
  * One rule. Rules of all levels are kept and evaluated together.

@@ -4,6 +4,7 @@ import type { BackendAuth } from '#api/ir/types.gen.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { CompiledPolicy, Filter } from '../chain/filter.ts'
 import { cloudA } from './auth/cloud-a.ts'
+import { crossAppAccess } from './auth/cross-app-access.ts'
 import { key, keyAt } from './auth/key.ts'
 import type { AuthEnvironment, AuthKind, CompiledAuth } from './auth/kind.ts'
 import { passthrough } from './auth/passthrough.ts'
@@ -13,6 +14,7 @@ const KINDS: { readonly [K in Exclude<keyof BackendAuth, 'location' | 'credentia
   passthrough,
   key,
   cloudA,
+  crossAppAccess,
 }
 
 const IN_ORDER = Object.values(KINDS)

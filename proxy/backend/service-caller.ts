@@ -19,20 +19,23 @@ import { Charged, type ServiceParts, type ServiceEndpoint } from './service-char
 
 /** Data-plane supplement section 7.2; also for gRPC, where it names none. */
 export const SERVICE_TIMEOUT_MS = 2000
+/** Of token endpoints, data-plane supplement section 8.5. */
+const TOKEN_TIMEOUT_MS = 10_000
 
 /** Owned by gRPC itself; what policies write there is left out. */
 const GRPC_FIELDS: ReadonlySet<string> = new Set(['te', 'content-type', 'grpc-timeout', 'grpc-accept-encoding', 'host'])
 
 export function serviceCaller(parts: ServiceParts): ServiceCaller {
   return {
-    answerMs: parts.timeoutMs ?? SERVICE_TIMEOUT_MS,
-    async http(exchange, { body, answerBytesMax, ...message }) {
+    answerMs: timeoutOf(parts),
+    async http(exchange, { body, answerBytesMax, detached, ...message }) {
       const endpoint = pick(parts)
-      const request = await prepared(exchange, parts, { ...message, endpoint })
-      const { signal } = exchange.connection
-      const deadlineMs = deadlineOf(exchange, parts)
+      const isDetached = detached !== undefined
+      const request = await prepared(exchange, parts, { ...message, endpoint, isDetached })
+      const signal = detached ?? exchange.connection.signal
+      const deadlineMs = isDetached ? performance.now() + timeoutOf(parts) : deadlineOf(exchange, parts)
       const observed = observe(exchange, parts, { endpoint, request })
-      const call = new Charged({ exchange, request, endpoint, parts, observed, deadlineMs })
+      const call = new Charged({ exchange, request, endpoint, parts, observed, deadlineMs, isDetached })
       return charged(call, async () => {
         const sent = {
           method: request.method,
@@ -53,9 +56,7 @@ export function serviceCaller(parts: ServiceParts): ServiceCaller {
       const endpoint = pick(parts)
       const request = await preparedGrpc(exchange, parts, { endpoint, isDetached, ...grpcMessage(method, headers) })
       const observed = observe(exchange, parts, { endpoint, request })
-      const deadlineMs = isDetached
-        ? performance.now() + (parts.timeoutMs ?? SERVICE_TIMEOUT_MS)
-        : deadlineOf(exchange, parts)
+      const deadlineMs = isDetached ? performance.now() + timeoutOf(parts) : deadlineOf(exchange, parts)
       const call = new Charged({ exchange, request, endpoint, parts, observed, deadlineMs, isDetached })
       const options = {
         authority: request.host,
@@ -138,8 +139,12 @@ function pick({ picker }: ServiceParts): ServiceEndpoint {
   return endpoint
 }
 
-function deadlineOf(exchange: Exchange, { timeoutMs }: ServiceParts): number {
-  return Math.min(performance.now() + (timeoutMs ?? SERVICE_TIMEOUT_MS), exchange.deadlineMs ?? Infinity)
+function timeoutOf({ timeoutMs, subtype }: ServiceParts): number {
+  return timeoutMs ?? (subtype === 'Oidc' ? TOKEN_TIMEOUT_MS : SERVICE_TIMEOUT_MS)
+}
+
+function deadlineOf(exchange: Exchange, parts: ServiceParts): number {
+  return Math.min(performance.now() + timeoutOf(parts), exchange.deadlineMs ?? Infinity)
 }
 
 /** The call as the request's trace and span see it; undefined: nobody looks. Passes the trace on to the service. */
@@ -195,7 +200,10 @@ function failureOf(error: unknown): OutboundEnd {
 async function prepared(
   exchange: Exchange,
   { filters }: ServiceParts,
-  parts: Omit<ServiceHttpRequest, 'body' | 'answerBytesMax'> & { endpoint: ServiceEndpoint; isDetached?: boolean },
+  parts: Omit<ServiceHttpRequest, 'body' | 'answerBytesMax' | 'detached'> & {
+    endpoint: ServiceEndpoint
+    isDetached?: boolean
+  },
 ): Promise<HttpRequest> {
   const { endpoint, isDetached, authority = endpoint.authority, ...message } = parts
   const scheme = endpoint.target.tls === undefined ? 'http' : 'https'
@@ -233,7 +241,7 @@ async function collectWithin(
 ): Promise<Buffer> {
   const iterator = body[Symbol.asyncIterator]()
   const { promise: tooLate, reject } = Promise.withResolvers<never>()
-  const onAbort = (): void => reject(new ServiceError('the client disconnected'))
+  const onAbort = (): void => reject(new ServiceError('the call was given up'))
   const timer = setTimeout(
     () => reject(new ServiceError('the response body did not arrive in time')),
     Math.max(0, deadlineMs - performance.now()),

@@ -19,11 +19,17 @@ export interface ServiceHttpRequest {
   readonly body: Buffer | undefined
   /** Limit for the response; a larger one is a failure. */
   readonly answerBytesMax: number
+  /**
+   * Ends the call in place of the client's departure and of the deadline of the request, for an answer that other
+   * requests wait for as well.
+   */
+  readonly detached?: AbortSignal
 }
 
 export interface ServiceCaller {
   /**
-   * Returns the response with its complete body. Ends early if the client closes the connection.
+   * Returns the response with its complete body. Ends early if the client closes the connection, unless it is
+   * `detached`.
    * @throws {ServiceError}
    */
   http(exchange: Exchange, request: ServiceHttpRequest): Promise<HttpResponse>

@@ -358,7 +358,8 @@ export function serviceOf(
 ): ServiceCaller | undefined {
   const backend = ref.backend === undefined ? undefined : context.resolver.backend(ref.backend)
   if (ref.invalid !== undefined || backend?.invalid !== undefined) return undefined
-  const policies = forServiceCall(effectiveService(context.policies, { service: ref.service, backend }))
+  const own = forServiceCall(effectiveService(context.policies, { service: ref.service, backend }))
+  const policies = options.subtype === 'Oidc' ? withoutExchange(own) : own
   const picker = context.resolver.resolve(ref, policies)
   if (picker === undefined) return undefined
   const { client, grpc, observer } = context.environment
@@ -372,6 +373,12 @@ export function serviceOf(
     subtype: options.subtype,
     called: (subtype, durationMs) => observer.called?.({ kind: 'Policy', subtype, durationMs }),
   })
+}
+
+/** A token endpoint that needs a token of a token endpoint: refused, because the two could be the same. */
+function withoutExchange({ auth, ...policies }: EffectiveBackend): EffectiveBackend {
+  if (auth?.crossAppAccess === undefined) return auth === undefined ? policies : { ...policies, auth }
+  return { ...policies, deny: { field: 'backend.auth', message: 'a token endpoint cannot require cross-app access' } }
 }
 
 function typeOf({ service }: BackendReference, backend: Backend | undefined): BackendType {

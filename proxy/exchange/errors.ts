@@ -296,6 +296,12 @@ export const FAILURES = {
     text: 'backend authentication failed',
     doc: 'The credential for the backend is missing or could not be fetched.',
   },
+  subjectTokenRejected: {
+    status: 400,
+    reason: 'InvalidRequest',
+    text: 'backend authentication failed',
+    doc: 'The request has no token to exchange for one of the backend, or the token endpoint rejected it; the log contains its error code.',
+  },
   directResponseFailed: {
     status: 500,
     reason: 'Internal',

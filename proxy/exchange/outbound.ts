@@ -24,6 +24,7 @@ const SCOPES: Readonly<Record<CallSubtype, string>> = {
   ExtProc: 'ext_proc',
   Guardrail: 'guardrail',
   RateLimit: 'rate_limit',
+  Oidc: 'oidc',
 }
 
 /** For a request that is traced or sampled. */

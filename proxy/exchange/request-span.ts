@@ -3,7 +3,7 @@
 import type { HttpRequest } from '../message/message.ts'
 
 /** Label `subtype` of gw_upstream_call_duration_seconds (data-plane supplement section 6.2). */
-export type CallSubtype = 'Http' | 'Llm' | 'Mcp' | 'ExtAuthz' | 'ExtProc' | 'Guardrail' | 'RateLimit'
+export type CallSubtype = 'Http' | 'Llm' | 'Mcp' | 'ExtAuthz' | 'ExtProc' | 'Guardrail' | 'RateLimit' | 'Oidc'
 export type CallKind = 'Primary' | 'Policy' | 'Mirror'
 
 export interface OutboundInit {

@@ -255,6 +255,7 @@ const ELSEWHERE: Readonly<Partial<Record<FailureCode, readonly [file: string, ma
   llmRequestTooLarge: ['test/conformance/frontend-http.ts', 'toBe(413)'],
   llmResponseInvalid: ['proxy/llm/backend.test.ts', 'failed to process LLM response'],
   modelRequestInvalid: ['proxy/llm/models.test.ts', "error(400, 'invalid_request_body')"],
+  subjectTokenRejected: ['proxy/backend/auth/cross-app-access.test.ts', 'status: 400'],
   modelMissing: ['proxy/llm/models.test.ts', "error(400, 'missing_model')"],
   modelRequestTooLarge: ['proxy/llm/model-request.test.ts', 'modelRequestTooLarge'],
   modelNotFound: ['test/conformance/model.ts', 'model_not_found'],

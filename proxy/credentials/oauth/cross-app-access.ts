@@ -1,0 +1,105 @@
+// Cross-app access (data-plane supplement section 8.5; draft-ietf-oauth-identity-assertion-authz-grant): the identity
+// provider exchanges the token of the client for an identity assertion, and the authorization server of the application
+// exchanges that for an access token. Only the access token is kept, by the token store.
+import { createHash } from 'node:crypto'
+import { isRecord, parseJson } from '#api/json.ts'
+import type { Exchange } from '../../exchange/exchange.ts'
+import { TokenError, type TokenSource } from '../token.ts'
+import { requestToken, type TokenEndpoint } from './token-endpoint.ts'
+
+const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange'
+const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
+const ID_JAG = 'urn:ietf:params:oauth:token-type:id-jag'
+const ID_TOKEN = 'urn:ietf:params:oauth:token-type:id_token'
+
+export interface CrossAppSettings {
+  /** The policy or backend, as the token store names it. */
+  readonly owner: string
+  readonly identityProvider: TokenEndpoint
+  readonly resourceAuthorizationServer: TokenEndpoint
+  readonly audience: string
+  readonly resources: readonly string[]
+  readonly scopes: readonly string[]
+  /** Lifetime of an access token whose response gives none. */
+  readonly defaultTtlMs: number
+  /** The same for policies that may share tokens; no secret. */
+  readonly fingerprint: string
+}
+
+/** The identity provider refused the token of the client, so that the failure is the client's. */
+export class SubjectRejection extends TokenError {}
+
+/**
+ * Where the access token for one subject comes from.
+ *
+ * @param exchange of the request that asks first
+ * @param subject the ID token of the client
+ */
+export function crossAppSource(exchange: Exchange, settings: CrossAppSettings, subject: string): TokenSource<string> {
+  return {
+    key: createHash('sha256')
+      .update(JSON.stringify([settings.fingerprint, ID_TOKEN, subject]))
+      .digest('hex'),
+    name: { kind: 'crossAppAccess', owner: settings.owner },
+    fetch: async (signal) => {
+      const startMs = Date.now()
+      const assertion = await requestAssertion(exchange, settings, { subject, signal })
+      const { token, expiresInS } = await requestAccess(exchange, settings, { assertion, signal })
+      const lifetimeMs = expiresInS === undefined ? settings.defaultTtlMs : expiresInS * 1000
+      return { value: token, expiresMs: Math.min(startMs + lifetimeMs, expiryOf(subject)) }
+    },
+  }
+}
+
+async function requestAssertion(
+  exchange: Exchange,
+  { identityProvider, audience, resources, scopes }: CrossAppSettings,
+  { subject, signal }: { readonly subject: string; readonly signal: AbortSignal },
+): Promise<string> {
+  const form = new URLSearchParams([
+    ['grant_type', TOKEN_EXCHANGE],
+    ['subject_token', subject],
+    ['subject_token_type', ID_TOKEN],
+    ['requested_token_type', ID_JAG],
+    ['audience', audience],
+    ...scopeField(scopes),
+    ...resources.map((resource) => ['resource', resource] as [string, string]),
+  ])
+  try {
+    const { token } = await requestToken(exchange, identityProvider, {
+      form,
+      signal,
+      tokenType: 'N_A',
+      requestedTokenType: ID_JAG,
+      mustNameIssuedType: true,
+    })
+    return token
+  } catch (error) {
+    if (error instanceof TokenError && error.reason === 'Rejected') {
+      throw new SubjectRejection('Rejected', error.message, { cause: error })
+    }
+    throw error
+  }
+}
+
+function requestAccess(
+  exchange: Exchange,
+  { resourceAuthorizationServer, scopes }: CrossAppSettings,
+  { assertion, signal }: { readonly assertion: string; readonly signal: AbortSignal },
+): ReturnType<typeof requestToken> {
+  const form = new URLSearchParams([['grant_type', JWT_BEARER], ['assertion', assertion], ...scopeField(scopes)])
+  return requestToken(exchange, resourceAuthorizationServer, { form, signal, tokenType: 'Bearer' })
+}
+
+function scopeField(scopes: readonly string[]): [string, string][] {
+  return scopes.length === 0 ? [] : [['scope', scopes.join(' ')]]
+}
+
+/** Claim `exp` in milliseconds, not verified: a wrong one shortens the life of the client's own token only. */
+function expiryOf(jwt: string): number {
+  const [, payload, signature] = jwt.split('.', 3)
+  if (payload === undefined || signature === undefined) return Infinity
+  const claims = parseJson(Buffer.from(payload, 'base64url').toString('utf8'))
+  const exp = isRecord(claims) ? claims['exp'] : undefined
+  return typeof exp === 'number' && Number.isFinite(exp) ? exp * 1000 : Infinity
+}
