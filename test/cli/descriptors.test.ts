@@ -54,7 +54,7 @@ it.runIf(process.platform === 'linux')('keeps file descriptors for those that ar
       socket.on('error', () => undefined).once('close', () => refused.add(socket))
       clients.push(socket)
     }
-    await until('the log line', () => proxy.stdout.includes('file descriptor usage over the limit'))
+    await until('the log line', () => proxy.stdout.includes('file descriptor limit almost reached'))
     await until('there is room again', async () => (await statusOf(url)) === 200)
     for (let request = 0; request < 5; request++) expect(await statusOf(url)).toBe(200)
     const metrics = await (await fetch(`http://127.0.0.1:${stats}/metrics`)).text()
