@@ -25,6 +25,7 @@ const KNOWN: Readonly<Record<string, string>> = {
   'proxy/upstream/http2-connect.ts': 'after resolveTarget, or over the socket of dialTunnel',
   'proxy/upstream/dial.ts': 'after resolveTarget',
   'proxy/socket/transport.ts': 'called by proxy/upstream/pool.ts, after resolveInTime',
+  'proxy/credentials/cloud-fetch.ts': 'token endpoints of vendors, and hosts that the environment names',
   'proxy/config/cluster/kube-client.ts': 'the API server, which the pod names',
   'operator/http/connect.ts': 'its callers check: with the look-up they hand over, and literals before',
   'operator/http/pool.ts': 'its callers name a server that an administrator has named',
