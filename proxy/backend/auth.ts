@@ -26,8 +26,8 @@ export function compileBackendAuth(auth: BackendAuth, environment: AuthEnvironme
   ]
   const problems = compiled.flatMap((one) => ('problem' in one ? [one.problem] : []))
   if (problems.length > 0) {
-    const told = { log: problems.join(', '), client: 'the credential is missing or unusable' }
-    return { request: (exchange: Exchange) => exchange.fail('backendAuthFailed', told) }
+    const failure = { log: problems.join(', '), client: 'the credential is missing or unusable' }
+    return { request: (exchange: Exchange) => exchange.fail('backendAuthFailed', failure) }
   }
   const usable = compiled.filter((one): one is CompiledAuth => !('problem' in one))
   return {

@@ -41,7 +41,7 @@ function all(directory: TargetDirectory): unknown {
 }
 
 describe('TargetDirectory', () => {
-  it('says what a new one says, whatever it took over, and leaves the former one as it was', () => {
+  it('equals a new one, whatever it reused, and the former one is unchanged', () => {
     fc.assert(
       fc.property(fc.array(config, { minLength: 1, maxLength: 6 }), (configs) => {
         let last = emptyConfig()

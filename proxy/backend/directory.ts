@@ -1,6 +1,6 @@
-// What the references of a configuration can name: backends, Services, and the addresses of their endpoints. What the
-// configuration before has as well is taken over, so that one moved endpoint among many costs little. Knows no
-// policies.
+// The objects that references of a configuration can name: backends, Services, and the addresses of their endpoints.
+// Unchanged parts of the previous configuration are reused, so that one moved endpoint among many costs little. Does
+// not depend on policies.
 import type { Backend, RenderedConfig, Service, Workload, WorkloadService } from '#api/ir/types.gen.ts'
 import { Grouped } from '#api/incremental/grouped.ts'
 import { serviceKey } from './endpoint-keys.ts'
@@ -9,7 +9,7 @@ export interface ServiceAddress {
   readonly host: string
   readonly port: number
   readonly workload: Workload
-  /** What the workload is to the Service. */
+  /** The endpoints of the workload for the Service. */
   readonly membership: WorkloadService
 }
 
@@ -25,7 +25,7 @@ export class TargetDirectory {
   readonly #backends: Grouped<Backend>
   /** By `{namespace}/{hostname}`. */
   readonly #services: Grouped<Service>
-  /** Those that are healthy, by the same keys. */
+  /** The healthy ones, by the same keys. */
   readonly #healthy: Grouped<Workload>
 
   private constructor(lists: Groups) {
@@ -62,7 +62,7 @@ export class TargetDirectory {
     return this.#services.at(serviceKey({ namespace, hostname })).at(-1)
   }
 
-  /** Its healthy workloads; the same list for as long as they are the same. */
+  /** Its healthy workloads; the same list while they are unchanged. */
   members(namespace: string, hostname: string): readonly Workload[] {
     return this.#healthy.at(serviceKey({ namespace, hostname }))
   }

@@ -21,19 +21,19 @@ describe('Destinations', () => {
   })
 
   it.each(['', ':80', 'a.test:', 'a.test:0', 'a.test:65536', 'a b', 'a@b', '::1', '[::1', 'a/b', '[a.test]'])(
-    '%j is none',
+    '%j is invalid',
     (authority) => {
       expect(new Destinations(targetOf).ofAuthority(authority, 443)).toBeUndefined()
     },
   )
 
-  it('of a connection is its server name, at the port it came to', () => {
+  it('of a connection is its server name, at its destination port', () => {
     const destinations = new Destinations(targetOf)
     expect(destinations.ofConnection({ sni: 'a.test', localPort: 8443 })?.label).toBe('a.test:8443')
     expect(destinations.ofConnection({ sni: undefined, localPort: 8443 })).toBeUndefined()
   })
 
-  it('keeps those that are used, and no more than its bound', () => {
+  it('keeps recently used ones, up to its limit', () => {
     const destinations = new Destinations(targetOf)
     made = 0
     for (let i = 0; i < 1100; i++) {

@@ -10,7 +10,7 @@ import type { BackendHandler } from '../chain/handler.ts'
 import { useEndpoint } from './http.ts'
 import { openTunnel } from './tunnel.ts'
 
-/** Destinations whose figures and settings are kept; the one that was used longest ago goes. */
+/** Limit of destinations with kept figures and settings; the least recently used one is dropped. */
 const DESTINATIONS_MAX = 1024
 const AUTHORITY = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::([0-9]{1,5}))?$/
 const PORT_MAX = 65_535
@@ -23,14 +23,14 @@ export class Destinations {
     this.#targetOf = targetOf
   }
 
-  /** undefined: that is no destination. */
+  /** undefined: not a valid destination. */
   ofAuthority(authority: string, defaultPort: number): LiveEndpoint | undefined {
     const [, v6, name, port] = AUTHORITY.exec(authority.toLowerCase()) ?? []
     const host = v6 ?? name
     return host === undefined ? undefined : this.#endpoint(host, port === undefined ? defaultPort : Number(port))
   }
 
-  /** The server name of a TLS connection, at the port it came to. */
+  /** The server name of a TLS connection, at its destination port. */
   ofConnection({ sni, localPort }: Pick<ConnectionFacts, 'sni' | 'localPort'>): LiveEndpoint | undefined {
     return sni === undefined ? undefined : this.#endpoint(sni, localPort)
   }
@@ -39,7 +39,7 @@ export class Destinations {
     if (port < 1 || port > PORT_MAX) return undefined
     const key = `${host} ${port}`
     const endpoint = this.#known.get(key) ?? this.#make(host, port)
-    // Behind all others: the first one is then the one that was used longest ago.
+    // Moved to the end: the first one is then the least recently used.
     this.#known.delete(key)
     this.#known.set(key, endpoint)
     return endpoint

@@ -4,10 +4,10 @@ import { LayeredMap } from '#api/incremental/layered-map.ts'
 import { EndpointStore, type EndpointBuffer, type EndpointState } from './endpoint-store.ts'
 
 export interface Hammering {
-  /** As it crosses threads. */
+  /** Passed between threads. */
   readonly shared: Omit<EndpointBuffer, 'slots'> & { readonly slots: ReadonlyMap<string, number> }
   readonly workerId: number
-  /** Threads count in and start together. */
+  /** Threads report their start and begin together. */
   readonly gate: Int32Array
   readonly keys: readonly string[]
   /** Requests to each endpoint. */

@@ -1,5 +1,5 @@
-// Every endpoint a rendered configuration names, by the key its state has in shared memory. The main thread calls it
-// before workers see the configuration; what it misses has a state of its own in each worker.
+// Every endpoint that a rendered configuration names, by the key of its state in shared memory. The main thread calls
+// it before workers see the configuration; an endpoint that it misses has separate state in each worker.
 import type { AIProvider, Backend, RenderedConfig, Service, Workload } from '#api/ir/types.gen.ts'
 import { Grouped } from '#api/incremental/grouped.ts'
 import { endpointKey } from './endpoints.ts'
@@ -7,7 +7,7 @@ import { PROVIDER_PORT, providerHost } from './provider-address.ts'
 
 type Lists = Pick<RenderedConfig, 'workloads' | 'backends'>
 
-/** Kept up to date from one configuration to the next. */
+/** Updated from one configuration to the next. */
 export class EndpointKeys {
   readonly #workloads: Grouped<Workload>
   readonly #backends: Grouped<Backend>
@@ -21,7 +21,7 @@ export class EndpointKeys {
     return new EndpointKeys(Grouped.of(workloads, allWorkloadKeys), Grouped.of(backends, backendKeys))
   }
 
-  /** The same when nothing has changed. */
+  /** The same list if nothing has changed. */
   after(lists: Lists): EndpointKeys {
     const [workloads, backends] = [this.#workloads.after(lists.workloads), this.#backends.after(lists.backends)]
     return workloads === this.#workloads && backends === this.#backends ? this : new EndpointKeys(workloads, backends)
@@ -53,7 +53,7 @@ function allWorkloadKeys(workload: Workload): string[] {
   return workload.services.flatMap((service) => workloadKeys(workload, service))
 }
 
-/** The endpoints that a workload is to a Service: one for each port. */
+/** The endpoints of a workload for a Service: one for each port. */
 export function workloadKeys(
   { addresses }: Pick<Workload, 'addresses'>,
   { namespace, hostname, ports }: Pick<Workload['services'][number], 'namespace' | 'hostname' | 'ports'>,
@@ -80,7 +80,7 @@ export function sectionOwner(backend: { readonly namespace: string; readonly nam
   return `${backend.namespace}/${backend.name}#${section}`
 }
 
-/** undefined: the provider leads to a backend or Service that has endpoints of its own, or has no address. */
+/** undefined: the provider uses a backend or Service with its own endpoints, or has no address. */
 export function providerKey(backend: Backend, provider: AIProvider): string | undefined {
   if (provider.hostOverride !== undefined) {
     const { host, port } = provider.hostOverride
@@ -91,7 +91,7 @@ export function providerKey(backend: Backend, provider: AIProvider): string | un
   return endpointKey(sectionOwner(backend.name, provider.name), { host, port: PROVIDER_PORT, unixPath: undefined })
 }
 
-/** undefined: the backend is no plain address. */
+/** undefined: the backend is not a plain address. */
 export function staticKey(backend: Backend): string | undefined {
   if (backend.static === undefined) return undefined
   const { host = '', port = 0, unixPath } = backend.static

@@ -36,7 +36,7 @@ function candidateOf({ failures, isEvicted, rank, capacity }: Shape, index: numb
   return { endpoint, rank, capacity }
 }
 
-/** What may be drawn at all: the active ones of the nearest bucket that has any, else all of the nearest bucket. */
+/** The candidates: the active ones of the nearest bucket that has any, else all of the nearest bucket. */
 function naiveChoices(candidates: readonly Candidate[]): Candidate[] {
   const usable = candidates.filter(({ rank, capacity }) => rank !== undefined && capacity > 0)
   const active = usable.filter(({ endpoint }) => !endpoint.state.isEvicted)
@@ -81,7 +81,7 @@ describe('endpointPicker', () => {
     )
   })
 
-  it('always picks one of the naive choices, or none where there is none', () => {
+  it('always picks a candidate of the naive model, or none if there is none', () => {
     fc.assert(
       fc.property(
         shapes,

@@ -29,7 +29,7 @@ function picked(candidates: readonly Candidate[]): number[] {
 }
 
 describe('endpointPicker', () => {
-  it('takes the nearest bucket, whatever the scores', () => {
+  it('selects the nearest bucket, whatever the scores', () => {
     const near = candidate(1, 1)
     for (let i = 0; i < 5; i++) near.endpoint.end(1, false)
     expect(picked([candidate(3, 2), near, candidate(2, 2)])).toEqual([1])
@@ -51,7 +51,7 @@ describe('endpointPicker', () => {
     expect(endpointPicker(all, { isHostname: false }).hasActive()).toBe(false)
   })
 
-  it('never picks what is too far away or has no capacity, but finds it', () => {
+  it('never picks an endpoint that is too far away or has no capacity, but finds it by name', () => {
     const all = [candidate(1, undefined), candidate(2, 0, 0), candidate(3, 1)]
     const picker = endpointPicker(all, { isHostname: false })
     expect(picked(all)).toEqual([3])
@@ -62,7 +62,7 @@ describe('endpointPicker', () => {
     expect(picker.find('h:2')).toBe(all[1]?.endpoint)
   })
 
-  it('has nobody to pick when all are too far away', () => {
+  it('picks none if all are too far away', () => {
     const picker = endpointPicker([candidate(1, undefined), candidate(2, 0, 0)], { isHostname: false })
     expect(picker.pick()).toBeUndefined()
     expect(picker.hasActive()).toBe(false)

@@ -1,4 +1,4 @@
-// The choice among endpoints: the nearest bucket with one that is not evicted, and there power of two choices on the
+// Selects an endpoint: the nearest bucket with one that is not evicted, and there power of two choices by
 // score (data-plane supplement section 5.1).
 import type { LiveEndpoint } from './endpoints.ts'
 import type { EndpointRecord } from '../exchange/slots.ts'
@@ -9,7 +9,7 @@ const DRAWS_MAX = 4
 
 export interface Candidate {
   readonly endpoint: LiveEndpoint
-  /** Of its bucket, 0 is nearest. undefined: it is only there for who names it. */
+  /** Of its bucket, 0 is nearest. undefined: only selected by name. */
   readonly rank: number | undefined
   /** Weight of the draw; 0: as without a rank. */
   readonly capacity: number
@@ -18,7 +18,7 @@ export interface Candidate {
 export interface PickerOptions {
   /** See EndpointPicker. */
   readonly isHostname: boolean
-  /** Gives [0, 1). */
+  /** Returns [0, 1). */
   readonly random?: (() => number) | undefined
 }
 
@@ -117,7 +117,7 @@ class Bucket {
   }
 
   /**
-   * A few draws from all give the same odds as one draw from the active ones, and cost nothing while none is evicted.
+   * A few draws from all have the same odds as one draw from the active ones, and cost nothing while none is evicted.
    * undefined: all are evicted.
    */
   drawActive(): LiveEndpoint | undefined {

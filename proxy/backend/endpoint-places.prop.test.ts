@@ -33,7 +33,7 @@ const configs: fc.Arbitrary<RenderedConfig[]> = fc.array(
   { minLength: 1, maxLength: 7 },
 )
 
-/** As written down from what a configuration says. */
+/** Written from a configuration. */
 function expectedKeys({ workloads, backends }: RenderedConfig): Set<string> {
   const ofWorkloads = workloads.flatMap(({ addresses: [address], services }) =>
     services.flatMap(({ namespace, hostname, ports }) =>
@@ -46,7 +46,7 @@ function expectedKeys({ workloads, backends }: RenderedConfig): Set<string> {
 }
 
 describe('SharedEndpoints', () => {
-  it('has a place of its own for each endpoint, keeps that of those that stay, and leaves no trace of others', () => {
+  it('has a separate place for each endpoint, keeps the places of existing ones, and leaves no trace of others', () => {
     fc.assert(
       fc.property(configs, (all) => {
         let last = emptyConfig()
@@ -61,7 +61,7 @@ describe('SharedEndpoints', () => {
           const former = new Set([...before.entries()].map(([, slot]) => slot))
           for (const [key, slot] of places) {
             if (before.get(key) !== undefined) expect(slot).toBe(before.get(key))
-            // Workers may still run the configuration before.
+            // Workers may still run the previous configuration.
             else expect(former.has(slot)).toBe(false)
             const figures = readFigures(next.shared, key)
             if (before.get(key) === undefined) expect(figures).toMatchObject(FRESH)
@@ -74,7 +74,7 @@ describe('SharedEndpoints', () => {
     )
   })
 
-  it('uses no more memory than is in use or was just left', () => {
+  it('uses no more memory than is in use or was just released', () => {
     let places = EndpointPlaces.of(['0', '1'], 1)
     const size = (): number => places.shared.buffer.byteLength
     const first = size()
@@ -84,7 +84,7 @@ describe('SharedEndpoints', () => {
 })
 
 describe('EndpointPlaces', () => {
-  it('uses the slot of an endpoint that is gone one later, and late requests of the old one change nothing', () => {
+  it('reuses the slot of a removed endpoint one configuration later; late requests change nothing', () => {
     const first = EndpointPlaces.of(['old'], 1)
     const old = new EndpointStore(first.shared, 0).state('old')
     old.begin()
@@ -97,7 +97,7 @@ describe('EndpointPlaces', () => {
     expect(readFigures(shared, 'new')).toMatchObject(FRESH)
   })
 
-  it('moves to larger memory with what it knows', () => {
+  it('moves to larger memory with its data', () => {
     const small = EndpointPlaces.of(['a', 'b'], 1)
     const state = new EndpointStore(small.shared, 0).state('a')
     state.begin()

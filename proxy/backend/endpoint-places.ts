@@ -1,9 +1,9 @@
-// Which place in shared memory each endpoint of a configuration has. The main thread gives the places; a version stays
-// as it is, so that a configuration that is refused leaves nothing behind.
+// The place in shared memory of each endpoint of a configuration. The main thread assigns the places; a version is
+// immutable, so that a rejected configuration leaves nothing behind.
 import { LayeredMap } from '#api/incremental/layered-map.ts'
 import { type EndpointBuffer, moveSlot, resetSlot, slotBytes } from './endpoint-store.ts'
 
-/** Address space, not memory: pages come into being when they are written. */
+/** Address space, not memory: pages are allocated when they are written. */
 const SLOTS_MAX = 131_072
 
 export interface EndpointChange {
@@ -11,12 +11,12 @@ export interface EndpointChange {
   readonly gone: Iterable<string>
 }
 
-/** Slots that no endpoint has. */
+/** Free slots. */
 interface Unused {
   readonly now: readonly number[]
-  /** Left with this very version: workers may still run the one before. */
+  /** Released in this version: workers may still run the previous one. */
   readonly later: readonly number[]
-  /** From here on nothing was ever used. */
+  /** From here on, memory was never used. */
   readonly end: number
 }
 
@@ -41,7 +41,7 @@ export class EndpointPlaces {
   }
 
   /**
-   * State of the endpoints that stay goes on in the same memory. Slots of endpoints that are gone are used again one
+   * State of existing endpoints stays in the same memory. Slots of removed endpoints are reused one
    * configuration later, under a new generation: requests that still run on the old ones change nothing then.
    */
   after({ come, gone }: EndpointChange): EndpointPlaces {
@@ -67,7 +67,7 @@ export class EndpointPlaces {
     return new EndpointPlaces({ buffer, slots: slots.with(changes), workers }, { now, later, end })
   }
 
-  /** More endpoints than the memory can hold: new memory, with what is known now, but for running requests. */
+  /** More endpoints than the memory can hold: new memory, with the current data, except running requests. */
   #moved({ come, gone }: EndpointChange): EndpointPlaces {
     const keys = new Set([...this.shared.slots.entries()].map(([key]) => key))
     for (const key of gone) keys.delete(key)

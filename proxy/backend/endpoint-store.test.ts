@@ -17,7 +17,7 @@ const FRESH = {
 }
 
 describe('EndpointState', () => {
-  it('grows evictions by the times ejected, up to the bound, and forgets them with a success', () => {
+  it('multiplies evictions by the times ejected, up to the limit, and resets them after a success', () => {
     const state = localState()
     const evictedForMs = (): number => Math.round((state.figures(sharedNowMs()).evictedForMs ?? 0) / 1000)
     expect(state.evict(10_000, 25_000, undefined)).toBe(true)
@@ -29,7 +29,7 @@ describe('EndpointState', () => {
     expect(state.timesEjected).toBe(0)
   })
 
-  it('restores once the time is over, with the health that was asked for', () => {
+  it('restores after the time, with the configured health', () => {
     const state = localState()
     state.begin()
     state.failed()
@@ -47,11 +47,11 @@ describe('EndpointState', () => {
     expect(state.health).toBe(1)
   })
 
-  it('comes back with the health it was evicted with when none is asked for', () => {
+  it('restores with the health before the eviction by default', () => {
     const state = localState()
     state.failed()
     state.evict(0, MINUTE_MS, undefined)
-    // Requests that ran, or that came because everything was evicted.
+    // Requests that ran, or that were sent because everything was evicted.
     state.failed()
     state.failed()
     expect(state.health).toBeCloseTo(0.343)
@@ -63,7 +63,7 @@ describe('EndpointState', () => {
     expect(state.health).toBeCloseTo(0.49)
   })
 
-  it('says what the next one who asks will find, once the time is over', () => {
+  it('shows the restored state once the time is over', () => {
     const state = localState()
     state.begin()
     state.failed()
@@ -84,7 +84,7 @@ describe('EndpointState', () => {
 })
 
 describe('shared memory', () => {
-  it('is one state for all workers, and goes on over configurations', () => {
+  it('is one state for all workers, and is kept over configurations', () => {
     const first = EndpointPlaces.of(['a', 'b'], 2)
     const ofOne = new EndpointStore(first.shared, 0).state('a')
     ofOne.begin()
@@ -98,7 +98,7 @@ describe('shared memory', () => {
     expect(readFigures(shared, 'b')).toBeUndefined()
   })
 
-  it('takes back what a dead worker had pending', () => {
+  it('removes the pending requests of a dead worker', () => {
     const { shared } = EndpointPlaces.of(['a'], 2)
     new EndpointStore(shared, 0).state('a').begin()
     new EndpointStore(shared, 1).state('a').begin()
@@ -106,7 +106,7 @@ describe('shared memory', () => {
     expect(readFigures(shared, 'a')?.pendingRequests).toBe(1)
   })
 
-  it('keeps endpoints that nobody named apart, one state for each key', () => {
+  it('keeps endpoints outside of the configuration separate, one state for each key', () => {
     const store = EndpointStore.local()
     store.state('a').failed()
     expect(store.state('a').consecutiveFailures).toBe(1)
@@ -117,7 +117,7 @@ describe('shared memory', () => {
 type HammerInput = Pick<Hammering, 'keys' | 'requests' | 'isHealthy'> & { readonly shared: EndpointBuffer }
 
 describe('threads', () => {
-  /** Evictions that all threads together believe to have made. */
+  /** Sum of evictions that the threads count. */
   async function hammer(input: HammerInput): Promise<number> {
     const entry = new URL('endpoint-hammer.testing.ts', import.meta.url)
     const gate = new Int32Array(new SharedArrayBuffer(4))

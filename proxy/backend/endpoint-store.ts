@@ -1,13 +1,13 @@
 // Live state of endpoints in memory that all workers share: health, latency, failures, eviction. Every change is a
-// compare-and-exchange, so it is exact over workers. Knows no requests and no policies; health.ts decides.
+// compare-and-exchange, so it is exact over workers. Does not depend on requests or policies; health.ts decides.
 import { LayeredMap } from '#api/incremental/layered-map.ts'
 
-/** What the main thread hands to the workers with a configuration. */
+/** Data that the main thread sends to the workers with a configuration. */
 export interface EndpointBuffer {
   readonly buffer: SharedArrayBuffer
   /** Key of an endpoint (endpoint-keys.ts) to its slot. */
   readonly slots: LayeredMap<number>
-  /** Columns of pending requests; a worker that replaces a dead one takes back what that one left behind. */
+  /** Columns of pending requests; a worker that replaces a dead one removes the requests of its predecessor. */
   readonly workers: number
 }
 
@@ -19,9 +19,9 @@ const PENDING_AT = 3
 const TOTAL_AT = 4
 const FAILURES_AT = 5
 const EJECTED_AT = 6
-/** 0: not evicted; else the tick when the eviction is over. */
+/** 0: not evicted; else the tick at the end of the eviction. */
 const EVICTED_AT = 7
-/** Health to come back with; negative: never evicted. */
+/** Health after the eviction; negative: never evicted. */
 const RESTORE_AT = 8
 const OWN_PENDING_AT = 9
 const WORD_BYTES = 4
@@ -31,12 +31,12 @@ const HEALTH_ONE = 0x4000_0000
 const LATENCY_MICROS_MAX = 0x7fff_ffff
 /** Weight of a new sample in the averages (data-plane supplement section 5.1). */
 const EWMA_ALPHA = 0.3
-/** Contention on one word is bounded by the number of workers; more tries mean a bug. A lost sample does no harm. */
+/** Contention on one word is bounded by the number of workers; more tries mean a bug. A lost sample is harmless. */
 const TRIES_MAX = 10_000
 /** Ticks are 32 bit and compared modulo that, so 10 ms reach far beyond the longest eviction. */
 const TICK_MS = 10
 
-/** Milliseconds of a clock that all threads share and nobody sets back. */
+/** Milliseconds of a monotonic clock that all threads share. */
 export function sharedNowMs(): number {
   const [seconds, nanos] = process.hrtime()
   return seconds * 1000 + nanos / 1e6
@@ -54,7 +54,7 @@ export interface EndpointStates {
 export class EndpointStore implements EndpointStates {
   readonly #shared: EndpointBuffer
   readonly #workerId: number
-  /** Endpoints the configuration does not name, by key: their state is this worker's own. */
+  /** Endpoints outside of the configuration, by key: their state belongs to this worker. */
   readonly #own = new Map<string, EndpointState>()
 
   constructor(shared: EndpointBuffer, workerId: number) {
@@ -87,7 +87,7 @@ export class EndpointStore implements EndpointStates {
     return this.#shared.buffer
   }
 
-  /** Takes back the pending requests of the worker whose place this one takes. Before the first request. */
+  /** Removes the pending requests of the former worker in this place. Called before the first request. */
   forgetPending(): void {
     const { slots } = this.#shared
     for (const [, slot] of slots.entries()) {
@@ -97,7 +97,7 @@ export class EndpointStore implements EndpointStates {
   }
 }
 
-/** State that nobody shares. */
+/** State of one thread. */
 export function localState(): EndpointState {
   const words = new Int32Array(OWN_PENDING_AT + 1)
   resetWords(words)
@@ -118,7 +118,7 @@ export interface EndpointFigures {
   readonly evictedForMs: number | undefined
 }
 
-/** undefined: the configuration does not name it. */
+/** undefined: not in the configuration. */
 export function readFigures(shared: EndpointBuffer, key: string): EndpointFigures | undefined {
   const slot = shared.slots.get(key)
   return slot === undefined ? undefined : new EndpointState(wordsOf(shared, slot), 0).figures(sharedNowMs())
@@ -171,7 +171,7 @@ export class EndpointState {
     const restored = Atomics.load(this.#words, RESTORE_AT)
     const { latencySeconds, pendingRequests, totalRequests, consecutiveFailures, timesEjected } = this
     return {
-      // Over, but nobody has asked for it yet: what the next one who does will find.
+      // Over, but not restored yet: the state that the next request will find.
       health: isOver && restored >= 0 ? restored / HEALTH_ONE : this.health,
       latencySeconds,
       pendingRequests,
@@ -190,7 +190,7 @@ export class EndpointState {
     Atomics.add(words, TOTAL_AT, 1)
   }
 
-  /** The request is over, and its outcome says nothing about the endpoint. */
+  /** The request is over, and its outcome does not affect the endpoint. */
   release(): void {
     const words = this.#words
     if (Atomics.load(words, GENERATION_AT) !== this.#generation) return
@@ -236,7 +236,7 @@ export class EndpointState {
     return true
   }
 
-  /** False: evicted. The first one to ask after the end of an eviction restores the endpoint. */
+  /** False: evicted. The first call after the end of an eviction restores the endpoint. */
   tryRestore(): boolean {
     const words = this.#words
     const until = Atomics.load(words, EVICTED_AT)
@@ -253,7 +253,7 @@ export class EndpointState {
     return ((until - ticksOf(nowMs)) | 0) <= 0
   }
 
-  /** An average of exactly 0 has seen nothing yet: the sample replaces it. */
+  /** An average of exactly 0 has no sample yet: this one replaces it. */
   #average(at: number, sample: number): void {
     const words = this.#words
     for (let tries = 0; tries < TRIES_MAX; tries++) {
@@ -286,7 +286,7 @@ interface SlotOf {
   readonly slot: number
 }
 
-/** All but running requests, which end where they began. */
+/** Everything except running requests, which end where they began. */
 export function moveSlot(from: SlotOf, to: SlotOf): void {
   const words = wordsOf(to.shared, to.slot)
   words.set(wordsOf(from.shared, from.slot).subarray(0, OWN_PENDING_AT))

@@ -18,7 +18,7 @@ function endpoints(count: number): LiveEndpoint[] {
   return Array.from({ length: count }, (_, i) => new LiveEndpoint(target(i + 1), 'a'))
 }
 
-/** Gives the numbers in turn, again and again. */
+/** Returns the numbers in turn, repeatedly. */
 function cycling(...values: number[]): () => number {
   let at = 0
   return () => values[at++ % values.length] ?? 0
@@ -48,7 +48,7 @@ describe('LiveEndpoint', () => {
     expect(endpoint.score).toBeCloseTo(state.health / (1 + 0.5 * 1.1))
   })
 
-  it('names itself with brackets around IPv6', () => {
+  it('has brackets around IPv6 in its name', () => {
     expect(new LiveEndpoint({ ...target(80), host: '::1' }, 'a').label).toBe('[::1]:80')
   })
 })
@@ -66,13 +66,13 @@ describe('powerOfTwoPicker', () => {
     expect(picker.pick()).toBe(good)
   })
 
-  it('gives nothing when there is no endpoint', () => {
+  it('returns nothing without an endpoint', () => {
     const picker = powerOfTwoPicker([], false)
     expect(picker.pick()).toBeUndefined()
     expect(picker.hasActive()).toBe(false)
   })
 
-  it('never takes an evicted endpoint while another is there, however the dice fall', () => {
+  it('never selects an evicted endpoint while another is available', () => {
     const all = endpoints(3)
     for (const evicted of all.slice(0, 2)) evicted.state.evict(MINUTE_MS, MINUTE_MS, undefined)
     const picker = powerOfTwoPicker(all, false, () => 0)
@@ -89,7 +89,7 @@ describe('powerOfTwoPicker', () => {
     expect(all[0]?.state.isEvicted).toBe(true)
   })
 
-  it('finds pinned endpoints whether evicted or not', () => {
+  it('finds pinned endpoints, evicted or not', () => {
     const all = endpoints(2)
     all[1]?.state.evict(MINUTE_MS, MINUTE_MS, undefined)
     const picker = powerOfTwoPicker(all, false)
@@ -99,7 +99,7 @@ describe('powerOfTwoPicker', () => {
 })
 
 describe('EndpointTable', () => {
-  it('gives one state to users of an address, and another one to another owner', () => {
+  it('returns one state to users of an address, and another one to another owner', () => {
     const table = new EndpointTable(EndpointStore.local())
     const plain = table.endpoint('ns/b', target(1), 'a')
     const secure = table.endpoint('ns/b', { ...target(1), key: '10.0.0.1:1|tls' }, 'a')

@@ -1,4 +1,4 @@
-// Endpoints that can be called, with the score that the choice among them goes by (data-plane supplement section 5.1).
+// Endpoints with the score that load balancing uses (data-plane supplement section 5.1).
 // The figures are shared by all workers (endpoint-store.ts).
 import type { UpstreamTarget } from '../upstream/target.ts'
 import { EndpointStore, type EndpointStates, localState, type EndpointState } from './endpoint-store.ts'
@@ -42,7 +42,7 @@ export function labelOf({ host, port, unixPath }: Pick<UpstreamTarget, 'host' | 
   return unixPath ?? `${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-/** Under which the state of an endpoint is kept. `owner` keeps two backends apart that share an address. */
+/** The key of the state of an endpoint. `owner` separates two backends that share an address. */
 export function endpointKey(owner: string, address: Pick<UpstreamTarget, 'host' | 'port' | 'unixPath'>): string {
   return `${owner}|${labelOf(address)}`
 }
@@ -56,7 +56,7 @@ export class EndpointTable {
     this.#store = store
   }
 
-  /** Users of an address that reach it differently have endpoints of their own with one state. */
+  /** Users of an address with different connections have separate endpoints with one state. */
   endpoint(owner: string, target: UpstreamTarget, authority: string): LiveEndpoint {
     const key = `${owner}\n${target.key}\n${authority}`
     let endpoint = this.#endpoints.get(key)

@@ -45,7 +45,7 @@ function serviceGateway(health: Health, ports: readonly number[], workers = 1): 
   })
 }
 
-/** Each on a connection of its own, so that all workers get some. */
+/** Each on a separate connection, so that all workers get some. */
 async function statuses(url: string, count: number): Promise<number[]> {
   const answers: number[] = []
   for (let i = 0; i < count; i++) {
@@ -82,12 +82,12 @@ async function infoOf(gateway: TestProxy, { port }: ScriptedUpstream): Promise<I
 }
 
 describe('a Service', () => {
-  it('loses a failing endpoint for all workers with its first bad answer, and the dump says so', async () => {
+  it('evicts a failing endpoint for all workers after its first failed response, and the dump reports it', async () => {
     const good = await upstreamOf(status(200))
     const bad = await upstreamOf(status(500))
     const gateway = await serviceGateway(MINUTES, [good.port, bad.port], 2)
     const answers = await statuses(gateway.url, 60)
-    // The picks of one request at a time: the failing endpoint is met exactly once, whichever worker met it.
+    // One request at a time: the failing endpoint is selected exactly once, by any worker.
     expect(bad.seen).toHaveLength(1)
     expect(answers.filter((code) => code === 500)).toHaveLength(1)
     const info = await infoOf(gateway, bad)
@@ -104,7 +104,7 @@ describe('a Service', () => {
       .toMatchObject({ health: 1, totalRequests: 59, timesEjected: 0, pendingRequests: 0, evictedUntil: null })
   })
 
-  it('keeps evictions over a new configuration', async () => {
+  it('keeps evictions in a new configuration', async () => {
     const good = await upstreamOf(status(200))
     const bad = await upstreamOf(status(500))
     const gateway = await serviceGateway(MINUTES, [good.port, bad.port])
@@ -118,7 +118,7 @@ describe('a Service', () => {
     expect(await infoOf(gateway, bad)).toMatchObject({ timesEjected: 1 })
   })
 
-  it('takes a flapping endpoint back when its time is over', async () => {
+  it('restores a flapping endpoint when its time is over', async () => {
     const good = await upstreamOf(status(200))
     const flapping = await upstreamOf(status(500))
     const health = { eviction: { durationMs: 100, restoreHealth: 100 } }
@@ -136,7 +136,7 @@ describe('a Service', () => {
       .toMatchObject({ health: 1, consecutiveFailures: 0, timesEjected: 0, evictedUntil: null })
   })
 
-  it('is served by evicted endpoints when all are', async () => {
+  it('is served by evicted endpoints if all are evicted', async () => {
     const only = await upstreamOf(status(500))
     const other = await upstreamOf(status(500))
     const gateway = await serviceGateway(MINUTES, [only.port, other.port])
@@ -145,7 +145,7 @@ describe('a Service', () => {
     expect(await infoOf(gateway, only)).toMatchObject({ timesEjected: 1 })
   })
 
-  it('evicts a black hole by the timeout of the call', async () => {
+  it('evicts an unresponsive endpoint after the timeout of the call', async () => {
     const sockets: Socket[] = []
     const hole = createServer((socket) => {
       sockets.push(socket)
@@ -171,7 +171,7 @@ describe('a Service', () => {
     expect(sockets).toHaveLength(1)
   })
 
-  it('evicts for as long as a 429 asks', async () => {
+  it('evicts for as long as a 429 requires', async () => {
     const good = await upstreamOf(status(200))
     const limited = await upstreamOf(status(429, { 'retry-after': '500' }))
     const gateway = await serviceGateway({ unhealthyCondition: 'response.code == 429' }, [good.port, limited.port])
@@ -181,7 +181,7 @@ describe('a Service', () => {
     expect(Math.abs(until - Date.now() - 500_000)).toBeLessThan(60_000)
   })
 
-  it('reads the body of answers where the condition does', async () => {
+  it('reads the body of responses if the condition does', async () => {
     const good = await upstreamOf(status(200, {}, 'fine'))
     const bad = await upstreamOf(status(200, {}, 'broken'))
     const unhealthyCondition = 'string(response.body) == "broken"'
@@ -190,7 +190,7 @@ describe('a Service', () => {
     expect(bad.seen).toHaveLength(1)
   })
 
-  it('is not told by clients that leave that an endpoint is bad', async () => {
+  it('does not count clients that disconnect as failures of an endpoint', async () => {
     const upstream = await upstreamOf((response) => {
       response.write('a beginning')
     })
@@ -252,7 +252,7 @@ describe('an AI backend', () => {
     return response.status
   }
 
-  it('goes to the next group when all providers of one are evicted, and shows it', async () => {
+  it('uses the next group if all providers of one are evicted, and shows it', async () => {
     const first = await upstreamOf(status(500, { 'content-type': 'application/json' }, '{}'))
     const second = await upstreamOf(status(500, { 'content-type': 'application/json' }, '{}'))
     const spare = await upstreamOf(answer)
@@ -266,7 +266,7 @@ describe('an AI backend', () => {
     expect(providers?.[1]?.active['g1-0']?.info).toMatchObject({ timesEjected: 0, evictedUntil: null })
   })
 
-  it('goes back to the first group when every provider is evicted', async () => {
+  it('uses the first group if every provider is evicted', async () => {
     const bad = status(500, { 'content-type': 'application/json' }, '{}')
     const first = await upstreamOf(bad)
     const spare = await upstreamOf(bad)

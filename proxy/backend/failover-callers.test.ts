@@ -1,4 +1,4 @@
-// A Service with a dead and a live endpoint, called in every way there is: no retry policy is set, and no call fails.
+// A Service with a dead and a live endpoint, called by every kind of caller: no retry policy is set, and no call fails.
 import { once } from 'node:events'
 import http from 'node:http'
 import net from 'node:net'
@@ -76,7 +76,7 @@ const toService = (config: RenderedConfig): RenderedConfig => ({
 
 const ANYWHERE = { static: { host: '127.0.0.1', port: 1 } }
 
-describe('a policy that asks the Service loses no call', () => {
+describe('a policy that calls the Service loses no call', () => {
   async function answersWith(live: number, inline: TrafficPayload, init?: RequestInit): Promise<unknown> {
     const backend = await upstreamOf(status(200))
     const route = { name: 'r', prefix: '/', backend: { static: { host: '127.0.0.1', port: backend.port } }, inline }
@@ -118,7 +118,7 @@ describe('a policy that asks the Service loses no call', () => {
     expect(count).toBe(CALLS)
   })
 
-  it('external processing: what was written before the stream was open is not lost', async () => {
+  it('external processing: bytes written before the stream was open are not lost', async () => {
     const live = await startProcessor()
     stops.push(() => live.stop())
     live.script = passing
@@ -223,12 +223,12 @@ describe('a call of the proxy itself', () => {
     return seen.size - 1
   }
 
-  it('moves to so many endpoints and no more', () => {
+  it('moves to at most the maximum number of endpoints', () => {
     expect(movesAfter(unreached)).toBe(FAILOVERS_MAX)
     expect(movesAfter(new UpstreamError('upstreamFailure', 'refused', true))).toBe(FAILOVERS_MAX)
   })
 
-  it('stays where the endpoint may have got it, and when the deadline has passed', () => {
+  it('does not move if the endpoint may have received the call, or after the deadline', () => {
     expect(movesAfter(new UpstreamError('upstreamFailure', 'reset'))).toBe(0)
     expect(movesAfter(new GrpcError(GrpcStatus.UNAVAILABLE, 'reset'))).toBe(0)
     expect(movesAfter(unreached, performance.now() - 1)).toBe(0)

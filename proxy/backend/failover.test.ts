@@ -1,4 +1,4 @@
-// Backends that die in every way while others of the Service live: no retry policy is set.
+// Backends that fail in every way while other endpoints of the Service live: no retry policy is set.
 import net from 'node:net'
 import http2 from 'node:http2'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -76,26 +76,26 @@ describe('an endpoint that cannot be connected', () => {
     expect(good.seen.some(({ headers }) => 'x-retry-attempt' in headers)).toBe(false)
   })
 
-  it('is one of several, of which only so many are tried', async () => {
+  it('is one of several, of which a limited number is tried', async () => {
     const dead = await Promise.all(Array.from({ length: FAILOVERS_MAX + 3 }, () => freePort()))
     const gateway = await gatewayOf(dead)
     expect(await asked(gateway)).toEqual({ 503: REQUESTS })
   })
 
-  it('is the only one: the failure stands', async () => {
+  it('is the only one: the request fails', async () => {
     const gateway = await gatewayOf([await freePort()])
     expect(await asked(gateway)).toEqual({ 503: REQUESTS })
   })
 })
 
 describe('an endpoint that resets connections', () => {
-  it('at once, costs no GET', async () => {
+  it('at once: no GET fails', async () => {
     const good = await upstreamOf(status(200))
     const gateway = await gatewayOf([await resettingAtAccept(), good.port])
     expect(await asked(gateway)).toEqual({ 200: REQUESTS })
   })
 
-  it('with the request, costs no GET', async () => {
+  it('after the request: no GET fails', async () => {
     const good = await upstreamOf(status(200))
     const bad = await upstreamOf(reset)
     const gateway = await gatewayOf([bad.port, good.port])
@@ -103,7 +103,7 @@ describe('an endpoint that resets connections', () => {
     expect(bad.seen.length).toBeGreaterThan(0)
   })
 
-  it('with the request, gets a POST once and nobody else gets it', async () => {
+  it('after the request: a POST is sent once and to no other endpoint', async () => {
     const good = await upstreamOf(status(200))
     const bad = await upstreamOf(reset)
     const gateway = await gatewayOf([bad.port, good.port])
@@ -113,7 +113,7 @@ describe('an endpoint that resets connections', () => {
   })
 })
 
-it('an endpoint that goes away while its connections are kept costs no GET', async () => {
+it('an endpoint that stops while its connections are kept: no GET fails', async () => {
   const good = await upstreamOf(status(200))
   const leaving = await upstreamOf(status(200))
   const gateway = await gatewayOf([good.port, leaving.port])
@@ -123,7 +123,7 @@ it('an endpoint that goes away while its connections are kept costs no GET', asy
   expect(await asked(gateway)).toEqual({ 200: REQUESTS })
 })
 
-it('an HTTP/2 endpoint that cannot be connected costs no request', async () => {
+it('an HTTP/2 endpoint that cannot be connected: no request fails', async () => {
   const server = http2.createServer((_request, response) => response.end('ok'))
   const good = await listeningUntil(stops, server)
   const overHttp2 = (config: RenderedConfig): RenderedConfig => ({
@@ -138,7 +138,7 @@ it('an HTTP/2 endpoint that cannot be connected costs no request', async () => {
   expect(await asked(gateway, POST)).toEqual({ 200: REQUESTS })
 })
 
-it('a TCP connection goes to an endpoint that can be connected', async () => {
+it('a TCP connection uses an endpoint that can be connected', async () => {
   const good = await listeningUntil(
     stops,
     net.createServer((socket) => socket.end('hello')),

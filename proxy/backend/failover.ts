@@ -1,5 +1,5 @@
-// Moves a call to another endpoint where the first one got nothing of it, or may get it again: no retry policy is
-// needed for that. Bounded; whoever failed is charged for it as for any failure.
+// Moves a call to another endpoint if the first one did not receive it, or if it can be repeated: this needs no retry
+// policy. Bounded; the failed endpoint is charged as for any failure.
 import type { Exchange } from '../exchange/exchange.ts'
 import type { EndpointRecord } from '../exchange/slots.ts'
 import { GrpcUnreached } from '../grpc/status.ts'
@@ -7,15 +7,15 @@ import { UpstreamError } from '../upstream/target.ts'
 import type { Endpoint, EndpointPicker } from './handler.ts'
 import { endEndpoint } from './health.ts'
 
-/** Further endpoints that one try of a request may be moved to. */
+/** Limit of further endpoints for one try of a request. */
 export const FAILOVERS_MAX = 3
 
-/** The endpoint to go on with; undefined: the failure stands. Otherwise the exchange is as before the call. */
+/** The next endpoint; undefined: the failure stands. Otherwise the exchange is as before the call. */
 export function otherEndpoint(exchange: Exchange, picker: EndpointPicker): Endpoint | undefined {
   exchange.isMovable = false
   const next = isInTime(exchange) ? untried(exchange, picker) : undefined
   if (next === undefined) return undefined
-  tell(exchange, exchange.endpoint ?? '', exchange.failure ?? 'no response', next.label)
+  report(exchange, exchange.endpoint ?? '', exchange.failure ?? 'no response', next.label)
   endEndpoint(exchange, true)
   exchange.forgetAnswer()
   return next
@@ -25,7 +25,7 @@ function isInTime({ deadline, deadlineMs }: Exchange): boolean {
   return deadline?.hasPassed !== true && (deadlineMs === undefined || performance.now() < deadlineMs)
 }
 
-/** An endpoint picker of the user has a say here as well. */
+/** An endpoint picker of the user also selects here. */
 function untried(exchange: Exchange, picker: EndpointPicker): Endpoint | undefined {
   const { usedEndpoint, picked } = exchange
   if (usedEndpoint === undefined) return undefined
@@ -35,7 +35,7 @@ function untried(exchange: Exchange, picker: EndpointPicker): Endpoint | undefin
 
 type FailoverEndpoint = Pick<Endpoint, 'target' | 'state'>
 
-/** Adds to those that failed; undefined: there is no other, or enough have failed. */
+/** Adds to the failed ones; undefined: there is no other, or the limit is reached. */
 export function nextEndpoint<E extends Pick<Endpoint, 'state'>>(
   failed: EndpointRecord[],
   { state }: Pick<Endpoint, 'state'>,
@@ -47,15 +47,15 @@ export function nextEndpoint<E extends Pick<Endpoint, 'state'>>(
   return next === undefined || failed.includes(next.state) ? undefined : next
 }
 
-/** Where a call of the proxy's own may go. */
+/** The endpoints for a call of the proxy itself. */
 export interface OwnCallPlaces<E extends FailoverEndpoint> {
   readonly exchange: Exchange
-  /** None where the call belongs to one endpoint. */
+  /** None if the call belongs to one endpoint. */
   readonly other: ((failed: readonly EndpointRecord[]) => E | undefined) | undefined
   readonly deadlineMs: number
 }
 
-/** The endpoints of one call of the proxy's own, which has no exchange to itself. */
+/** The endpoints of one call of the proxy itself, which has no separate exchange. */
 export class OwnCallEndpoints<E extends FailoverEndpoint> {
   /** The one in use. */
   current: E
@@ -67,13 +67,13 @@ export class OwnCallEndpoints<E extends FailoverEndpoint> {
     this.#places = places
   }
 
-  /** After a call that failed in this way: the endpoint to go on with. The caller charges the one that failed. */
+  /** After a call that failed in this way: the next endpoint. The caller charges the failed one. */
   next(error: unknown): E | undefined {
     const { exchange, other, deadlineMs } = this.#places
     if (other === undefined || !isMovable(error) || performance.now() >= deadlineMs) return undefined
     const next = nextEndpoint(this.#failed, this.current, other)
     if (next === undefined) return undefined
-    tell(exchange, labelOf(this.current), error.message, labelOf(next))
+    report(exchange, labelOf(this.current), error.message, labelOf(next))
     this.current = next
     return next
   }
@@ -87,6 +87,6 @@ function labelOf({ target }: FailoverEndpoint): string {
   return target.unixPath ?? `${target.host}:${target.port}`
 }
 
-function tell({ trace }: Exchange, from: string, problem: string, to: string): void {
+function report({ trace }: Exchange, from: string, problem: string, to: string): void {
   trace?.write({ type: 'policyEvent', kind: 'failover', details: `${from}: ${problem}; failing over to ${to}` })
 }

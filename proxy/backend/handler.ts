@@ -1,4 +1,4 @@
-// What a backend is once it is compiled, and what the kinds of backends (HTTP, LLM, MCP) may use.
+// The interface of compiled backends, and the services that the kinds of backends (HTTP, LLM, MCP) may use.
 import type {
   BackendPayload,
   BackendReference,
@@ -35,15 +35,15 @@ export interface EndpointPicker {
   readonly isHostname: boolean
   /** undefined: there is no endpoint. */
   pick(): Endpoint | undefined
-  /** One that is not evicted and not among these; undefined: there is none. */
+  /** One that is neither evicted nor in this list; undefined: there is none. */
   other(tried: readonly EndpointRecord[]): Endpoint | undefined
   /** Whether any endpoint is not evicted. */
   hasActive(): boolean
-  /** The endpoint of that label, for sessions that are pinned to one; undefined when it is gone. */
+  /** The endpoint of that label, for sessions pinned to one; undefined if it was removed. */
   find(label: string): Endpoint | undefined
 }
 
-/** What backend policies are attached to: a Service port, or a backend, which may have some of its own. */
+/** The target of backend policies: a Service port, or a backend, which may have its own. */
 export interface CalledPlace {
   readonly service?: ServiceReference | undefined
   readonly backend?: { readonly name: ObjectName; readonly inlinePolicies?: BackendPayload | undefined } | undefined
@@ -58,7 +58,7 @@ export interface BackendEnvironment {
   resolve(ref: BackendReference, policies: EffectiveBackend): EndpointPicker | undefined
   /** Endpoint of a plain address that a section of the backend (an AI provider) has. */
   resolveAddress(address: { section: string; host: string; port: number }, policies: EffectiveBackend): EndpointPicker
-  /** Merged policies of a sub-backend (AI provider, MCP target) laid over those of its backend. */
+  /** Merged policies of a sub-backend (AI provider, MCP target) over those of its backend. */
   sectionPolicies(section: string, inline: BackendPayload | undefined): EffectiveBackend
   /** undefined: only scores change. */
   health(policies: EffectiveBackend): HealthRule | undefined
@@ -66,11 +66,11 @@ export interface BackendEnvironment {
   policiesOf(ref: BackendReference): BackendPayload
   /** Filters of merged backend policies: timeout, credential, transformation, header modifiers. */
   filters(policies: EffectiveBackend): CompiledChain
-  /** undefined: the secret is missing, the credential must count as absent and the call fail. */
+  /** undefined: the secret is missing, so the credential counts as absent and the call fails. */
   secret(ref: SecretRef): string | undefined
   /** Checks tokens of clients. */
   authentication(auth: JwtAuthentication): Filter
-  /** Permissive: a text that does not compile gives an expression that always errors. */
+  /** Permissive: a text that does not compile becomes an expression that always fails. */
   expression(source: string): CelExpression
   readonly bufferBytesMax: number
   /** Keys of 32 bytes for MCP sessions: the first seals, all open. */

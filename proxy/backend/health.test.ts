@@ -68,7 +68,7 @@ describe('what counts as unhealthy', () => {
     },
   )
 
-  it('not what the proxy refuses itself', () => {
+  it('not a rejection of the proxy itself', () => {
     const state = localState()
     endEndpoint(
       charge(state, undefined, (charged) => charged.fail('overloaded')),
@@ -77,7 +77,7 @@ describe('what counts as unhealthy', () => {
     expect([state.consecutiveFailures, state.health, state.pendingRequests]).toEqual([0, 1, 0])
   })
 
-  it('a body that the backend breaks off', () => {
+  it('a body that the backend ends early', () => {
     const state = localState()
     const body = new IncomingBody(NO_SOURCE, 10)
     body.fail(new Error('reset'))
@@ -89,7 +89,7 @@ describe('what counts as unhealthy', () => {
     expect(state.consecutiveFailures).toBe(1)
   })
 
-  it('the status of the backend, not what a filter made of it', () => {
+  it('the status of the backend, not that of a filter', () => {
     const state = localState()
     const exchange = charge(state, undefined, (charged) => {
       charged.response = new HttpResponse(200, new HeaderList(), '', false)
@@ -99,7 +99,7 @@ describe('what counts as unhealthy', () => {
     expect(state.consecutiveFailures).toBe(1)
   })
 
-  it('what the condition says, and nothing else', () => {
+  it('only the result of the condition', () => {
     const state = localState()
     const health = { unhealthyCondition: 'response.code == 429' }
     answer(state, health, { status: 500 })
@@ -136,7 +136,7 @@ describe('eviction', () => {
     expect(state.isEvicted).toBe(false)
   })
 
-  it('when so many failures came in a row', () => {
+  it('after the configured number of consecutive failures', () => {
     const state = localState()
     const health = { eviction: { consecutiveFailures: 3, durationMs: 10_000 } }
     for (const outcome of [BAD, BAD, NOTHING, BAD, BAD]) answer(state, health, outcome)
@@ -151,7 +151,7 @@ describe('eviction', () => {
     expect(state.isEvicted).toBe(true)
   })
 
-  it('when health falls below the threshold, the bad answer included', () => {
+  it('if health falls below the threshold, with this response included', () => {
     const state = localState()
     const health = { eviction: { healthThreshold: 50 } }
     answer(state, health, BAD)
@@ -199,7 +199,7 @@ describe('eviction', () => {
     expect(seconds(state)).toBe(expected)
   })
 
-  it('the backoff of retries stands in where nothing else says how long', () => {
+  it('the backoff of retries is the duration by default', () => {
     const state = localState()
     const exchange = charge(state, {}, (charged) => {
       charged.fail('upstreamFailure')

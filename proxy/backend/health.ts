@@ -1,5 +1,5 @@
-// What the end of a request says about its endpoint: scores always, evictions where a health policy asks for them
-// (data-plane supplement section 5.2; the threshold counts after the bad answer, as the specification has it).
+// The effect of the end of a request on its endpoint: scores always, evictions if a health policy requires them
+// (data-plane supplement section 5.2; the threshold is compared after the failed response, as specified).
 import type { Health } from '#api/ir/types.gen.ts'
 import type { CelExpression } from '#api/cel/expression.ts'
 import { derive } from '../exchange/derive.ts'
@@ -14,9 +14,9 @@ import { retryAfterMs } from './retry-after.ts'
 /** Default of `eviction.duration` (specification, Limits). */
 export const EVICTION_MS = 3000
 const DAY_MS = 24 * 3600 * 1000
-/** Durations grow with each eviction without a bound (data-plane supplement section 5.2); so far reaches the store. */
+/** Durations grow with each eviction without a bound (data-plane supplement section 5.2); this is the store's limit. */
 const EVICTION_MS_MAX = 200 * DAY_MS
-/** Backends may ask for any time; after a day one is worth another try. */
+/** Backends may request any time; after a day one is tried again. */
 const ASKED_MS_MAX = DAY_MS
 const TOO_MANY_REQUESTS = 429
 
@@ -34,7 +34,7 @@ export function compileHealth(health: Health, expression: (source: string) => Ce
   }
 }
 
-/** For what is no HTTP, or not ours: nothing but making connections says something about an endpoint. */
+/** For connections other than HTTP: only a failure to connect counts against an endpoint. */
 export function connectionHealth({ health }: { readonly health?: Health }): HealthRule | undefined {
   if (health?.eviction === undefined) return undefined
   const { unhealthyCondition: _, ...rest } = health
@@ -47,7 +47,7 @@ const NO_EXPRESSIONS = (): never => {
 
 /**
  * Settles the endpoint that the exchange is charged to, once. `isComplete`: nothing broke on the way to the client.
- * A client that leaves says nothing about the endpoint.
+ * A client that disconnects has no effect on the endpoint.
  */
 export function endEndpoint(exchange: Exchange, isComplete: boolean): void {
   const { usedEndpoint, health } = exchange
@@ -58,18 +58,18 @@ export function endEndpoint(exchange: Exchange, isComplete: boolean): void {
   if (isUnhealthy === undefined) state.release()
   else if (!isUnhealthy) {
     const startMs = exchange.retryAttempt === 0 ? exchange.startMs : (exchange.upstreamStartMs ?? exchange.startMs)
-    // How long a client keeps a tunnel says nothing about the endpoint.
+    // How long a client keeps a tunnel does not affect the endpoint.
     const endMs = exchange.response?.body instanceof Tunnel ? exchange.upstreamHeadMs : undefined
     state.succeeded((endMs ?? performance.now()) - startMs)
   } else {
     const { response, upstreamStatus, retry } = exchange
     const answer = response && { status: upstreamStatus, headers: response.headers }
     const isEvicted = chargeFailure(state, health, { answer, backoffMs: retry?.backoffMs })
-    tell(exchange, isEvicted ? 'failed and is evicted' : 'failed')
+    report(exchange, isEvicted ? 'failed and is evicted' : 'failed')
   }
 }
 
-function tell({ trace, endpoint = '' }: Exchange, what: string): void {
+function report({ trace, endpoint = '' }: Exchange, what: string): void {
   trace?.write({ type: 'policyEvent', kind: 'health', details: `${endpoint} ${what}` }, { severity: 'warn' })
 }
 
@@ -80,7 +80,7 @@ export interface BadCall {
   readonly backoffMs?: number | undefined
 }
 
-/** One bad call more; evicts where the policy says so. True: it did. */
+/** Counts a failed call; evicts if the policy requires it. True: it was evicted. */
 export function chargeFailure(state: EndpointRecord, health: HealthRule | undefined, call: BadCall = {}): boolean {
   const failures = state.failed()
   if (health === undefined || !isDue(health, failures, state.health)) return false
@@ -89,14 +89,14 @@ export function chargeFailure(state: EndpointRecord, health: HealthRule | undefi
 }
 
 export interface OwnCall {
-  /** Whose connection and request it is made for. */
+  /** The exchange of the client, for which the call is made. */
   readonly exchange: Exchange
   readonly request: HttpRequest
   readonly response: HttpResponse
   readonly latencyMs: number
 }
 
-/** The answer to a call of the proxy's own, with the condition evaluated on that call. */
+/** The response to a call of the proxy itself, with the condition evaluated on that call. */
 export function chargeAnswer(state: EndpointRecord, health: HealthRule | undefined, call: OwnCall): void {
   const { response, latencyMs } = call
   if (isBadAnswer(health?.condition, call)) chargeFailure(state, health, { answer: response })
@@ -110,7 +110,7 @@ function isBadAnswer(condition: CelExpression | undefined, { exchange, request, 
   return isTrue(condition, own)
 }
 
-/** undefined: the endpoint is not to blame and not to praise. */
+/** undefined: neither success nor failure of the endpoint. */
 function judge(exchange: Exchange, isComplete: boolean, health: HealthRule | undefined): boolean | undefined {
   const { response, reason, upstreamStatus } = exchange
   if (response === undefined) return undefined
@@ -134,7 +134,7 @@ function isDue({ consecutiveFailures, healthThreshold }: HealthRule, failures: n
   return healthThreshold !== undefined && health < healthThreshold
 }
 
-/** undefined: nobody says for how long, and the policy asks for no eviction. */
+/** undefined: there is no duration, and the policy requires no eviction. */
 function evictionMs({ answer, backoffMs }: BadCall, { durationMs, hasEviction }: HealthRule): number | undefined {
   if (durationMs !== undefined) return durationMs
   if (answer?.status === TOO_MANY_REQUESTS) {

@@ -1,4 +1,4 @@
-// Plain HTTP backends: picks an endpoint and hands the exchange to the engine.
+// Plain HTTP backends: picks an endpoint and passes the exchange to the engine.
 import type { Exchange } from '../exchange/exchange.ts'
 import { wantsHttp2 } from '../upstream/http2-version.ts'
 import { withoutDefaultPort } from '../message/authority.ts'
@@ -26,7 +26,7 @@ export function httpBackend(
     }
     client.forward(exchange, endpoint.target, authority, answered)
   }
-  /** One for all requests: nothing is allocated for a failure that does not come. */
+  /** One for all requests: nothing is allocated unless there is a failure. */
   const answered = (exchange: Exchange): void => {
     const next = exchange.isMovable ? otherEndpoint(exchange, picker) : undefined
     if (next === undefined) exchange.backendDone?.(exchange)
@@ -44,7 +44,7 @@ export function httpBackend(
   }
 }
 
-/** Where an endpoint picker has a say, it chooses. */
+/** An endpoint picker selects, if there is one. */
 export function pickEndpoint({ picked }: Exchange, picker: EndpointPicker): Endpoint | undefined {
   return picked === undefined ? picker.pick() : picked.choose(picker)
 }

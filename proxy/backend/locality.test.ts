@@ -16,7 +16,7 @@ describe('localityRank', () => {
     ['another zone', SAME_NODE, OWN, { ...OWN, zone: 'y' }, 3],
     ['another region, same name of the zone', SAME_NODE, OWN, { ...OWN, region: 'q' }, 4],
     ['an endpoint that says nothing', SAME_NODE, OWN, {}, 4],
-    ['a proxy that knows nothing of itself', SAME_NODE, {}, OWN, 0],
+    ['a proxy without a known place', SAME_NODE, {}, OWN, 0],
     ['a proxy without a subzone', SAME_NODE, { ...OWN, subzone: undefined }, { ...OWN, subzone: 't' }, 0],
     ['Strict, in common', OWN_NODE, OWN, { node: 'n' }, 0],
     ['Strict, not in common', OWN_NODE, OWN, { node: 'm' }, undefined],

@@ -1,5 +1,5 @@
-// How near an endpoint is to this proxy: the leading preferences of its Service that it has in common with the proxy
-// (data-plane supplement section 5.1). What a proxy does not know of itself makes no difference.
+// The distance of an endpoint: the leading preferences of its Service that it shares with the proxy
+// (data-plane supplement section 5.1). Preferences without a value for this proxy are ignored.
 import type { LocalityPreference, Workload, WorkloadService } from '#api/ir/types.gen.ts'
 
 type Preference = LocalityPreference['preferences'][number]
@@ -16,7 +16,7 @@ const FIELDS = {
 /** Where something is, as far as it is known. */
 export type Locality = { readonly [F in (typeof FIELDS)[Preference]]?: string | undefined }
 
-/** `settings` win; the rest is what any workload on the same node says of the node. */
+/** `settings` have precedence; other values come from any workload on the same node. */
 export function ownPlace(settings: Locality, workloads: readonly Workload[]): Locality {
   const { node } = settings
   const neighbour =
@@ -28,7 +28,7 @@ export function ownPlace(settings: Locality, workloads: readonly Workload[]): Lo
 }
 
 export interface RankInput {
-  /** undefined: all endpoints are alike. */
+  /** undefined: all endpoints are equal. */
   readonly locality: LocalityPreference | undefined
   readonly own: Locality
   readonly workload: Pick<Workload, keyof Locality>

@@ -1,13 +1,13 @@
-// Endpoints that an endpoint picker named for one request, in its order of preference. Only those count that the
-// backend has: a picker cannot send requests anywhere else.
+// Endpoints that an endpoint picker named for one request, in its order of preference. Only endpoints of the backend
+// count: a picker cannot send requests anywhere else.
 import type { LabelledEndpoints, PickedPlaces } from '../exchange/slots.ts'
 
 export interface PickedEndpointsInput {
   /** `address:port`, preferred ones first. */
   readonly labels: readonly string[]
-  /** Whether any other endpoint may be taken when the backend has none of them. */
+  /** Whether any other endpoint may be selected if the backend has none of them. */
   readonly mayBalance: boolean
-  /** What earlier tries of the same request took; grows. */
+  /** Endpoints of earlier tries of the same request; grows. */
   readonly tried: Set<string>
   /** The request is over. */
   readonly closed: () => void

@@ -1,4 +1,4 @@
-// HTTP backends for tests that answer as they are told and remember what they got, and the configuration that makes
+// HTTP backends for tests with scripted responses that record their requests, and the configuration that makes
 // several of them the endpoints of one Service. Not used by the proxy.
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { Policy, RenderedConfig } from '#api/ir/types.gen.ts'
@@ -27,15 +27,15 @@ export const status =
     response.end(body)
   }
 
-/** Closes the connection with no answer. */
+/** Closes the connection without a response. */
 export const reset: Script = (response) => {
   response.socket?.resetAndDestroy()
 }
 
-/** Never answers. */
+/** Never responds. */
 export const silence: Script = () => undefined
 
-/** One after the other; the last one again and again. */
+/** One after the other; the last one repeatedly. */
 export const inTurn =
   (...scripts: readonly Script[]): Script =>
   (response, request, index) => {

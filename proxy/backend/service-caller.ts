@@ -1,5 +1,5 @@
-// Calls a service that policies use (authorization, rate limits) through the machinery of backends: endpoint choice,
-// TLS, credentials, timeouts. Never answers a client itself.
+// Calls a service that policies use (authorization, rate limits) with the machinery of backends: endpoint selection,
+// TLS, credentials, timeouts. Never sends a response to a client.
 import type { DescMessage } from '@bufbuild/protobuf'
 import { derive } from '../exchange/derive.ts'
 import type { Exchange } from '../exchange/exchange.ts'
@@ -22,7 +22,7 @@ export const SERVICE_TIMEOUT_MS = 2000
 /** Of token endpoints, data-plane supplement section 8.5. */
 const TOKEN_TIMEOUT_MS = 10_000
 
-/** Owned by gRPC itself; what policies write there is left out. */
+/** Owned by gRPC itself; values of policies are ignored. */
 const GRPC_FIELDS: ReadonlySet<string> = new Set(['te', 'content-type', 'grpc-timeout', 'grpc-accept-encoding', 'host'])
 
 export function serviceCaller(parts: ServiceParts): ServiceCaller {
@@ -147,7 +147,7 @@ function deadlineOf(exchange: Exchange, parts: ServiceParts): number {
   return Math.min(performance.now() + timeoutOf(parts), exchange.deadlineMs ?? Infinity)
 }
 
-/** The call as the request's trace and span see it; undefined: nobody looks. Passes the trace on to the service. */
+/** The call in the request's trace and span; undefined: neither is recorded. Propagates the trace to the service. */
 function observe(
   exchange: Exchange,
   { subtype }: ServiceParts,
@@ -196,7 +196,7 @@ function failureOf(error: unknown): OutboundEnd {
   return { error: error instanceof Error ? error.message : String(error) }
 }
 
-/** The service's own policies work on an exchange, so they get one of their own. */
+/** The service's own policies need an exchange, so each call has its own. */
 async function prepared(
   exchange: Exchange,
   { filters }: ServiceParts,

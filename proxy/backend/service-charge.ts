@@ -29,13 +29,13 @@ export interface ServiceParts {
   readonly grpc: GrpcClient
   /** undefined: SERVICE_TIMEOUT_MS. */
   readonly timeoutMs: number | undefined
-  /** What the service is asked for, for metrics and traces; undefined: calls that nobody's request makes. */
+  /** The purpose of the call, for metrics and traces; undefined: the call belongs to no request. */
   readonly subtype?: CallSubtype | undefined
   /** Counts each call. */
   readonly called?: ((subtype: CallSubtype, durationMs: number) => void) | undefined
 }
 
-/** Answers of an endpoint that does what it is there for. */
+/** Responses of a working endpoint. */
 const BLAMELESS: ReadonlySet<number> = new Set([GrpcStatus.PERMISSION_DENIED])
 
 export interface ChargedParts {
@@ -45,11 +45,11 @@ export interface ChargedParts {
   readonly parts: ServiceParts
   readonly observed: Outbound | undefined
   readonly deadlineMs: number
-  /** Goes on when the client has left. */
+  /** Continues after the client has disconnected. */
   readonly isDetached?: boolean
 }
 
-/** Charges the endpoint that the call is at; moves it to another while nobody got it. */
+/** Charges the current endpoint of the call; moves to another one while no endpoint has received it. */
 export class Charged {
   readonly parts: ServiceParts
   readonly observed: Outbound | undefined
@@ -97,7 +97,7 @@ export class Charged {
     }
   }
 
-  /** `outcome`: the answer, or why there is none. */
+  /** `outcome`: the response, or why there is none. */
   settle(outcome: unknown, latencyMs = performance.now() - this.begunMs): void {
     const { exchange, request, isDetached } = this.#call
     const { state } = this.endpoint
@@ -111,7 +111,7 @@ export class Charged {
   }
 }
 
-/** Ended by the caller, so that it says nothing about the endpoint. */
+/** Ended by the caller, with no effect on the endpoint. */
 function isOurs(outcome: unknown): boolean {
   return outcome instanceof GrpcError && outcome.status === GrpcStatus.CANCELLED
 }

@@ -1,5 +1,5 @@
-// backend.health of what no route leads to as HTTP: services that policies ask, MCP servers, proxies on the way, and
-// backends of connections. Real endpoints, one of them bad; each is met once.
+// backend.health of backends without an HTTP route: services that policies call, MCP servers, intermediate proxies, and
+// backends of connections. Real endpoints, one of them failing; each is selected once.
 import http from 'node:http'
 import net from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -92,26 +92,26 @@ describe('a service that a policy asks', () => {
     return statuses(gateway.url)
   }
 
-  it('loses an endpoint with its first 5xx', async () => {
+  it('evicts an endpoint after its first 5xx', async () => {
     const bad = await upstreamOf(status(500))
     const answers = await guarded(MINUTES, bad.port)
     expect([bad.seen.length, countOf(answers, 500), countOf(answers, 200)]).toEqual([1, 1, ROUNDS - 1])
   })
 
-  it('keeps it without a policy', async () => {
+  it('does not evict without a policy', async () => {
     const bad = await upstreamOf(status(500))
     await guarded(undefined, bad.port)
     expect(bad.seen.length).toBeGreaterThan(1)
   })
 
-  it('loses one that cannot be reached', async () => {
+  it('evicts an endpoint that cannot be reached', async () => {
     const answers = await guarded(MINUTES, await freePort())
     // The call that meets it moves on, and it is evicted.
     expect(countOf(answers, 200)).toBe(ROUNDS)
     expect(await evictions()).toBe(1)
   })
 
-  it('is judged by the condition, which sees the call to the service', async () => {
+  it('uses the condition, which reads the call to the service', async () => {
     const bad = await upstreamOf(status(403, { 'x-mood': 'bad' }))
     const unhealthyCondition = 'response.headers["x-mood"] == "bad" && request.headers["authorization"] == "t"'
     const backend = await upstreamOf(status(200))
@@ -134,7 +134,7 @@ describe('a service that a policy asks', () => {
     expect([bad.seen.length, countOf(answers, 403)]).toEqual([1, 1])
   })
 
-  it('refusing is an answer: it says nothing bad about the endpoint', async () => {
+  it('a rejection is a response: it does not count against the endpoint', async () => {
     const refusing = await upstreamOf(status(403))
     await guarded(MINUTES, refusing.port)
     expect(refusing.seen.length).toBeGreaterThan(1)
@@ -142,7 +142,7 @@ describe('a service that a policy asks', () => {
 })
 
 describe('an MCP server', () => {
-  it('loses an endpoint with its first 5xx', async () => {
+  it('evicts an endpoint after its first 5xx', async () => {
     const good = await upstreamOf((response, { body }) => {
       const { id = null } = JSON.parse(body === '' ? '{}' : body) as { id?: number | null } // as the gateway sends it
       const result = { protocolVersion: '2025-06-18', capabilities: {}, serverInfo: { name: 's', version: '1' } }

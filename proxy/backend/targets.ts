@@ -1,4 +1,4 @@
-// From a reference of the configuration to addresses that can be called, with connection policies applied.
+// Resolves a reference of the configuration to addresses, with connection policies applied.
 import { createHash } from 'node:crypto'
 import { isIP } from 'node:net'
 import { GROUP } from '#api/group.ts'
@@ -23,7 +23,7 @@ const A2A_PROTOCOL = `${GROUP}/a2a`
 
 type SecretLookup = (ref: SecretRef) => string | undefined
 type ConnectionPolicies = Pick<EffectiveBackend, 'tls' | 'tcp' | 'http' | 'tunnel'>
-/** Policies of a service itself: what is attached to it or stands on it. */
+/** Policies of a service itself: attached or inline. */
 type OwnPolicies = (service: CalledPlace) => EffectiveBackend
 
 const NO_POLICIES: OwnPolicies = () => ({ mcpAuthorization: [] })
@@ -42,7 +42,7 @@ export interface TargetResolverOptions {
 /** Where it is looked up. */
 export type Directory = Pick<TargetDirectory, 'backend' | 'service' | 'members' | 'addresses' | 'workloads'>
 
-/** Look-up of what references name, for one configuration or for what is compiled of it. */
+/** Lookup of references, for one configuration or for compiled parts of it. */
 export class TargetResolver {
   readonly #table: EndpointTable
   readonly #secret: SecretLookup
@@ -70,7 +70,7 @@ export class TargetResolver {
     return this.#directory.service(namespace, hostname) !== undefined
   }
 
-  /** An agent that speaks A2A: a backend of that kind, or a Service port that says so. */
+  /** An A2A agent: a backend of that kind, or a Service port with this protocol. */
   isAgent({ service, backend }: BackendReference): boolean {
     if (service !== undefined) return this.#appProtocol(service) === A2A_PROTOCOL
     return backend !== undefined && this.#directory.backend(backend)?.a2a === true
@@ -81,7 +81,7 @@ export class TargetResolver {
     return service && versionOfAppProtocol(this.#appProtocol(service))
   }
 
-  /** undefined: the reference names nothing that has addresses (missing, or not a static backend or Service). */
+  /** undefined: the reference has no addresses (missing, or not a static backend or Service). */
   resolve(ref: BackendReference, policies: ConnectionPolicies): EndpointPicker | undefined {
     if (ref.service !== undefined) return this.#resolveService(ref.service, policies)
     if (ref.backend === undefined) return undefined
@@ -102,7 +102,7 @@ export class TargetResolver {
     return powerOfTwoPicker([this.#table.endpoint(owner, target, authority)], isIP(host) === 0)
   }
 
-  /** A destination that a client chose: without figures that others share. */
+  /** A destination selected by a client: without shared figures. */
   dynamic(host: string, port: number, policies: ConnectionPolicies, guard: TargetGuard): UpstreamTarget {
     return { ...this.#target({ host, port }, policies), guard }
   }
@@ -151,7 +151,7 @@ export class TargetResolver {
     const locality = this.#directory.service(namespace, hostname)?.locality
     const own = locality === undefined ? NOWHERE : this.#ownPlace()
     const candidates = addresses.map(({ host, port: targetPort, workload, membership }) => {
-      // A host name in place of an address comes from whoever wrote it, not from the cluster.
+      // A host name in place of an address comes from its author, not from the cluster.
       const namedBy = isIP(host) === 0 ? undefined : 'Service'
       const target = this.#target({ host, port: targetPort, name: hostname, namedBy }, policies, declared)
       const rank = localityRank({ locality, own, workload, membership })
@@ -160,7 +160,7 @@ export class TargetResolver {
     return endpointPicker(candidates, { isHostname: false })
   }
 
-  /** Looked for when the first Service asks for endpoints nearby. */
+  /** Resolved when the first Service needs nearby endpoints. */
   #ownPlace(): Locality {
     return (this.#own ??= ownPlace(this.#place, this.#directory.workloads))
   }
@@ -222,14 +222,14 @@ function keepaliveKey(keepalive: Keepalive | undefined): string {
 
 function tlsOf({ tls }: ConnectionPolicies, name: string | undefined, secret: SecretLookup): UpstreamTls | undefined {
   if (tls === undefined) return undefined
-  // An IP address is no valid SNI (RFC 6066 section 3).
+  // An IP address is not a valid SNI (RFC 6066 section 3).
   const servername = tls.sni ?? (name === undefined || isIP(name) !== 0 ? undefined : serverNameOf(name))
   return {
     servername,
     caCertificates: tls.caCertificates,
     insecureSkipVerify: tls.insecureSkipVerify,
     alpnProtocols: tls.alpnProtocols,
-    // A certificate that should be there and is not: the empty text is none that TLS takes, so calls fail.
+    // A required certificate that is missing: TLS rejects the empty text, so calls fail.
     ...(tls.clientCertificate !== undefined && { clientCertificate: secret(tls.clientCertificate) ?? '' }),
     ...(tls.clientKey !== undefined && { clientKey: secret(tls.clientKey) ?? '' }),
     ...(tls.verifySubjectAltNames !== undefined && { verifySubjectAltNames: tls.verifySubjectAltNames }),

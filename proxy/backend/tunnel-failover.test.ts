@@ -1,4 +1,4 @@
-// A proxy on the way with dead endpoints beside a live one: no connection through it fails, and no retry policy is set.
+// An intermediate proxy with dead endpoints and a live one: no connection through it fails, without a retry policy.
 import { once } from 'node:events'
 import http from 'node:http'
 import http2 from 'node:http2'
@@ -22,7 +22,7 @@ const PROXY = { namespace: 'ns', hostname: 'egress.ns.svc' }
 const APP = { namespace: 'ns', hostname: 'app.ns.svc' }
 const TUNNEL: BackendPayload = { tunnel: { proxy: { service: { ...PROXY, port: 80 } } } }
 const APP_REF: BackendReference = { service: { ...APP, port: 80 } }
-/** Nobody listens there: whoever arrives came through the proxy. */
+/** No server listens there: every request arrives through the proxy. */
 const NOWHERE = { static: { host: '127.0.0.1', port: 9 } }
 
 const stops: (() => unknown)[] = []
@@ -36,12 +36,12 @@ interface Egress {
   readonly asked: { connect: number; forwarded: number }
 }
 
-/** Takes CONNECT and absolute URIs, and leads to `to` whatever it is asked for. */
+/** Accepts CONNECT and absolute URIs, and connects to `to` for any target. */
 async function egress(to: number): Promise<Egress> {
   const asked = { connect: 0, forwarded: 0 }
   const server = http.createServer((_request, response) => {
     asked.forwarded++
-    // Kept connections would hide the choice.
+    // Kept connections would hide the selection.
     response.writeHead(200, { connection: 'close' }).end('forwarded')
   })
   server.on('connect', (_request, client: net.Socket) => {
@@ -243,7 +243,7 @@ describe('through a proxy with a dead endpoint no call fails:', () => {
 })
 
 describe('a proxy all of whose endpoints fail', () => {
-  it('is tried so many times for a connection', async () => {
+  it('is tried a limited number of times for a connection', async () => {
     const proxies = await Promise.all(Array.from({ length: FAILOVERS_MAX + 3 }, () => mute()))
     const gateway = await gatewayOf({ proxies: proxies.map(({ port }) => port) })
     expect((await fetch(gateway.url)).status).toBe(503)
@@ -293,11 +293,11 @@ describe('an endpoint of a proxy', () => {
     expect(await outcome(await silent(), good)).toEqual(['connected', [false, true]])
   })
 
-  it('that is the only one has all of the connect timeout', async () => {
+  it('that is the only one has the whole connect timeout', async () => {
     expect(await outcome(await silent())).toEqual(['upstreamTimeout', [false]])
   })
 
-  it('that answers with a status has had its say', async () => {
+  it('that returns a status is not replaced', async () => {
     const refusing = http.createServer()
     refusing.on('connect', (_request, socket: net.Socket) => socket.end('HTTP/1.1 503 No\r\n\r\n'))
     const good = await egress(await appOf())

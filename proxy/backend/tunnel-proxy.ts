@@ -1,4 +1,4 @@
-// backend.tunnel: the proxy that connections to a backend go through, from its reference and its own policies.
+// backend.tunnel: the intermediate proxy for connections to a backend, from its reference and its own policies.
 import { createHash } from 'node:crypto'
 import type { BackendAuth, BackendReference, CredentialLocation, SecretRef } from '#api/ir/types.gen.ts'
 import type { EffectiveBackend } from '../chain/effective.ts'
@@ -14,7 +14,7 @@ export interface TunnelParts {
   readonly proxy: BackendReference
   /** Of the proxy itself. */
   readonly policies: EffectiveBackend
-  /** undefined: the reference names nothing that has addresses. */
+  /** undefined: the reference has no addresses. */
   readonly picker: EndpointPicker | undefined
   /** What the picker picks from, for the key. */
   readonly addresses: unknown
@@ -28,7 +28,7 @@ export function tunnelThrough(parts: TunnelParts): UpstreamTunnel {
   const way = wayOf(parts)
   const { tls, tcp, health } = policies
   const facts = { proxy, tls, tcp, health, addresses, headers: 'headers' in way ? way.headers : [] }
-  // Hashed, for it covers credentials.
+  // Hashed, because it contains credentials.
   const key = createHash('sha256').update(JSON.stringify(facts)).digest('base64url')
   return { key, way }
 }
@@ -74,7 +74,7 @@ function chargedProxy(parts: ProxyParts): TunnelProxy {
   }
 }
 
-/** A text: why there are none. */
+/** A string: why there are none. */
 function credentials(auth: BackendAuth, secret: TunnelParts['secret']): string[] | string {
   if (auth.passthrough === true) return 'the credential of a client cannot be forwarded to the proxy'
   const headers: string[] = []

@@ -1,4 +1,4 @@
-// CONNECT through a route (`frontend.connect`, mode Route): a raw connection to the backend that the route chose.
+// CONNECT through a route (`frontend.connect`, mode Route): a raw connection to the backend of the route.
 import type { Exchange } from '../exchange/exchange.ts'
 import { Tunnel } from '../socket/tunnel.ts'
 import type { UpstreamClient } from '../upstream/target.ts'
@@ -36,7 +36,7 @@ export function openTunnel(exchange: Exchange, parts: TunnelParts): void {
   useEndpoint(exchange, endpoint, health)
   exchange.trace?.backendStart(exchange, { target: endpoint.label, sent: { host: endpoint.authority } })
   client.tunnel(exchange, endpoint.target, (answered) => {
-    // How long the client keeps the tunnel says nothing about the endpoint, only how long it took to connect.
+    // How long the client keeps the tunnel does not affect the endpoint, only the time to connect does.
     if (answered.response?.body instanceof Tunnel) {
       const { upstreamStartMs = 0, upstreamHeadMs = 0 } = answered
       answered.usedEndpoint = undefined

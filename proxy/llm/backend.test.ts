@@ -136,7 +136,7 @@ describe('completions provider', () => {
     expect(seen?.body).toEqual({ model: 'real-model', messages: [{ role: 'user', content: 'hi' }] })
   })
 
-  it('asks streams for usage and passes their bytes untouched', async () => {
+  it('requests usage for streams and forwards their bytes unchanged', async () => {
     const text =
       'data: {"choices":[{"delta":{"content":"a"}}]}\n\ndata: {"choices":[],"usage":{"total_tokens":9}}\n\ndata: [DONE]\n\n'
     answer = stream([text.slice(0, 20), text.slice(20)])
@@ -145,7 +145,7 @@ describe('completions provider', () => {
     expect(seen?.body).toMatchObject({ stream_options: { x: 1, include_usage: true } })
   })
 
-  it('passes provider errors as they are', async () => {
+  it('forwards provider errors unchanged', async () => {
     const error = { error: { message: 'no', type: 'invalid_request_error', param: null, code: 'x' } }
     answer = json(429, error)
     const reply = await post('/v1/chat/completions', chat())
@@ -161,7 +161,7 @@ describe('completions provider', () => {
     expect(seen?.headers['content-encoding']).toBeUndefined()
   })
 
-  it('decodes compressed answers', async () => {
+  it('decodes compressed responses', async () => {
     answer = (_, response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'br' })
       response.end(brotliCompressSync('{"choices":[]}'))
@@ -182,7 +182,7 @@ describe('completions provider', () => {
     expect(await reply.text()).toBe(text)
   })
 
-  it('refuses unknown encodings, and bodies that are too large once decoded', async () => {
+  it('rejects unknown encodings, and bodies that are too large after decoding', async () => {
     const unknown = await post('/v1/chat/completions', chat(), { 'content-encoding': 'rot13' })
     expect(unknown.status).toBe(415)
     const bomb = await post('/v1/chat/completions', gzipSync(Buffer.alloc(3_000_000)), { 'content-encoding': 'gzip' })
@@ -191,14 +191,14 @@ describe('completions provider', () => {
     expect(large.status).toBe(413)
   })
 
-  it('answers 502 to a provider that does not speak its format', async () => {
+  it('returns 502 for a provider with another format', async () => {
     answer = (_, response) => response.end('<html>')
     const reply = await post('/v1/chat/completions', chat())
     expect(reply.status).toBe(502)
     expect(await reply.text()).toContain('failed to process LLM response')
   })
 
-  it('answers 502 to a provider whose answer is nested too deeply', async () => {
+  it('returns 502 for a provider whose response is nested too deeply', async () => {
     answer = (_, response) => response.end('{"choices":'.padEnd(20_000, '['))
     const reply = await post('/v1/chat/completions', chat())
     expect(reply.status).toBe(502)
@@ -234,7 +234,7 @@ describe('messages provider', () => {
     })
   })
 
-  it('serves the messages SDK as it is', async () => {
+  it('serves the messages SDK without translation', async () => {
     answer = json(200, MESSAGE)
     const client = new Anthropic({ baseURL: `${gateway.url}/claude`, apiKey: 'client-key', maxRetries: 0 })
     const reply = await client.messages.create({
@@ -275,7 +275,7 @@ describe('messages provider', () => {
     expect(total).toBe(7)
   })
 
-  it('tells the client in its own dialect when the stream breaks', async () => {
+  it('sends an error in the format of the client if the stream breaks', async () => {
     answer = stream(['event: message_start\ndata: {"type":"message_start","message":{}}\n\n'], 'destroy')
     const translated = await (await post('/claude/v1/chat/completions', chat({ stream: true }))).text()
     expect(translated).toContain('"error"')
@@ -284,7 +284,7 @@ describe('messages provider', () => {
     expect(plain).toContain('event: error\ndata: {"type":"error"')
   })
 
-  it('translates errors, and calls what is none a bad gateway', async () => {
+  it('translates errors, and returns 502 for other bodies', async () => {
     answer = json(529, { type: 'error', error: { type: 'overloaded_error', message: 'busy' } })
     const reply = await post('/claude/v1/chat/completions', chat())
     expect(reply.status).toBe(529)
@@ -295,7 +295,7 @@ describe('messages provider', () => {
     expect((await post('/claude/v1/chat/completions', chat())).status).toBe(502)
   })
 
-  it('knows models, passthrough and formats the provider does not have', async () => {
+  it('handles models, passthrough and formats that the provider does not have', async () => {
     const models = await fetch(`${gateway.url}/claude/v1/models`)
     expect(models.status).toBe(501)
     expect(await models.json()).toEqual({ error: "Route 'Models' not implemented" })

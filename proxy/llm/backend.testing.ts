@@ -13,11 +13,11 @@ import { compileAiBackend } from './backend.ts'
 import { compileModels } from './models.ts'
 
 const BODY_BYTES_MAX = 2 ** 21
-/** An answer in the completions and in the messages format. */
+/** A response in the completions and in the messages format. */
 const ANSWER = Buffer.from('{"choices":[],"content":[],"usage":{"prompt_tokens":1,"completion_tokens":1}}')
 const JSON_HEADERS = HeaderList.of([['content-type', 'application/json']])
 
-// Of the interfaces only what is called is here: a test that calls more fails with a TypeError.
+// Only the called members of the interfaces exist: a test that calls others fails with a TypeError.
 const ENDPOINT = {
   target: {},
   authority: 'x',

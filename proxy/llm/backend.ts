@@ -1,4 +1,4 @@
-// LLM backends: picks a provider, prepares the call, sends it, brings the answer into the client's format.
+// LLM backends: picks a provider, prepares the call, sends it, converts the response to the client's format.
 import type { AIBackend, AIProvider, RouteType } from '#api/ir/types.gen.ts'
 import type { EffectiveBackend } from '../chain/effective.ts'
 import { otherEndpoint } from '../backend/failover.ts'
@@ -22,7 +22,7 @@ import { makeReply } from './reply.ts'
 import { type Handling, HANDLING, routeTypeMatcher } from './route-type.ts'
 import { emptyFacts } from './usage.ts'
 
-/** Upper bound when no timeout policy is set: models may think for long before the first byte. */
+/** Upper bound without a timeout policy: models may take long before the first byte. */
 const RESPONSE_HEAD_TIMEOUT_MS = 600_000
 /** An answer, or an event of a stream, that is translated; more where `frontend.http.maxBufferSize` is larger. */
 const TRANSLATION_BYTES_MAX = 16 * 1024 * 1024
@@ -116,7 +116,7 @@ async function answerFrom(exchange: Exchange, facts: LlmFacts, context: AnswerCo
   }
 }
 
-/** The answer of an endpoint of the provider; undefined: `exchange.response` is the failure. */
+/** The response of an endpoint of the provider; undefined: `exchange.response` is the failure. */
 async function sendToAny(
   exchange: Exchange,
   call: LlmCall,
@@ -193,7 +193,7 @@ function isRouteDeadline(exchange: Exchange, error: UpstreamError): boolean {
   )
 }
 
-/** Forwarded as it is: only address, credential and provider headers are the gateway's. */
+/** Forwarded unchanged, except address, credential and provider headers. */
 function passThrough(exchange: Exchange, { provider, endpoint, environment }: AnswerContext): Promise<void> {
   provider.profile.prepareHeaders(exchange.request.headers, provider.policies.auth?.location !== undefined)
   const { promise, resolve } = Promise.withResolvers<void>()
@@ -251,7 +251,7 @@ function compileProvider(settings: AIProvider, environment: BackendEnvironment):
   const profile = providerProfile(settings)
   if (profile === undefined) return undefined
   const { backendRef, inlinePolicies } = settings
-  // Where an InferencePool is behind a provider, its picker comes with it.
+  // If a provider uses an InferencePool, its picker is called as well.
   const { inferenceRouting } = backendRef === undefined ? {} : environment.policiesOf(backendRef)
   const own = environment.sectionPolicies(settings.name, inlinePolicies)
   const policies = inferenceRouting === undefined ? own : { inferenceRouting, ...own }

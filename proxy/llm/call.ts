@@ -1,4 +1,4 @@
-// One LLM request on its way out: read, edited, translated, addressed.
+// One LLM request before it is sent: read, edited, translated, addressed.
 import type { AIProvider } from '#api/ir/types.gen.ts'
 import type { EffectiveBackend } from '../chain/effective.ts'
 import type { EndpointPicker } from '../backend/handler.ts'
@@ -33,7 +33,7 @@ export interface LlmCall {
   readonly model: string
   readonly isStreaming: boolean
   readonly params: LlmParams | undefined
-  /** The client asked for a usage chunk of its own. */
+  /** The client requested a usage chunk. */
   readonly includeUsage: boolean
   readonly pathAndQuery: string
   readonly headers: HeaderList
@@ -92,7 +92,7 @@ function bodyToSend(json: RequestJson, { sent, translation }: Conversion): Buffe
   return json.toBytes()
 }
 
-/** The model to ask for; undefined when nobody names one. */
+/** The model to request; undefined if no name is set. */
 function editBody(
   exchange: Exchange,
   body: JsonObject,

@@ -39,7 +39,7 @@ describe('model aliases', () => {
     expect(compileEdits({ modelAliases }, expression).alias(model)).toBe(model)
   })
 
-  it('gives each pattern the meaning of its stars', () => {
+  it('matches patterns like a regular expression', () => {
     // As a regular expression reads it; short texts of two letters meet every case.
     const words = ['', 'a', 'b', 'ab', 'ba', 'aab', 'aba', 'abab', 'bbaa']
     for (const pattern of ['*', 'a*', '*a', 'a*a', '*a*', 'a**b', '*a*b*', 'a*b*a', '**']) {

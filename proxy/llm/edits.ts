@@ -22,7 +22,7 @@ export function compileEdits(policy: AIPolicy, expression: (source: string) => C
   }))
   return {
     apply(exchange, body) {
-      // All expressions see the body as the client sent it.
+      // All expressions read the original body of the client.
       if (transformations.length > 0) exchange.llmRequest = structuredClone(body)
       const results = transformations.map(({ name, expression: compiled }) => ({
         name,
@@ -58,14 +58,14 @@ function compileAliases(aliases: Readonly<Record<string, string>> | undefined): 
   return (model) => exact.get(model) ?? patterns.find(({ literals }) => matches(literals, model))?.target ?? model
 }
 
-/** `literals`: what stands before, between and behind the stars. */
+/** `literals`: the texts before, between and after the stars. */
 function matches(literals: readonly string[], name: string): boolean {
   const first = literals[0] ?? ''
   const last = literals.at(-1) ?? ''
   if (!name.startsWith(first) || !name.endsWith(last)) return false
   let from = first.length
   for (const literal of literals.slice(1, -1)) {
-    // The first place leaves the most for the rest.
+    // The first match leaves the most for the rest.
     const found = name.indexOf(literal, from)
     if (found === -1) return false
     from = found + literal.length

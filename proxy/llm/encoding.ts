@@ -54,7 +54,7 @@ export function decodeStream(body: Cancellable<Buffer>, encoding: string | undef
   const decoder = decoderOf(encoding)
   if (decoder === undefined) return body
   const decoded = decoder.stream()
-  // An error destroys the decoder, and its reader learns of it there.
+  // An error destroys the decoder, and its reader gets the error there.
   pipeline(Readable.from(body), decoded, () => {})
   return {
     [Symbol.asyncIterator]: () => decoded[Symbol.asyncIterator](),

@@ -1,4 +1,4 @@
-// An edit changes its own bytes; everything else of the text stays as it came.
+// An edit changes its own bytes; the rest of the text is unchanged.
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { editedText, readJsonText, type JsonText } from './json-text.ts'
@@ -54,7 +54,7 @@ describe('an edited text', () => {
     ['{"messages":[{"role":"user","role":"system"}]}', '{"messages":[{"role":"system"}]}'],
   ])('%s names each member once', (text, expected) => expect(edited(text, () => {})).toBe(expected))
 
-  it('says what its members say, whatever was changed', () => {
+  it('equals its members, whatever was changed', () => {
     const object = fc.dictionary(fc.string({ maxLength: 3 }), fc.jsonValue({ maxDepth: 3 }))
     const space = fc.constantFrom(undefined, 1, '\t')
     fc.assert(

@@ -1,17 +1,17 @@
-// JSON text and what it says, so that an edit changes its own bytes only: numbers that a double does not hold, their
-// spelling (`1.0`), and white space go on as they came.
+// JSON text with its parsed value, so that an edit changes its own bytes only: numbers beyond doubles, their
+// spelling (`1.0`), and white space stay unchanged.
 import { endOfString } from '#api/bounded-json.ts'
 import { isRecord, parseJson } from '#api/json.ts'
 import { parseObject, type JsonObject } from './json.ts'
 
 /** A JSON object as text and as a value. Its owner changes `members` on the first level, by replacement. */
 export interface JsonText {
-  /** As it came. */
+  /** The original text. */
   readonly received: string
   readonly members: JsonObject
-  /** As `members` were at first. */
+  /** The original values of `members`. */
   readonly original: Readonly<JsonObject>
-  /** undefined: it names a member twice, or one of its objects does. */
+  /** undefined: it contains a member twice, or one of its objects does. */
   readonly places: readonly MemberPlace[] | undefined
 }
 
@@ -33,7 +33,7 @@ export function readJsonText(text: string): JsonText | undefined {
 }
 
 /**
- * The text with the changes of `members`. One that names a member twice is written as a whole: the last one counts
+ * The text with the changes of `members`. A text with a repeated member is written as a whole: the last one counts
  * here, and a reader behind the gateway may take the first.
  */
 export function editedText({ received, members, original, places }: JsonText): string {
@@ -73,7 +73,7 @@ function changedObject(
   const changed = Object.keys(before).some((name) => !isSame(before, after, name))
   if (added.length === 0 && !changed) return text
   let out = ''
-  // The end of the member before, and with that the comma and the white space between the two.
+  // The end of the previous member, and with that the comma and the white space between the two.
   let gapStart = text.indexOf('{') + 1
   let isEmpty = true
   for (const { name, start, valueStart, valueEnd } of places) {
@@ -96,7 +96,7 @@ function isSame(before: Readonly<JsonObject>, after: Readonly<JsonObject>, name:
   return Object.hasOwn(after, name) && before[name] === after[name]
 }
 
-/** Elements in front and behind; anything else is written as a whole. */
+/** Elements added at the start and the end; any other change is written as a whole. */
 function extendedArray(text: string, before: readonly unknown[], after: readonly unknown[]): string {
   const first = before.length === 0 ? -1 : after.findIndex((item) => item === before[0])
   const isKept = first !== -1 && before.every((item, index) => item === after[first + index])
@@ -157,7 +157,7 @@ const CLOSE_BRACKET = 0x5d
 const OPEN_BRACE = 0x7b
 const CLOSE_BRACE = 0x7d
 
-/** Fed with what stands on the level of the outermost object, and with all colons. */
+/** Called with the tokens of the outermost object, and with all colons. */
 class MemberPlaces {
   readonly #text: string
   readonly places: MemberPlace[] = []

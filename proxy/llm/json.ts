@@ -1,4 +1,4 @@
-// Typed reading of JSON that somebody else wrote: nothing is trusted to have the shape its documentation gives.
+// Typed reading of external JSON: no value is trusted to have its documented shape.
 import { isRecord, parseJson, parseJsonExactly } from '#api/json.ts'
 
 export type JsonObject = Record<string, unknown>
@@ -19,7 +19,7 @@ export function asNumber(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined
 }
 
-/** As `parseObject`; numbers are written as they came. Only for members that nobody here counts with. */
+/** Like `parseObject`; numbers are written unchanged. Only for members that are not used as numbers here. */
 export function parseExactObject(text: string): JsonObject | undefined {
   const value = parseJsonExactly(text)
   return isRecord(value) ? value : undefined

@@ -1,4 +1,4 @@
-// What clients are told when no model answers them: in the form that SDKs of OpenAI show to their users.
+// The response if no model can answer: in the form that SDKs of OpenAI show to their users.
 import type { Exchange } from '../exchange/exchange.ts'
 import { FAILURES } from '../exchange/errors.ts'
 import { HttpResponse } from '../message/message.ts'

@@ -1,4 +1,4 @@
-// Where a request names its model, and what is too much or too little.
+// Where a request names its model, and which requests are rejected.
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { exchangeOf } from '../policy/exchange.testing.ts'
@@ -32,7 +32,7 @@ describe('readModelRequest', () => {
     ['a list', '["a"]', 'application/json', 'modelRequestInvalid'],
     ['no model', '{}', 'application/json', 'modelMissing'],
     ['an empty model', '{"model":""}', 'application/json', 'modelMissing'],
-    ['a model that is no text', '{"model":["a"]}', 'application/json', 'modelMissing'],
+    ['a model that is not a string', '{"model":["a"]}', 'application/json', 'modelMissing'],
   ])('%s', async (_, body, type, expected) => {
     const exchange = exchangeOf({ method: 'POST', headers: [['content-type', type]] })
     exchange.request.body = Buffer.from(body)
@@ -41,7 +41,7 @@ describe('readModelRequest', () => {
     else expect(request).toMatchObject(expected)
   })
 
-  it('reads what is compressed, up to the limit', async () => {
+  it('reads compressed bodies, up to the limit', async () => {
     const read = (text: string) => {
       const exchange = exchangeOf({ method: 'POST', headers: [['content-encoding', 'gzip']] })
       exchange.request.body = gzipSync(text)
@@ -52,7 +52,7 @@ describe('readModelRequest', () => {
     expect(await read(padded(BYTES_MAX + 1))).toBe('modelRequestTooLarge')
   })
 
-  it('refuses what has no body or cannot be decoded', async () => {
+  it('rejects requests without a body or with an invalid encoding', async () => {
     expect(await readModelRequest(exchangeOf({ method: 'POST' }), BYTES_MAX)).toBe('modelRequestInvalid')
     const odd = exchangeOf({ method: 'POST', headers: [['content-encoding', 'odd']], body: '{"model":"a"}' })
     expect(await readModelRequest(odd, BYTES_MAX)).toBe('modelRequestInvalid')
@@ -60,7 +60,7 @@ describe('readModelRequest', () => {
 })
 
 describe('askFor', () => {
-  it('changes the body and what is said of it, only where the model is another one', async () => {
+  it('changes the body and its headers only if the model differs', async () => {
     const exchange = exchangeOf({ method: 'POST', headers: [['content-encoding', 'gzip']] })
     const raw = gzipSync('{"model":"a","n":1.0}')
     exchange.request.body = raw
@@ -73,7 +73,7 @@ describe('askFor', () => {
     expect(exchange.request.headers.has('content-encoding')).toBe(false)
   })
 
-  it('leaves one model in a body that names several, also where that one is asked for', async () => {
+  it('keeps one model in a body that names several, also if that one is requested', async () => {
     const exchange = exchangeOf({ method: 'POST' })
     exchange.request.body = Buffer.from('{"model":"dear","model":"cheap"}')
     const request = await readModelRequest(exchange, BYTES_MAX)

@@ -1,4 +1,4 @@
-// The model that a request asks for: in its JSON, or in a form as uploads of images have it.
+// The model that a request names: in its JSON, or in a form, as for uploads of images.
 import type { Exchange } from '../exchange/exchange.ts'
 import { asString } from './json.ts'
 import type { ModelFailure } from './model-error.ts'
@@ -10,14 +10,14 @@ export interface ModelRequest {
   readonly json: RequestJson | undefined
 }
 
-/** Whatever else a body has wrong with it, such as its encoding: it cannot be read. */
+/** Any other defect of a body, such as its encoding: it cannot be read. */
 const FAILURES: { readonly [K in BodyFault['kind']]: ModelFailure } = {
   TooLarge: 'modelRequestTooLarge',
   UnknownEncoding: 'modelRequestInvalid',
   Invalid: 'modelRequestInvalid',
 }
 
-/** Leaves the whole body in the request. */
+/** The whole body stays in the request. */
 export async function readModelRequest({ request }: Exchange, bytesMax: number): Promise<ModelRequest | ModelFailure> {
   const source = await collectBody(request, bytesMax)
   if (!Buffer.isBuffer(source)) return FAILURES[source.kind]
@@ -36,7 +36,7 @@ export async function readModelRequest({ request }: Exchange, bytesMax: number):
 }
 
 /**
- * Rewrites the body only where it asks for another model, or names one twice. What was read is handed on to the
+ * Rewrites the body only if it names another model, or names one twice. The parsed body is passed on to the
  * backend.
  */
 export function askFor(exchange: Exchange, { json }: ModelRequest, model: string): void {
@@ -57,7 +57,7 @@ function boundaryOf(contentType: string | undefined): string | undefined {
 const PARTS_MAX = 64
 const PART_HEAD_BYTES_MAX = 4096
 
-/** The value of a field that is no file. Looks at the heads of parts only, so files are passed over. */
+/** The value of a field that is not a file. Reads only the heads of parts, so files are skipped. */
 export function formField(body: Buffer, boundary: string, field: string): string | undefined {
   const delimiter = Buffer.from(`\r\n--${boundary}`)
   // The first delimiter may stand at the very beginning.

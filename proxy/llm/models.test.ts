@@ -1,4 +1,4 @@
-// Which backend a request for a model gets, what it is asked for, and what clients are told otherwise.
+// Which backend a request for a model gets, which model is requested there, and the errors for clients.
 import { describe, expect, it } from 'vitest'
 import type { Authorization, OfferedModel } from '#api/ir/types.gen.ts'
 import type { Exchange } from '../exchange/exchange.ts'
@@ -16,7 +16,7 @@ interface Outcome {
   readonly body: unknown
 }
 
-/** Backends that answer nothing. */
+/** Backends without a response. */
 const REFUSED = new Set(['gone', 'gemini'])
 
 async function ask(
@@ -84,14 +84,14 @@ describe('concrete models', () => {
     { name: 'closed', backend: 'closed', authorization: [only('staff'), only('owner')] },
   ]
 
-  it('takes the first that matches and that the client may use, not the longest match', async () => {
+  it('selects the first model that matches and that the client may use, not the longest match', async () => {
     expect(await ask(models, { model: 'gpt-5' })).toMatchObject({ backend: 'all', body: { model: 'gpt-5' } })
     const staff = await ask(models, { model: 'gpt-5' }, 'staff')
     expect(staff).toMatchObject({ backend: 'staff', exchange: { backendName: 'staff' } })
     expect(staff.exchange.metadata).toEqual({ gw_user_model: 'gpt-5' })
   })
 
-  it('refuses what is unknown, hidden or not allowed, and never asks a backend', async () => {
+  it('rejects unknown, hidden and forbidden models, and calls no backend', async () => {
     const outcomes = await Promise.all(['other', 'hidden', 'closed'].map((model) => ask(models, { model })))
     expect(outcomes.map(({ backend }) => backend)).toEqual([undefined, undefined, undefined])
     expect(outcomes.map(codeOf)).toMatchObject([
@@ -101,13 +101,13 @@ describe('concrete models', () => {
     ])
   })
 
-  it('holds every rule by itself: one does not stand in for another', async () => {
+  it('checks every rule separately: one does not replace another', async () => {
     expect(codeOf(await ask(models, { model: 'closed' }, 'staff'))).toMatchObject(
       error(403, 'model_authorization_denied'),
     )
   })
 
-  it('says what is wrong with a request', async () => {
+  it('reports what is wrong with a request', async () => {
     expect(codeOf(await ask(models, {}))).toMatchObject(error(400, 'missing_model'))
     expect(codeOf(await ask(models, []))).toMatchObject(error(400, 'invalid_request_body'))
     expect(codeOf(await ask(models, { model: 'x'.repeat(1000) }))).toMatchObject(error(404, 'model_not_found'))
@@ -117,14 +117,14 @@ describe('concrete models', () => {
 describe('virtual models', () => {
   const missing = { name: 'v', weighted: [{ weight: 1 }] }
 
-  it('asks for the model of the target', async () => {
+  it('requests the model of the target', async () => {
     const models: OfferedModel[] = [{ name: 'v', weighted: [{ backend: 'a', model: 'real', weight: 1 }] }]
     const outcome = await ask(models, { model: 'v', n: 1 })
     expect(outcome).toMatchObject({ backend: 'a', body: { model: 'real', n: 1 } })
     expect(outcome.exchange.metadata).toEqual({ gw_user_model: 'v' })
   })
 
-  it('keeps to the weights', async () => {
+  it('follows the weights', async () => {
     const weighted = [
       { backend: 'a', model: 'a', weight: 0 },
       { backend: 'b', model: 'b', weight: 1 },
@@ -132,7 +132,7 @@ describe('virtual models', () => {
     expect(await ask([{ name: 'v', weighted }], { model: 'v' })).toMatchObject({ backend: 'b' })
   })
 
-  it('takes the first target whose condition holds; one that fails does not', async () => {
+  it('selects the first target whose condition is true; a condition that fails is not', async () => {
     const conditional = [
       { backend: 'a', model: 'a', when: 'llmRequest.max_tokens > 10' },
       { backend: 'b', model: 'b', when: 'llmRequest.user == "b"' },
@@ -145,7 +145,7 @@ describe('virtual models', () => {
     expect(none.exchange.llmRequest).toBeUndefined()
   })
 
-  it('holds the rules of the target', async () => {
+  it('applies the rules of the target', async () => {
     const weighted = [{ backend: 'a', model: 'a', weight: 1, authorization: [only('staff')] }]
     expect(codeOf(await ask([{ name: 'v', weighted }], { model: 'v' }))).toMatchObject(
       error(403, 'model_authorization_denied'),
@@ -153,7 +153,7 @@ describe('virtual models', () => {
     expect(await ask([{ name: 'v', weighted }], { model: 'v' }, 'staff')).toMatchObject({ backend: 'a' })
   })
 
-  it('tells a missing target from none at all', async () => {
+  it('distinguishes a missing target from no target', async () => {
     expect(codeOf(await ask([missing], { model: 'v' }))).toMatchObject(error(404, 'virtual_model_not_resolved'))
     const conditional = [{}, { backend: 'a', model: 'a' }]
     expect(codeOf(await ask([{ name: 'v', conditional }], { model: 'v' }))).toMatchObject(
@@ -163,7 +163,7 @@ describe('virtual models', () => {
 })
 
 describe('the list of models', () => {
-  it('has those that the client may use and that can be served', async () => {
+  it('contains the models that the client may use and that can be served', async () => {
     const models: OfferedModel[] = [
       { name: 'plain', backend: 'a' },
       { name: 'pattern-*', backend: 'a' },

@@ -1,4 +1,4 @@
-// The models that a listener offers: finds the one a request asks for and hands the request to its backend, and lists
+// The models of a listener: finds the model of a request and passes the request to its backend, and lists
 // them (data-plane supplement section 3.10).
 import type { Authorization, ModelsBackend, ModelTarget, OfferedModel } from '#api/ir/types.gen.ts'
 import type { CelExpression } from '#api/cel/expression.ts'
@@ -14,16 +14,16 @@ import { failModel, type ModelFailure } from './model-error.ts'
 import { askFor, readModelRequest, type ModelRequest } from './model-request.ts'
 
 export interface ModelsEnvironment extends Pick<BackendEnvironment, 'expression' | 'bufferBytesMax'> {
-  /** Compiled when it is first asked for. */
+  /** Compiled on first use. */
   readonly handlerOf: (key: string) => BackendHandler
-  /** Whether the backend can answer at all. */
+  /** Whether the backend can respond. */
   readonly isServed: (key: string) => boolean
 }
 
-/** What a model leads to. */
+/** The target of a model. */
 interface Target {
   readonly backend: string
-  /** undefined: the model that the client asked for. */
+  /** undefined: the model in the request. */
   readonly model: string | undefined
   readonly isAllowed: Check
 }
@@ -35,7 +35,7 @@ interface CompiledModel {
   readonly createdAt: number
   readonly matches: (name: string) => boolean
   readonly isAllowed: Check
-  /** That it may lead to. */
+  /** The possible targets. */
   readonly backends: readonly string[]
   readonly choose: (exchange: Exchange) => Target | ModelFailure
 }
@@ -44,7 +44,7 @@ interface CompiledModel {
 const USER_MODEL = 'gw_user_model'
 
 export function compileModels({ models }: ModelsBackend, environment: ModelsEnvironment): BackendHandler {
-  // What is internal is reached through the targets of other models only.
+  // Internal models are reached only through the targets of other models.
   const offered = models.filter(({ internal }) => internal !== true).map((model) => compileModel(model, environment))
   return (exchange, done) => {
     if (isDiscovery(exchange.request.path)) {
@@ -79,7 +79,7 @@ function listOf(models: readonly CompiledModel[]): HttpResponse {
   return HttpResponse.local(200, JSON.stringify({ object: 'list', data }), headers)
 }
 
-/** undefined: the exchange has its answer. */
+/** undefined: the exchange has its response. */
 async function findHandler(
   exchange: Exchange,
   offered: readonly CompiledModel[],
@@ -95,7 +95,7 @@ async function findHandler(
     failModel(exchange, target)
     return undefined
   }
-  // Names come from users: no prototype, so that none of them means something else.
+  // Names come from users: without a prototype, no name has a special meaning.
   exchange.metadata ??= Object.create(null) as Record<string, unknown>
   exchange.metadata[USER_MODEL] = request.model
   exchange.backendName = target.backend
@@ -103,7 +103,7 @@ async function findHandler(
   return handlerOf(target.backend)
 }
 
-/** The first that has the name and lets the client use it; then what it leads to, if that lets the client use it. */
+/** The first model with the name that the client may use; then its target, if the client may use that. */
 function choose(
   exchange: Exchange,
   { model, json }: ModelRequest,
@@ -156,7 +156,7 @@ export function nameMatcher(pattern: string): (name: string) => boolean {
   return (name) => name === pattern
 }
 
-/** Rules are of different models: none of them may stand in for another. */
+/** Rules of different models: none of them may replace another. */
 function compileCheck(rules: readonly Authorization[] | undefined, environment: ModelsEnvironment): Check {
   if (rules === undefined || rules.length === 0) return () => true
   const checks = rules.map((rule) => compileRules([rule], environment))

@@ -1,5 +1,5 @@
-// What a request asks of the model, for logs, spans and expressions: read once from the JSON that is sent. Values of a
-// type that the format does not have are left out.
+// The parameters of a request, for logs, spans and expressions: read once from the JSON that is sent. Values of other
+// types than the format defines are ignored.
 import type { LlmParams } from '../exchange/facts.ts'
 import { asNumber, asString, type JsonObject } from './json.ts'
 

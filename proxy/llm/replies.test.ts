@@ -1,4 +1,4 @@
-// Answers of providers on their way to the client: nothing is lost, and what is only read for usage goes by unchanged.
+// Responses of providers to the client: nothing is lost, and responses that are only read for usage are unchanged.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import OpenAI from 'openai'
@@ -115,7 +115,7 @@ describe('a compressed event stream', () => {
   })
 })
 
-describe('what is only observed', () => {
+describe('a response that is only observed', () => {
   it.each([
     ['with its length', true],
     ['in chunks', false],
@@ -134,7 +134,7 @@ describe('what is only observed', () => {
     expect((await reply.text()) === body).toBe(true)
   })
 
-  it('goes by as it came when only its decoded form is over the limit', async () => {
+  it('is forwarded unchanged if only its decoded form is over the limit', async () => {
     const body = JSON.stringify({ data: 'x'.repeat(3 * MIB) })
     answer = (response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' })
@@ -145,7 +145,7 @@ describe('what is only observed', () => {
     expect((await reply.text()) === body).toBe(true)
   })
 
-  it('goes by when one event is over the limit, and so does what follows', async () => {
+  it('is forwarded if one event is over the limit, and so are later events', async () => {
     const body = `${chunk('x'.repeat(3 * MIB))}${chunk('end')}data: [DONE]\n\n`
     answer = (response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -155,11 +155,11 @@ describe('what is only observed', () => {
   })
 })
 
-describe('what is translated', () => {
+describe('a translated response', () => {
   const message = (text: string): string =>
     JSON.stringify({ type: 'message', model: 'c', content: [{ type: 'text', text }], usage: {} })
 
-  it('may be larger than what is buffered, and has a limit of its own', async () => {
+  it('may be larger than the buffer, and has a separate limit', async () => {
     answer = (response) => response.end(message('x'.repeat(3 * MIB)))
     const reply = await post('/claude/v1/chat/completions')
     expect(await reply.json()).toMatchObject({ choices: [{ message: { content: 'x'.repeat(3 * MIB) } }] })
@@ -171,7 +171,7 @@ describe('what is translated', () => {
     await expect.poll(() => connections, { timeout: 5000 }).toBeLessThanOrEqual(1)
   })
 
-  it('passes one large event of a stream', async () => {
+  it('may have one large event of a stream', async () => {
     const [start = '', open = '', , ...rest] = MESSAGE_STREAM
     const delta = { type: 'text_delta', text: 'x'.repeat(3 * MIB) }
     answer = (response) => {
@@ -181,7 +181,7 @@ describe('what is translated', () => {
     expect((await said('/claude/v1')).length).toBe(3 * MIB)
   })
 
-  it('is a stream where one was asked for, though the provider sent a whole answer', async () => {
+  it('is a stream if one was requested, although the provider sent a whole response', async () => {
     const content = [
       { type: 'thinking', thinking: 'hm' },
       { type: 'text', text: 'hello' },
@@ -221,7 +221,7 @@ describe('what is translated', () => {
   })
 })
 
-describe('a stream that breaks off', () => {
+describe('a stream that ends early', () => {
   const broken = (text: string) => (response: ServerResponse) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     response.write(text)

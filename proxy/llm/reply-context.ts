@@ -1,4 +1,4 @@
-// What the parts of an answer share: the exchange, the call it answers, what was learnt of it.
+// Shared by the parts of a response: the exchange, its call, the collected facts.
 import type { Exchange } from '../exchange/exchange.ts'
 import type { LlmFacts } from '../exchange/facts.ts'
 import type { LlmCall } from './call.ts'
@@ -7,8 +7,8 @@ export interface ReplyContext {
   readonly exchange: Exchange
   readonly call: LlmCall
   readonly facts: LlmFacts
-  /** Of what is only observed. */
+  /** Limit of observed responses. */
   readonly bodyBytesMax: number
-  /** Of what is translated: a whole answer, or one event of a stream. */
+  /** Limit of translated ones: a whole response, or one event of a stream. */
   readonly translationBytesMax: number
 }

@@ -1,4 +1,4 @@
-// What comes back from a provider: whole answers, errors and streams, in the client's format.
+// Responses of a provider: whole responses, errors and streams, in the client's format.
 import { jsonExcess } from '#api/bounded-json.ts'
 import type { HeaderList } from '../message/headers.ts'
 import { HttpResponse } from '../message/message.ts'
@@ -35,7 +35,7 @@ function streamReply(context: ReplyContext, upstream: UpstreamResponse): HttpRes
   }
 }
 
-/** The answer as it is. One over the limit goes by unread. */
+/** The response unchanged. One over the limit is not read. */
 async function observedReply(context: ReplyContext, upstream: UpstreamResponse): Promise<HttpResponse> {
   const { bodyBytesMax } = context
   const { body, headers, status } = upstream
@@ -121,7 +121,7 @@ function answerOf(context: ReplyContext, bytes: Buffer, parse: typeof parseObjec
   return parse(text) ?? invalid(context, jsonExcess(text) ?? 'the provider returned a body that is not a JSON object')
 }
 
-/** What was read, or the failure that the client gets. */
+/** The parsed body, or the failure for the client. */
 async function collected<T>(context: ReplyContext, reading: Promise<T>): Promise<T | HttpResponse> {
   try {
     return await reading
@@ -139,7 +139,7 @@ function jsonReply(upstream: UpstreamResponse, json: JsonObject): HttpResponse {
   return new HttpResponse(upstream.status, headers, Buffer.from(JSON.stringify(json)), false)
 }
 
-/** The body was decoded or rewritten: its framing and coding fields no longer hold. */
+/** The body was decoded or rewritten: its framing and coding fields are no longer valid. */
 function ownHeaders(from: HeaderList, contentType: string | undefined): HeaderList {
   const headers = from.clone()
   for (const name of ['content-length', 'content-encoding', 'transfer-encoding']) headers.remove(name)

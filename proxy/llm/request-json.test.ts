@@ -1,4 +1,4 @@
-// A body is parsed once from the model router to the provider, and its bytes are forwarded unless something is edited.
+// A body is parsed once between model router and provider, and its bytes are forwarded unless something is edited.
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it, vi } from 'vitest'
 import { exchangeOf } from '../policy/exchange.testing.ts'
@@ -25,7 +25,7 @@ const models = offeringModels(
   backends,
 )
 
-/** Spelled as no serializer does. */
+/** Unusual spelling that no serializer creates. */
 const bodyFor = (model: string): string =>
   `{ "model":"${model}",\n"n":1, "temperature": 1.0, "messages": [{"role":"user","content":"hi"}] }`
 

@@ -1,5 +1,5 @@
-// The JSON body of an LLM request, read once: the models of a listener look for the model in it and hand it to the
-// backend of the model, which edits or translates it. Bytes that nobody edits are forwarded as they came.
+// The JSON body of an LLM request, read once: the models of a listener read the model in it and pass it to the
+// backend of the model, which edits or translates it. Unedited bytes are forwarded unchanged.
 import { isUtf8 } from 'node:buffer'
 import { jsonExcess } from '#api/bounded-json.ts'
 import type { Exchange } from '../exchange/exchange.ts'
@@ -18,7 +18,7 @@ export interface BodyFault {
 
 export class RequestJson implements ParsedBody {
   readonly #json: JsonText
-  /** What `bytes` say. */
+  /** The parsed value of `bytes`. */
   #text: string
   #bytes: Buffer
   #source: Buffer
@@ -40,13 +40,13 @@ export class RequestJson implements ParsedBody {
     return body === this.#source
   }
 
-  /** What the members say: the bytes of the client where they say that already. */
+  /** The value of the members: the original bytes if they are equal. */
   toBytes(): Buffer {
     const text = editedText(this.#json)
     return text === this.#text ? this.#bytes : Buffer.from(text)
   }
 
-  /** Gives the request a body that says what the members say. */
+  /** Sets the body of the request to the value of the members. */
   writeTo(request: HttpRequest): void {
     const text = editedText(this.#json)
     if (text === this.#text) return
@@ -58,7 +58,7 @@ export class RequestJson implements ParsedBody {
   }
 }
 
-/** The body as it came. */
+/** The original body. */
 export async function collectBody({ body }: HttpRequest, bytesMax: number): Promise<Buffer | BodyFault> {
   if (body === undefined) return { kind: 'Invalid', detail: 'the body is empty' }
   if (Buffer.isBuffer(body)) return body
@@ -90,7 +90,7 @@ export function parseBody(bytes: Buffer, source: Buffer): RequestJson | BodyFaul
   return { kind: 'Invalid', detail: jsonExcess(text) ?? 'the body is not a JSON object' }
 }
 
-/** What was handed on, unless the body is another one by now; whoever takes it may change it. */
+/** The parsed body, unless the request has another one by now; the caller may change it. */
 export function takeRequestJson(exchange: Exchange): RequestJson | undefined {
   const { parsedBody, request } = exchange
   exchange.parsedBody = undefined

@@ -1,4 +1,4 @@
-// What a provider gets of a request: the client's own bytes where the format is the same, less what was edited.
+// The request to a provider: the client's own bytes if the format is the same, with the edits.
 import { createServer, type Server } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-// What the log says of streams that are passed on: they are not changed, so nobody else would.
+// The log entries of forwarded streams: the streams are not changed, so only the log reports failures.
 import { describe, expect, it } from 'vitest'
 import type { FormatName } from '#api/llm/formats.ts'
 import type { Exchange } from '../exchange/exchange.ts'
@@ -42,7 +42,7 @@ async function passed(format: FormatName, text: string): Promise<Exchange> {
 const TRUNCATED = 'the stream of the provider ended without its final event'
 
 describe('the log', () => {
-  it('says where an event was too large to be read', async () => {
+  it('reports an event that was too large to be read', async () => {
     const { errorDetail } = await passed(
       'Completions',
       `data: ${'x'.repeat(300)}\n\ndata: [DONE]\n\n${'x'.repeat(300)}`,

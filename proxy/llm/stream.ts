@@ -1,4 +1,4 @@
-// Event streams chunk by chunk, never gathered: as they are (usage observed), or translated.
+// Event streams chunk by chunk, never buffered as a whole: unchanged (usage observed), or translated.
 import type { Cancellable } from '../message/body.ts'
 import { madeStream } from '../message/made-stream.ts'
 import { asObject, asString, parseObject } from './json.ts'
@@ -7,7 +7,7 @@ import { SseParser, SseTooLarge, type SseEvent } from '../http/sse.ts'
 import type { Translation } from './translate/translation.ts'
 import { reportIfBug } from '../exchange/defects.ts'
 
-/** Forwards the provider's bytes untouched and reads model, usage and first token beside it. */
+/** Forwards the provider's bytes unchanged and reads model, usage and first token. */
 export function passThroughStream(context: ReplyContext, body: Cancellable<Buffer>): Cancellable<Buffer> {
   return madeStream(passedThrough(context, body), () => body.cancel())
 }
@@ -31,12 +31,12 @@ async function* passedThrough(context: ReplyContext, body: Cancellable<Buffer>):
     }
     observer.end()
   } catch (error) {
-    // Half an event would swallow what follows it.
+    // Half an event would corrupt the next one.
     yield Buffer.from(`${isBetweenEvents ? '' : '\n\n'}${brokenStream(context, error)}`)
   }
 }
 
-/** Only looks on: an event over the limit ends what it learns, not the stream. */
+/** Only observes: an event over the limit ends the observation, not the stream. */
 class StreamObserver {
   readonly #context: ReplyContext
   #parser: SseParser | undefined
@@ -60,7 +60,7 @@ class StreamObserver {
     }
   }
 
-  /** The client got what there was; that it is not all is for the log. */
+  /** The client got a truncated stream; the log reports it. */
   end(): void {
     const { call, exchange } = this.#context
     if (this.#parser === undefined || call.conversion.sent.lastEvent?.test(this.#last) !== false) return
@@ -68,14 +68,14 @@ class StreamObserver {
   }
 }
 
-/** The answer goes on, but tokens of the rest are not counted. */
+/** The response continues, but tokens of the rest are not counted. */
 export function reportUnobserved({ exchange }: ReplyContext, reason: string): void {
   const text = `token usage was not read from the response: ${reason}`
   exchange.errorDetail ??= text
   exchange.trace?.note(text)
 }
 
-/** An end that came in two chunks counts as none, which is harmless: a reader skips empty lines. */
+/** An end that is split over two chunks is not detected, which is harmless: a reader skips empty lines. */
 function endsEvent(chunk: Buffer): boolean {
   const end = chunk.toString('latin1', Math.max(0, chunk.length - 4))
   return end.endsWith('\n\n') || end.endsWith('\r\n\r\n') || end.endsWith('\r\r')
@@ -110,7 +110,7 @@ async function* translated(
 
 function observeEvent({ facts, call, exchange }: ReplyContext, { data }: SseEvent): void {
   const needsFirstToken = facts.timeToFirstTokenMs === undefined
-  // Most events of a stream are one token each: they are only parsed while something is still to be learnt.
+  // Most events of a stream are one token each: they are only parsed while facts are missing.
   if (!needsFirstToken && !data.includes('"usage"') && !data.includes('"error"')) return
   const json = parseObject(data)
   if (json === undefined) return
@@ -125,7 +125,7 @@ function observeEvent({ facts, call, exchange }: ReplyContext, { data }: SseEven
   }
 }
 
-/** The head is gone already: the client learns of the failure by an error event in its own format. */
+/** The head is sent already: the client gets an error event in its own format. */
 function brokenStream(context: ReplyContext, error: unknown): string {
   reportIfBug('llm stream', error)
   markFailed(context, error instanceof Error ? error.message : String(error))

@@ -1,4 +1,4 @@
-// Backends that this version does not run answer 501 and name what is not run, and their models are not on the list.
+// Backends that this version does not support return 501 with the reason, and their models are not on the list.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { testProxy, type TestProxy } from '#proxy/main.testing.ts'
 

@@ -1,4 +1,4 @@
-// Facts of an LLM call, brought to one meaning: inputTokens includes cache reads and writes for every provider
+// Facts of an LLM call, with one meaning: inputTokens includes cache reads and writes for every provider
 // (data-plane supplement section 3.5). The formats fill them.
 import type { LlmFacts } from '../exchange/facts.ts'
 

@@ -1,4 +1,4 @@
-// Which hosts and pages reach an MCP endpoint, as browsers would try it. The first rows are those of the official
+// Which hosts and pages can reach an MCP endpoint, as browsers would try. The first rows are those of the official
 // scenario `dns-rebinding-protection`.
 import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { createServer, request as send, type Server } from 'node:http'
@@ -186,7 +186,7 @@ describe('MCP endpoints', () => {
     await until('the line is written', () => message.test(readFileSync(logFile, 'utf8')))
   })
 
-  it('tell pages of all sites where tokens come from, and nothing else', async () => {
+  it('return the token metadata to pages of all sites, and nothing else', async () => {
     const origin = 'https://inspector.example.com'
     const metadata = await ask({ method: 'GET', path: '/.well-known/oauth-protected-resource/mcp', origin })
     expect(metadata.status).toBe(200)

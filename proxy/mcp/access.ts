@@ -1,5 +1,5 @@
 // Keeps pages of other sites away from MCP servers (MCP 2025-11-25, "Transports", security warning): checks Host,
-// against foreign names that lead to a developer's machine (DNS rebinding), and Origin.
+// against foreign names that resolve to a developer's machine (DNS rebinding), and Origin.
 import { isIPv4 } from 'node:net'
 import type { Exchange } from '../exchange/exchange.ts'
 import { hostOf, portOf } from '../message/authority.ts'
@@ -18,7 +18,7 @@ export interface McpAccess {
 
 export const NO_ACCESS: McpAccess = { hosts: [], origins: [] }
 
-/** JSON-RPC, of the range that is left to implementations; as the official servers answer. */
+/** JSON-RPC, in the range for implementations; the same as in official servers. */
 const FORBIDDEN = -32_000
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { http: 80, https: 443 }
 
@@ -30,11 +30,11 @@ const CURES = {
 
 export interface GuardOptions {
   readonly access: McpAccess
-  /** The listener or the route serves some hosts only: others do not come here. */
+  /** The listener or the route serves only some hosts: others do not arrive here. */
   readonly isHostPinned: boolean
 }
 
-/** Runs behind CORS, which answers preflights and grants origins, and before filters that rewrite the host. */
+/** Runs after CORS, which answers preflights and grants origins, and before filters that rewrite the host. */
 export function mcpGuard({ access, isHostPinned }: GuardOptions): NamedFilter {
   const hosts = new Set(access.hosts)
   const takesAnyHost = isHostPinned || hosts.has('*')
@@ -43,7 +43,7 @@ export function mcpGuard({ access, isHostPinned }: GuardOptions): NamedFilter {
     name: 'mcp',
     filter: (exchange) => {
       const { connection, request } = exchange
-      // A browser that reaches this name over TLS has seen a certificate for it.
+      // A browser that reaches this name over TLS has verified a certificate for it.
       if (!takesAnyHost && !connection.isTls && isLoopback(connection.localAddress)) {
         const host = hostOf(request.host)
         if (!isLoopbackName(host) && !hosts.has(host)) return refuse(exchange, 'Host')
@@ -59,7 +59,7 @@ export function refuseForeignOrigin(exchange: Exchange): HttpResponse | undefine
   return exchange.hasForeignOrigin ? refuse(exchange, 'Origin') : undefined
 }
 
-/** Clients that are no browsers send none. */
+/** Clients other than browsers send none. */
 function isOriginAllowed(exchange: Exchange, isListed: OriginTest): boolean {
   const origins = exchange.request.headers.getAll('origin')
   const [origin] = origins

@@ -16,7 +16,7 @@ interface Upstream {
   readonly server: Server
   readonly port: number
   readonly sessions: Map<string, StreamableHTTPServerTransport>
-  /** The client of the newest session listens: what the server asks outside of calls is not lost. */
+  /** The client of the newest session listens: requests of the server outside of calls are not lost. */
   readonly isHeard: () => boolean
 }
 
@@ -186,7 +186,7 @@ async function newSession(path: string): Promise<string> {
 }
 
 describe('one server', () => {
-  it('shows its names as they are and serves tools, prompts and resources', async () => {
+  it('shows unchanged names and serves tools, prompts and resources', async () => {
     await withClient('/one', async (client) => {
       expect(client.getServerVersion()?.name).toBe('a')
       expect((await client.listTools()).tools.map(({ name }) => name).sort()).toEqual(['ask', 'only-a', 'whoami'])
@@ -197,7 +197,7 @@ describe('one server', () => {
     })
   })
 
-  it('brings requests of the server to the client and the answer back', async () => {
+  it('forwards requests of the server to the client and the response back', async () => {
     await withClient('/one', async (client) => {
       await until('the server is heard', () => upstreams[0]?.isHeard() === true)
       expect(textOf(await client.callTool({ name: 'ask' }))).toBe('{"word":"yes"}')
@@ -227,7 +227,7 @@ describe('policies of the backend a target refers to', () => {
     expect(seenKeys).toContain('target-secret')
   })
 
-  it('refuse the target when one of them cannot be enforced', async () => {
+  it('reject calls of the target if one of them cannot be enforced', async () => {
     await expect(withClient('/denied', (client) => client.ping())).rejects.toThrow('could not be called')
   })
 })
@@ -251,14 +251,14 @@ describe('several servers', () => {
     })
   })
 
-  it('routes answers to requests of servers back to the server that asked', async () => {
+  it('forwards responses to the server that sent the request', async () => {
     await withClient('/two', async (client) => {
       await until('the server is heard', () => upstreams[1]?.isHeard() === true)
       expect(textOf(await client.callTool({ name: 'b_ask' }))).toBe('{"word":"yes"}')
     })
   })
 
-  it('finds the owner by the lists under Never, and refuses names that several have', async () => {
+  it('finds the owner by the lists with Never, and rejects ambiguous names', async () => {
     await withClient('/never', async (client) => {
       expect((await client.listTools()).tools.map(({ name }) => name).sort()).toEqual(['only-a', 'only-b'])
       expect(textOf(await client.callTool({ name: 'only-b', arguments: { n: 1 } }))).toBe('b:1')
@@ -266,7 +266,7 @@ describe('several servers', () => {
     })
   })
 
-  it('fails the session when one server is dead, or goes on without it', async () => {
+  it('fails the session if one server is dead, or continues without it', async () => {
     await expect(withClient('/closed', (client) => client.ping())).rejects.toThrow('could not be called')
     await withClient('/open', async (client) => {
       expect((await client.listTools()).tools.map(({ name }) => name).sort()).toEqual(['a_ask', 'a_only-a', 'a_whoami'])
@@ -319,7 +319,7 @@ describe('transport checks', () => {
     expect(await other.text()).toBe('session not found')
   })
 
-  it('passes the 404 of a server that forgot the session', async () => {
+  it('forwards the 404 of a server that has dropped the session', async () => {
     const id = await newSession('/one')
     upstreams[0]?.sessions.clear()
     const response = await post('/one', rpc('ping'), { ...ACCEPT, 'mcp-session-id': id })
@@ -327,7 +327,7 @@ describe('transport checks', () => {
     expect(response.status).toBe(404)
   })
 
-  it('takes notifications with 202 and refuses other methods', async () => {
+  it('accepts notifications with 202 and rejects other methods', async () => {
     const id = await newSession('/one')
     const note = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })
     expect((await post('/one', note, { ...ACCEPT, 'mcp-session-id': id })).status).toBe(202)
@@ -337,14 +337,14 @@ describe('transport checks', () => {
     expect((await fetch(`${gateway.url}/stateless`, { method: 'DELETE' })).status).toBe(405)
   })
 
-  it('refuses JSON that is nested too deeply', async () => {
+  it('rejects JSON that is nested too deeply', async () => {
     const id = await newSession('/one')
     const deep = rpc('tools/call', { x: 0 }).replace('0}', `${'['.repeat(20_000)}${']'.repeat(20_000)}}`)
     expect((await post('/one', deep, { ...ACCEPT, 'mcp-session-id': id })).status).toBe(400)
     expect((await post('/one', '['.repeat(2_000_000), { ...ACCEPT, 'mcp-session-id': id })).status).toBe(400)
   })
 
-  it('answers unknown methods and missing parameters in JSON-RPC', async () => {
+  it('returns JSON-RPC errors for unknown methods and missing parameters', async () => {
     const id = await newSession('/two')
     const headers = { ...ACCEPT, 'mcp-session-id': id }
     const unknown = await post('/two', rpc('no/such'), headers)

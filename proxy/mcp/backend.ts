@@ -23,7 +23,7 @@ export function compileMcpBackend(
   environment: BackendEnvironment,
 ): BackendHandler {
   if (policies.deny !== undefined) {
-    // Not left to the calls of the servers: their failures may be skipped, and some messages reach no server.
+    // Checked here: failures of servers may be skipped, and some messages reach no server.
     const refuse = compileDeny(policies.deny).request
     return (exchange, done) => {
       void refuse?.(exchange)
@@ -55,7 +55,7 @@ export function compileMcpBackend(
   }
 }
 
-/** The answer to a client that is not let in, or whatever the servers say. */
+/** The response to a client that is rejected, whatever the servers return. */
 async function authenticated(
   exchange: Exchange,
   endpoint: McpEndpoint,
@@ -74,8 +74,8 @@ function compileTarget(target: MCPTarget, environment: BackendEnvironment): McpT
 }
 
 /**
- * Keeps its place, so that sessions and names of the others do not change; `failureMode` decides what its failure
- * means.
+ * Keeps its place, so that sessions and names of the others do not change; `failureMode` decides the effect of its
+ * failure.
  */
 function brokenTarget(name: string, reason: string): McpTarget {
   const fail = (): Promise<never> => Promise.reject(new TargetError(`${name}: ${reason}`))

@@ -1,4 +1,4 @@
-// What the methods of an MCP endpoint share: configuration of the backend and state of one request.
+// Shared by the methods of an MCP endpoint: configuration of the backend and state of one request.
 import type { MCPBackend } from '#api/ir/types.gen.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { McpFacts } from '../exchange/facts.ts'
@@ -40,7 +40,7 @@ export function emptyMcpFacts(): McpFacts {
   }
 }
 
-/** Sets what authorization, log and metrics know of the item, and asks the rules. */
+/** Sets the facts of the item for authorization, log and metrics, and evaluates the rules. */
 export function mayUse(call: McpCall, kind: ItemKind, target: string, name: string): boolean {
   const { facts, endpoint, exchange } = call
   facts.kind = kind

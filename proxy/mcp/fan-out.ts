@@ -1,4 +1,4 @@
-// One message to several servers, and their answers as one (data-plane supplement section 4.4).
+// Sends one message to several servers, and merges their responses (data-plane supplement section 4.4).
 import type { MCPBackend } from '#api/ir/types.gen.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { madeStream } from '../message/made-stream.ts'
@@ -25,10 +25,10 @@ export interface Answer {
   readonly endpoint: string | undefined
 }
 
-/** Pages of a list that are followed; a server with more is cut off and the client told so in the log. */
+/** Limit of pages of a list; a server with more fails, and the log reports it. */
 const LIST_PAGES_MAX = 64
 
-/** Sends one request and reads until its response; other messages on the way are for nobody. */
+/** Sends one request and reads until its response; other messages in between are dropped. */
 export async function ask(exchange: Exchange, member: Member, request: JsonRpcRequest): Promise<Answer> {
   const { target, session } = member
   const reply = await target.send(exchange, request, session)
@@ -48,11 +48,11 @@ export async function notify(
   message: JsonRpcNotification | JsonRpcResponse,
 ): Promise<void> {
   const reply = await member.target.send(exchange, message, member.session)
-  // An answer to a notification says nothing more, even where it is a stream.
+  // The response to a notification has no content, even if it is a stream.
   reply.messages.cancel()
 }
 
-/** Opens the streams of all servers that have one; none stays open where that fails as a whole. */
+/** Opens the streams of all servers that have one; none stays open if the call fails as a whole. */
 export async function listenToAll(
   exchange: Exchange,
   members: readonly Member[],
@@ -72,8 +72,8 @@ export async function listenToAll(
 }
 
 /**
- * Runs `work` on every member at once. FailClosed: the first failure fails all. FailOpen: failed members are left out,
- * with a note for the log; when all fail, the first failure counts.
+ * Runs `work` on every member at once. FailClosed: the first failure fails all. FailOpen: failed members are skipped,
+ * with a note in the log; if all fail, the first failure counts.
  */
 export async function onEach<T>(
   exchange: Exchange,
@@ -103,7 +103,7 @@ function noteFailure(exchange: Exchange, { target }: Member, reason: unknown): v
   exchange.errorDetail = exchange.errorDetail === undefined ? note : `${exchange.errorDetail}; ${note}`
 }
 
-/** A list with all its pages. Servers that do not know the method have nothing to list. */
+/** A list with all its pages. Servers without the method have an empty list. */
 export async function listAll(
   exchange: Exchange,
   member: Member,
@@ -127,7 +127,7 @@ export async function listAll(
   throw new TargetError(`${member.target.name}: ${request.method} has more than ${LIST_PAGES_MAX} pages`)
 }
 
-/** Messages of several streams in the order they come. Ends when all have ended; cancelling it cancels all. */
+/** Messages of several streams in the order of arrival. Ends when all have ended; cancelling it cancels all. */
 export function interleave(streams: readonly MessageStream[]): MessageStream {
   return madeStream(interleaved(streams), () => cancelAll(streams))
 }

@@ -1,4 +1,4 @@
-// HTTP answers of the MCP endpoint: event streams, JSON-RPC errors, and the refusals of the transport.
+// HTTP responses of the MCP endpoint: event streams, JSON-RPC errors, and rejections of the transport.
 import type { Cancellable } from '../message/body.ts'
 import { madeStream } from '../message/made-stream.ts'
 import { HttpResponse } from '../message/message.ts'
@@ -6,7 +6,7 @@ import { HeaderList } from '../message/headers.ts'
 import { errorResponse, type JsonRpcError, type JsonRpcId, type JsonRpcMessage } from './jsonrpc.ts'
 import type { MessageStream, TargetHttpError } from './target.ts'
 
-/** Who has the id has the session: logs do not show it. */
+/** The id is a credential for the session: logs do not show it. */
 export const SESSION_FIELDS: readonly string[] = ['mcp-session-id']
 
 export function plain(status: number, text: string): HttpResponse {

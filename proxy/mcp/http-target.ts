@@ -17,15 +17,15 @@ import { parseMessage, type JsonRpcMessage } from './jsonrpc.ts'
 import type { TargetSession } from './session-id.ts'
 import { type McpTarget, type MessageStream, TargetError, TargetHttpError, type TargetReply } from './target.ts'
 
-/** A tool may work for long before its server sends the head of the answer. */
+/** A tool may take long before its server sends the head of the response. */
 const HEAD_TIMEOUT_MS = 300_000
 const END_TIMEOUT_MS = 5000
 /**
- * Servers let one client listen to a session (409 for others). A client that reconnects may be faster than the end of
+ * Servers allow one client to listen to a session (409 for others). A client may reconnect before the end of
  * its previous stream, which may be on another worker.
  */
 const LISTEN_AGAIN_MS = [20, 80, 200, 400]
-/** Answers to the client that have begun are cut at the deadline; what is read before they begin ends after that. */
+/** Responses to the client that have begun are cut at the deadline; reads before that end later. */
 const CUT_MS = 30
 const ERROR_BODY_BYTES_MAX = 65_536
 const NOT_FORWARDED = [
@@ -99,7 +99,7 @@ export function httpTarget(settings: HttpTargetOptions): McpTarget {
         const { response } = await call(exchange, options, request)
         await response.body.collect(ERROR_BODY_BYTES_MAX)
       } catch {
-        // The server forgets the session by itself.
+        // The server drops the session by itself.
       }
     },
   }
@@ -125,7 +125,7 @@ async function call(
   const limits = limitsOf(exchange, method, latestMs)
   const endpoints = new OwnCallEndpoints(first, {
     exchange,
-    // The others know nothing of a session that its server keeps.
+    // The other endpoints do not have a session that its server keeps.
     other: isKept(session) ? undefined : (failed) => picker.other(failed),
     deadlineMs: limits.deadlineMs,
   })
@@ -178,7 +178,7 @@ async function callEndpoint(
       },
       limits,
     )
-    // The body streams; a condition cannot see it.
+    // The body is streamed; a condition cannot read it.
     const answer = new HttpResponse(response.status, response.headers, undefined, false)
     chargeAnswer(state, health, { exchange, request, response: answer, latencyMs: performance.now() - now })
     exchange.upstreamHeadMs ??= performance.now()
@@ -195,7 +195,7 @@ function isKept(session: TargetSession | undefined): boolean {
   return session?.endpoint !== undefined && session.serverSession !== undefined
 }
 
-/** A session is ended for the server's sake: also when the client has left, or its time is up. */
+/** A session is ended for the server: also if the client has disconnected, or its time is up. */
 function limitsOf({ connection, deadlineMs }: Exchange, method: Call['method'], latestMs: number): SendOptions {
   if (method === 'DELETE') return { deadlineMs: latestMs, signal: undefined }
   return {
@@ -205,15 +205,15 @@ function limitsOf({ connection, deadlineMs }: Exchange, method: Call['method'], 
   }
 }
 
-/** A client that leaves says nothing about the endpoint. */
+/** A client that disconnects has no effect on the endpoint. */
 function chargeUnanswered(state: Endpoint['state'], health: HealthRule | undefined, { connection }: Exchange): void {
   if (connection.signal.aborted) state.release()
   else chargeFailure(state, health)
 }
 
 /**
- * The request to the server: the client's headers less those of its own conversation, with the target's policies
- * applied. Filters work on an exchange, so they get one of their own: fan-out runs several at once.
+ * The request to the server: the client's headers without those of its own connection, with the target's policies
+ * applied. Filters need an exchange, so each call has its own: fan-out runs several at once.
  */
 async function targetRequest(
   exchange: Exchange,
@@ -242,7 +242,7 @@ async function targetRequest(
   return request
 }
 
-/** A pinned endpoint that is gone is an error only if the server kept a session there; the server then answers 404. */
+/** A pinned endpoint that was removed is an error only if the server kept a session there; the server returns 404. */
 function pickEndpoint(picker: EndpointPicker, session: TargetSession | undefined): Endpoint | undefined {
   const pinned = session?.endpoint === undefined ? undefined : picker.find(session.endpoint)
   return pinned ?? picker.pick()

@@ -9,7 +9,7 @@ const CAPABILITIES = ['tools', 'prompts', 'resources'] as const
 const PREAMBLE =
   'This endpoint combines several MCP servers. The name of a tool, prompt or resource shows which server it belongs to.'
 
-/** One server: its own answer untouched. Several: lowest protocol version, union of what can be multiplexed. */
+/** One server: its response unchanged. Several: lowest protocol version, union of what can be multiplexed. */
 export function mergeInitialize(
   answers: readonly Answer[],
   options: { askedVersion: string; isStateful: boolean },

@@ -1,4 +1,4 @@
-// What counts as a message, and that it is written again as it came.
+// Which texts are messages, and that numbers are written unchanged.
 import { describe, expect, it } from 'vitest'
 import { parseMessage } from './jsonrpc.ts'
 

@@ -1,4 +1,4 @@
-// JSON-RPC 2.0 messages as MCP uses them: one message a body, ids are strings or integers.
+// JSON-RPC 2.0 messages in MCP: one message in a body, ids are strings or integers.
 import { parseJsonExactly } from '#api/json.ts'
 
 export type JsonRpcId = string | number
@@ -37,8 +37,8 @@ export const INVALID_REQUEST = -32_600
 export const INTERNAL_ERROR = -32_603
 
 /**
- * undefined: not one JSON-RPC message. Batches are not part of MCP since 2025-06-18 and refused, and so is an id that a
- * double does not hold. Other numbers are written as they came.
+ * undefined: not one JSON-RPC message. Batches are not part of MCP since 2025-06-18 and rejected, and so is an id that
+ * a double cannot represent. Other numbers are written unchanged.
  */
 export function parseMessage(text: string): JsonRpcMessage | undefined {
   const value = parseJsonExactly(text)

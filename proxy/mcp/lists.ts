@@ -48,7 +48,7 @@ export async function answerList(call: McpCall, request: JsonRpcRequest, method:
 /** Every item of every server of the session, before authorization. */
 export async function listItems(call: McpCall, request: JsonRpcRequest, method: ListMethod): Promise<ListedItem[]> {
   const { exchange, endpoint, members } = call
-  // The client's cursor would mean another page for each server; lists are always whole.
+  // The client's cursor would be a different page for each server; lists are always complete.
   const { cursor: _, ...params } = request.params ?? {}
   const whole: JsonRpcRequest = { ...request, params }
   const answers = await onEach(exchange, members, endpoint.settings.failureMode, (member) =>
@@ -63,7 +63,7 @@ export async function listItems(call: McpCall, request: JsonRpcRequest, method: 
 }
 
 /**
- * Under `prefixMode: Never` two servers may have the same name; a call could not tell them apart, so neither is listed.
+ * With `prefixMode: Never` two servers may have the same name; a call would be ambiguous, so neither is listed.
  */
 function withoutDuplicates(items: readonly Item[], { nameField }: ListMethod): Item[] {
   const counts = new Map<unknown, number>()

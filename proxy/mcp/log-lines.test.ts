@@ -13,13 +13,13 @@ async function linesOf(...chunks: readonly (string | Buffer)[]): Promise<string[
   return lines
 }
 
-it('gives whole lines, however they arrive, without empty ones and line ends', async () => {
+it('returns whole lines, however they arrive, without empty ones and line ends', async () => {
   expect(await linesOf('one\r\ntw', 'o\n\nth', 'ree')).toEqual(['one', 'two', 'three'])
   const bytes = Buffer.from('ä\n')
   expect(await linesOf(bytes.subarray(0, 1), bytes.subarray(1))).toEqual(['ä'])
 })
 
-it('cuts long lines and goes on with the next one', async () => {
+it('cuts long lines and continues with the next one', async () => {
   const long = 'a'.repeat(LOG_LINE_CHARS_MAX)
   expect(await linesOf(long, `${long}\nnext\n`)).toEqual([long, 'next'])
 })

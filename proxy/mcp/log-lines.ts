@@ -1,10 +1,10 @@
-// The lines that a process writes to its log, cut where they are too long. Nothing of a line is held beyond its bound.
+// The lines that a process writes to its log, cut if they are too long. A line is never buffered beyond its limit.
 import type { Readable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 
 export const LOG_LINE_CHARS_MAX = 4096
 
-/** Empty lines are left out, and so is the carriage return at the end of one. */
+/** Empty lines are dropped, and so is the carriage return at the end of one. */
 export function onLogLines(stream: Readable, onLine: (line: string) => void): void {
   const decoder = new StringDecoder('utf8')
   let line = ''
@@ -25,6 +25,6 @@ export function onLogLines(stream: Readable, onLine: (line: string) => void): vo
     }
   })
   stream.on('end', end)
-  // A log that cannot be read any more ends no session.
+  // A log that cannot be read any more does not end a session.
   stream.on('error', end)
 }

@@ -1,4 +1,4 @@
-// Requests of a client by method: routed to one server, or spread over all (data-plane supplement section 4.4).
+// Requests of a client by method: sent to one server, or to all (data-plane supplement section 4.4).
 import { madeStream } from '../message/made-stream.ts'
 import { HttpResponse } from '../message/message.ts'
 import { mayUse, type ItemKind, type McpCall } from './context.ts'
@@ -78,7 +78,7 @@ interface Owner {
   readonly name: string
 }
 
-/** The server an item belongs to, or the refusal: unknown and not allowed look alike. */
+/** The server of an item, or the rejection: unknown and forbidden items look alike. */
 async function ownerOf(
   call: McpCall,
   request: JsonRpcRequest,
@@ -105,7 +105,7 @@ async function sendToAll(call: McpCall, request: JsonRpcRequest): Promise<HttpRe
   return eventStream(single({ jsonrpc: '2.0', id: request.id, result: {} }))
 }
 
-/** Without prefixes only the servers' own lists tell who has the name. */
+/** Without prefixes, only the lists of the servers show which server has the name. */
 async function locateByLists(
   call: McpCall,
   request: JsonRpcRequest,
@@ -123,14 +123,14 @@ async function locateByLists(
   return owners.length > 1 ? 'several' : { target: owner.target, name: owner.name }
 }
 
-/** Sends to one server and streams back all it says until its response. */
+/** Sends to one server and streams its messages back until its response. */
 async function relay(call: McpCall, member: Member, request: JsonRpcRequest): Promise<HttpResponse> {
   call.facts.target ??= member.target.name
   const reply = await member.target.send(call.exchange, request, member.session)
   return eventStream(madeStream(relayed(call, member, reply, request), () => reply.messages.cancel()))
 }
 
-/** Always ends with a response: the client must not wait for a server that broke off. */
+/** Always ends with a response: the client must not wait for a server that has failed. */
 async function* relayed(
   call: McpCall,
   { target }: Member,
@@ -193,7 +193,7 @@ function invalidParams(request: JsonRpcRequest, message: string): HttpResponse {
   return rpcError(400, request.id, { code: INVALID_PARAMS, message })
 }
 
-/** The same for items that do not exist and items the caller may not use. */
+/** The same for missing items and items that the client may not use. */
 function unknownItem(request: JsonRpcRequest, kind: ItemKind, shown: string): HttpResponse {
   return rpcError(400, request.id, { code: INVALID_PARAMS, message: `Unknown ${kind}: ${shown}` })
 }

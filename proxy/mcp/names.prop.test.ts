@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { MCPBackend } from '#api/ir/types.gen.ts'
 import { locateServerId, namingOf, showServerId } from './names.ts'
 
-/** Names of targets are DNS labels: they hold neither separator. */
+/** Names of targets are DNS labels: they contain neither separator. */
 const targetName = fc.stringMatching(/^[a-z][a-z0-9-]{0,10}$/)
 const itemName = fc.string({ minLength: 1, maxLength: 20 })
 
@@ -15,7 +15,7 @@ const backend = (names: readonly string[], prefixMode: MCPBackend['prefixMode'])
 })
 
 describe('namingOf', () => {
-  it('makes names that are unique and lead back, for 1, 2 and up to 32 targets', () => {
+  it('creates names that are unique and can be resolved, for 1, 2 and up to 32 targets', () => {
     fc.assert(
       fc.property(
         fc.uniqueArray(targetName, { minLength: 1, maxLength: 32 }),
@@ -38,7 +38,7 @@ describe('namingOf', () => {
     )
   })
 
-  it('shows plain names for one target, and never under Never', () => {
+  it('shows plain names for one target, and always with Never', () => {
     expect(namingOf(backend(['a'], 'Conditional')).show('a', 'x')).toBe('x')
     expect(namingOf(backend(['a'], 'Always')).show('a', 'x')).toBe('a_x')
     const never = namingOf(backend(['a', 'b'], 'Never'))
@@ -47,13 +47,13 @@ describe('namingOf', () => {
     expect(never.showUri('a', 'file:///x')).toBe('a+file:///x')
   })
 
-  it('does not know targets that are not there', () => {
+  it('does not resolve missing targets', () => {
     const naming = namingOf(backend(['a', 'b'], 'Conditional'))
     for (const name of ['c_x', '_x', 'x', '']) expect(naming.locate(name)).toBeUndefined()
     expect(naming.locateUri('c+x')).toBeUndefined()
   })
 
-  it('brings ids of server requests back with their type', () => {
+  it('restores ids of server requests with their type', () => {
     fc.assert(
       fc.property(targetName, fc.oneof(fc.string(), fc.integer()), (target, id) => {
         expect(locateServerId(showServerId(target, id))).toEqual({ target, id })

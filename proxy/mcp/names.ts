@@ -1,4 +1,4 @@
-// Names of tools, prompts, resources and ids when several servers stand behind one endpoint (data-plane section 4.4).
+// Names of tools, prompts, resources and ids if several servers share one endpoint (data-plane section 4.4).
 import type { MCPBackend } from '#api/ir/types.gen.ts'
 import type { JsonRpcId } from './jsonrpc.ts'
 
@@ -10,11 +10,11 @@ export interface Located {
 
 export interface Naming {
   readonly isMultiplexing: boolean
-  /** Tool and prompt names carry the target. */
+  /** Tool and prompt names contain the target. */
   readonly hasPrefixes: boolean
   /** Name shown to the client. */
   show(target: string, name: string): string
-  /** undefined: no target of that name. Under `prefixMode: Never` only a look-up in the lists tells the target. */
+  /** undefined: no target of that name. With `prefixMode: Never` only a lookup in the lists finds the target. */
   locate(shown: string): Located | undefined
   showUri(target: string, uri: string): string
   locateUri(shown: string): Located | undefined

@@ -1,4 +1,4 @@
-// Who is the same client, and who is another one.
+// Which identities are the same client, and which are different ones.
 import { X509Certificate } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { SecretString } from '#api/cel/values/secret-string.ts'
@@ -32,7 +32,7 @@ const certificate = (name: string, spiffe?: string): PeerCertificate => {
 
 describe('principalOf', () => {
   it.each<[string, Client, Client]>([
-    ['nobody', {}, {}],
+    ['no identity', {}, {}],
     [
       'a token that was refreshed',
       { jwt: token({ sub: 'ann', exp: 1n }, 'a') },

@@ -1,4 +1,4 @@
-// Who a session belongs to: the identities that the policies of the request have verified. Knows no sessions.
+// The owner of a session: the identities that the policies of the request have verified. Does not depend on sessions.
 import { hash } from 'node:crypto'
 import { SecretString } from '#api/cel/values/secret-string.ts'
 import type { Exchange } from '../exchange/exchange.ts'
@@ -21,12 +21,12 @@ export function principalOf({ attributes, connection }: Exchange): string {
   // A renewed certificate is the same client.
   if (peer !== undefined)
     parts.push(['certificate', peer.spiffeId ?? [peer.issuer, peer.subject, peer.subjectAltNames]])
-  // Claims may hold integers beyond those of JSON.
+  // Claims may contain integers beyond those of JSON.
   const text = JSON.stringify(parts, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value))
   return hash('sha256', text, 'base64url')
 }
 
-/** Tokens of programs may have no subject; one that names nobody at all is its own subject. */
+/** Tokens of programs may have no subject; a token without one is its own subject. */
 function subjectOf(claims: Claims): unknown {
   return claims['sub'] ?? claims['client_id'] ?? claims['azp'] ?? secretIn(claims['rawToken'])
 }

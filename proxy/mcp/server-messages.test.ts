@@ -1,4 +1,4 @@
-// What reaches the client of what servers send: as a table, and with the official client and a server that lies.
+// Which messages of servers reach the client: as a table, and with the official client and a malicious server.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
@@ -97,8 +97,8 @@ describe('shownToClient', () => {
   })
 })
 
-describe('a server that answers for another one', () => {
-  /** The streams on which the lying server is heard. */
+describe('a server that responds for another one', () => {
+  /** The streams on which the malicious server sends. */
   const heard = new Set<ServerResponse>()
   const servers: Server[] = []
   let gateway: TestProxy
@@ -131,7 +131,7 @@ describe('a server that answers for another one', () => {
           reply.end(forgeries)
           return
         }
-        // Its own answer comes after what the liar says.
+        // The correct response arrives after the forged one.
         for (const stream of heard) stream.write(forgeries)
         reply.write(event({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'x' } }))
         setTimeout(() => {
@@ -173,7 +173,7 @@ describe('a server that answers for another one', () => {
     for (const server of servers) closeServer(server)
   })
 
-  it('is not heard by the official client, and counted', async () => {
+  it('is ignored by the official client, and counted', async () => {
     const client = new Client({ name: 't', version: '1' })
     await client.connect(new StreamableHTTPClientTransport(new URL(`${gateway.url}/both`)))
     await until('the liar is heard', () => heard.size > 0)

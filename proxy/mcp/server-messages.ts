@@ -1,5 +1,5 @@
-// What a server may send to the client: one of several servers cannot answer for another one, or report on requests of
-// another one. Keeps no state: an answer belongs on the stream of its request, and nowhere else.
+// Which messages of a server reach the client: one of several servers cannot respond for another one, or report on
+// requests of another one. Stateless: a response belongs on the stream of its request, and nowhere else.
 import type { Exchange } from '../exchange/exchange.ts'
 import {
   isRequest,
@@ -19,7 +19,7 @@ export interface ServerStream {
   readonly request: JsonRpcRequest | undefined
 }
 
-/** The message as the client gets it; undefined: it is dropped. */
+/** The message for the client; undefined: it is dropped. */
 export function shownToClient(stream: ServerStream, message: JsonRpcMessage): JsonRpcMessage | undefined {
   const { naming, target, request } = stream
   if (isResponse(message)) return message.id === request?.id ? message : dropped(stream)

@@ -19,7 +19,7 @@ describe('sessionCodec', () => {
     expect(codec.decode(codec.encode(SESSION))).toEqual(SESSION)
   })
 
-  it('gives different ids for equal sessions and hides their content', () => {
+  it('returns different ids for equal sessions and hides their content', () => {
     const codec = sessionCodec([key])
     expect(codec.encode(SESSION)).not.toBe(codec.encode(SESSION))
     const plain = Buffer.from(codec.encode(SESSION), 'base64url').toString('latin1')
@@ -44,13 +44,13 @@ describe('sessionCodec', () => {
     expect(codec.decode(id)).toBe('Over')
   })
 
-  it('refuses ids that are not sealed, changed in any byte, or of another shape', () => {
+  it('rejects ids that are not sealed, changed in any byte, or of another shape', () => {
     const codec = sessionCodec([key])
     const bytes = Buffer.from(codec.encode(SESSION), 'base64url')
     for (let at = 0; at < bytes.length; at++) {
       const changed = Buffer.from(bytes)
       changed[at] = (changed[at] ?? 0) ^ 1
-      // Another id of a key is a key that is not here.
+      // Another id of a key is an unknown key.
       const expected = at >= 1 && at <= 4 ? 'Over' : undefined
       expect(codec.decode(changed.toString('base64url')), `byte ${at}`).toBe(expected)
     }

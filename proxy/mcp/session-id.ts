@@ -5,29 +5,29 @@ import { isRecord, parseJson } from '#api/json.ts'
 
 export interface TargetSession {
   readonly target: string
-  /** The server's own session id; undefined when it gave none. */
+  /** The server's own session id; undefined if it sent none. */
   readonly serverSession: string | undefined
-  /** `host:port` the session lives on. */
+  /** `host:port` of the session. */
   readonly endpoint: string | undefined
   /** The target failed at initialize and was skipped (`failureMode: FailOpen`). */
   readonly isSkipped: boolean
 }
 
 export interface McpSession {
-  /** Backend and route the session was made on: it is valid nowhere else. */
+  /** Backend and route of the session: it is valid nowhere else. */
   readonly scope: string
-  /** Whose it is; see principal.ts. */
+  /** Its owner; see principal.ts. */
   readonly principal: string
   readonly targets: readonly TargetSession[]
 }
 
 export interface SessionCodec {
   encode(session: McpSession): string
-  /** `Over`: expired, or sealed with a key that is not here. undefined: not an id of ours, or tampered with. */
+  /** `Over`: expired, or sealed with an unknown key. undefined: not an id of this proxy, or changed. */
   decode(id: string): McpSession | 'Over' | undefined
 }
 
-/** Clients begin again when a session is over. */
+/** Clients start again when a session is over. */
 export const SESSION_MS_MAX = 24 * 60 * 60 * 1000
 const FORMAT = 2
 const KEY_ID_BYTES = 4
@@ -66,7 +66,7 @@ export function sessionCodec(keys: readonly Uint8Array[], now: () => number = Da
   }
 }
 
-/** For logs: who has the id has the session. */
+/** For logs: the id is a credential for the session. */
 export function shownSessionId(id: string): string {
   return hash('sha256', id).slice(0, 16)
 }
@@ -98,7 +98,7 @@ function secondsOf(ms: number): number {
   return Math.floor(ms / 1000)
 }
 
-/** Short names: the id travels with every request. `r` makes ids differ when no server gave one. */
+/** Short names: the id is sent with every request. `r` makes ids differ if no server sent one. */
 interface Wire {
   readonly t: 'mcp'
   readonly k: string

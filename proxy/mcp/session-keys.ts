@@ -1,13 +1,13 @@
-// Keys that seal the ids of MCP sessions, as users write them.
+// Keys that seal the ids of MCP sessions, in the form of settings.
 
 export const SESSION_KEY_BYTES = 32
-/** The present key and those of before it: ids live for a day, so that more are of no use. */
+/** The current key and previous ones: ids live for a day, so that more are useless. */
 const SESSION_KEYS_MAX = 4
 const DIGITS = SESSION_KEY_BYTES * 2
 
 export const SESSION_KEYS_RULE = `${DIGITS} hexadecimal digits, or up to ${SESSION_KEYS_MAX} such keys separated by commas, the new key first`
 
-/** undefined: not such keys. */
+/** undefined: not valid keys. */
 export function parseSessionKeys(text: string): readonly Uint8Array[] | undefined {
   const parts = text.split(',').map((part) => part.trim())
   if (parts.length > SESSION_KEYS_MAX) return undefined

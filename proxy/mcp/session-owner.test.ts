@@ -1,5 +1,5 @@
-// Sessions of MCP belong to the client that opened them: others with valid credentials of their own cannot use, hear or
-// end them. Nobody reads an id in a log.
+// MCP sessions belong to the client that opened them: others with valid credentials cannot use, read or
+// end them. Logs do not contain ids.
 import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -140,7 +140,7 @@ it.each([
   ['calls', { method: 'POST', body: PING }, 200],
   ['listens', { method: 'GET' }, 200],
   ['deletes', { method: 'DELETE' }, 202],
-])('another user that %s gets 404, and the server hears nothing', async (_, message, status) => {
+])('another user that %s gets 404, and the server gets nothing', async (_, message, status) => {
   const session = await open('ann')
   seen.length = 0
   expect((await ask({ as: 'bob', session, ...message })).status).toBe(404)

@@ -1,4 +1,4 @@
-// Sessions over several servers: opened by initialize, carried by the client's id, or made for one request (stateless).
+// Sessions over several servers: opened by initialize, stored in the client's id, or created for one request.
 import type { Exchange } from '../exchange/exchange.ts'
 import type { McpEndpoint } from './context.ts'
 import { ask, notify, onEach, type Answer, type Member } from './fan-out.ts'
@@ -42,7 +42,7 @@ export async function openSession(
   return { members: membersOf(endpoint, session) ?? [], answers: done.map(({ value }) => value), session }
 }
 
-/** undefined: the session belongs elsewhere or to another client, or its servers are no longer those of the backend. */
+/** undefined: the session belongs elsewhere or to another client, or its servers differ from those of the backend. */
 export function resumeSession(
   exchange: Exchange,
   endpoint: McpEndpoint,
@@ -85,7 +85,7 @@ function membersOf(endpoint: McpEndpoint, { targets }: McpSession): readonly Mem
   return members
 }
 
-/** A session is valid on the route and backend it was made on, and nowhere else. */
+/** A session is valid only on its route and backend. */
 function scopeOf({ place, backendName }: Exchange): string {
   return `${place?.gatewayNamespace}/${place?.gatewayName} ${place?.routeNamespace}/${place?.routeName} ${backendName}`
 }

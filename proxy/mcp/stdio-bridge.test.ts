@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { testProxy, type TestProxy } from '#proxy/main.testing.ts'
 import { createStdioBridge, type StdioBridge } from './stdio-bridge.ts'
 
-/** A server in a few lines: answers initialize, `pid`, `env`, and `die`; writes noise that is no message. */
+/** A small server: answers initialize, `pid`, `env`, and `die`; writes noise that is not a message. */
 const SERVER = `
 import { createInterface } from 'node:readline'
 const say = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n')
@@ -95,7 +95,7 @@ function isAlive(pid: number): boolean {
 }
 
 describe('stdio bridge', () => {
-  it('gives each session a process of its own, reachable from every worker, and ends it with the session', async () => {
+  it('starts a process for each session, reachable from every worker, and ends it with the session', async () => {
     const first = await connect('/mcp')
     const second = await connect('/mcp')
     const pids = [await call(first.client, 'pid'), await call(second.client, 'pid')].map(Number)
@@ -110,7 +110,7 @@ describe('stdio bridge', () => {
     await second.client.close()
   })
 
-  it('passes the given environment and nothing secret of its own', async () => {
+  it('passes the configured environment and no secrets of the proxy', async () => {
     process.env['GW_TEST_SECRET'] = 'hidden'
     const { client, transport } = await connect('/mcp')
     expect(await call(client, 'env', { name: 'GIVEN' })).toBe('yes')
@@ -127,7 +127,7 @@ describe('stdio bridge', () => {
     await client.close()
   })
 
-  it('answers when the program does not exist', async () => {
+  it('returns an error if the program does not exist', async () => {
     await expect(connect('/missing')).rejects.toThrow('cannot be started')
   })
 })

@@ -1,4 +1,4 @@
-// Lets workers reach stdio servers: child processes belong to the main thread, which serves each of them as Streamable
+// Connects workers to stdio servers: child processes belong to the main thread, which serves each of them as Streamable
 // HTTP on a unix socket that only this process' user can open. Standalone files only.
 import { createHash, randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -10,7 +10,7 @@ import { isRequest, parseMessage, type JsonRpcMessage, type JsonRpcRequest } fro
 import { StdioProcess } from './stdio-process.ts'
 
 const SESSIONS_MAX = 256
-/** As MCP sessions in general (data-plane supplement section 4.3). */
+/** The same as for other MCP sessions (data-plane supplement section 4.3). */
 const IDLE_MS = 30 * 60_000
 const REAP_INTERVAL_MS = 30_000
 const BODY_BYTES_MAX = 2 * 1024 * 1024
@@ -180,7 +180,7 @@ function stream(response: ServerResponse, session: StdioProcess, request: JsonRp
       writeEvent(response, message)
       if (!('method' in message)) response.end()
     },
-    // Ending without an answer is how a stream says that it broke.
+    // A stream that ends without a response has failed.
     () => response.destroy(),
   )
 }

@@ -1,4 +1,4 @@
-// One child process that speaks MCP over stdin and stdout, one JSON message a line. One process is one session.
+// One child process with MCP over stdin and stdout, one JSON message per line. One process is one session.
 import { spawn, type ChildProcessByStdio } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
 import type { StdioTarget } from '#api/ir/types.gen.ts'
@@ -15,7 +15,7 @@ import { onLogLines } from './log-lines.ts'
 const LINE_BYTES_MAX = 8 * 1024 * 1024
 /** Between SIGTERM and SIGKILL. */
 const KILL_DELAY_MS = 2000
-/** The parent's environment is not for the child, but it has to find programs and its home. */
+/** The parent's environment is hidden from the child, but it must find programs and its home. */
 const INHERITED = ['PATH', 'HOME', 'LANG', 'TMPDIR', 'USER']
 
 type Sink = (message: JsonRpcMessage) => void
@@ -27,7 +27,7 @@ export interface StdioEvents {
 }
 
 export class StdioProcess {
-  /** What the server says outside of any answer; the oldest open call gets it while nobody listens. */
+  /** Messages of the server outside of any response; the oldest open call gets them while no client listens. */
   onMessage: Sink | undefined = undefined
   lastUsedMs: number
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>
@@ -55,7 +55,7 @@ export class StdioProcess {
     this.#child.stdout.on('data', (chunk: Buffer) => this.#read(chunk))
   }
 
-  /** `sink` gets everything that belongs to the call, its response as the last. `fail`: the process ended first. */
+  /** `sink` gets all messages of the call, its response last. `fail`: the process ended first. */
   call(request: JsonRpcRequest, sink: Sink, fail: (error: Error) => void): void {
     if (this.#isOver) fail(new Error('the process has exited'))
     else if (this.#calls.has(request.id)) fail(new Error('a request with this id is already in progress'))
@@ -65,7 +65,7 @@ export class StdioProcess {
     }
   }
 
-  /** The client went away: its answer is of no use to anybody. */
+  /** The client disconnected: its response is dropped. */
   forget(id: JsonRpcId): void {
     this.#calls.delete(id)
   }
@@ -106,7 +106,7 @@ export class StdioProcess {
     }
   }
 
-  /** Lines that are no messages are log output of careless servers and ignored. */
+  /** Lines that are not messages are log output and ignored. */
   #dispatch(line: string): void {
     const message = parseMessage(line)
     if (message === undefined) return

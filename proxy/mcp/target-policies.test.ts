@@ -1,4 +1,4 @@
-// Policies of an MCP server see who the client is: calls of servers are made for the client's request.
+// Policies of an MCP server read the identity of the client: calls of servers are made for the client's request.
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { closeServer, listening } from '#test/ports.ts'
@@ -65,7 +65,7 @@ beforeAll(async () => {
           jwtAuthentication: { mode: 'Strict', providers: [issuer.provider] },
           transformation: {
             request: { metadata: [{ name: 'tier', expression: '"gold"' }] },
-            response: { set: [{ name: 'x-seen-by', expression: 'has(metadata.seenBy) ? "a server" : "nobody"' }] },
+            response: { set: [{ name: 'x-seen-by', expression: 'has(metadata.seenBy) ? "a server" : "no server"' }] },
           },
         },
       },
@@ -78,7 +78,7 @@ afterAll(async () => {
   closeServer(server)
 })
 
-it('gives the expressions of a server the verified token and the metadata of the request', async () => {
+it('expressions of a server read the verified token and the metadata of the request', async () => {
   const token = await issuer.token({ sub: 'ann' })
   const response = await fetch(`${gateway.url}/mcp`, {
     method: 'POST',
@@ -93,6 +93,6 @@ it('gives the expressions of a server the verified token and the metadata of the
   await response.text()
   const [asked] = seen
   expect([asked?.['x-user'], asked?.['x-tier'], asked?.authorization]).toEqual(['ann', 'gold', `Bearer ${token}`])
-  // What a policy of the server sets holds for that call only.
-  expect(response.headers.get('x-seen-by')).toBe('nobody')
+  // Values set by a policy of the server apply to that call only.
+  expect(response.headers.get('x-seen-by')).toBe('no server')
 })

@@ -1,21 +1,21 @@
-// One MCP server behind the gateway, whatever carries its messages.
+// One MCP server behind the gateway, independent of its transport.
 import type { Exchange } from '../exchange/exchange.ts'
 import type { Cancellable } from '../message/body.ts'
 import type { JsonRpcMessage } from './jsonrpc.ts'
 import type { TargetSession } from './session-id.ts'
 
 export interface TargetReply {
-  /** Session the server gave with this answer (initialize). */
+  /** Session id that the server sent with this response (initialize). */
   readonly serverSession: string | undefined
   readonly endpoint: string | undefined
-  /** What the server sends for this message: notifications, its own requests, and the response as the last. */
+  /** Messages of the server for this message: notifications, its own requests, and the response as the last. */
   readonly messages: MessageStream
 }
 
-/** Messages of a server, or made from them: read to its end, or cancelled, or its connection stays open. */
+/** Messages of a server, or derived from them: read to the end or cancel, or the connection stays open. */
 export type MessageStream = Cancellable<JsonRpcMessage>
 
-/** The server answered with an HTTP error: passed to the client as it is. */
+/** The server returned an HTTP error: forwarded to the client unchanged. */
 export class TargetHttpError extends Error {
   readonly status: number
   readonly contentType: string | undefined
@@ -38,8 +38,8 @@ export interface McpTarget {
    * @throws {TargetError | TargetHttpError}
    */
   send(exchange: Exchange, message: JsonRpcMessage, session: TargetSession | undefined): Promise<TargetReply>
-  /** Opens the server's own stream (GET); undefined when the server has none. */
+  /** Opens the server's own stream (GET); undefined if the server has none. */
   listen(exchange: Exchange, session: TargetSession): Promise<MessageStream | undefined>
-  /** Ends the session. Failures are of no interest: the server drops idle sessions itself. */
+  /** Ends the session. Failures are ignored: the server drops idle sessions itself. */
   end(exchange: Exchange, session: TargetSession): Promise<void>
 }

@@ -85,7 +85,7 @@ async function withoutSession(
   endpoint: McpEndpoint,
   message: JsonRpcMessage,
 ): Promise<HttpResponse> {
-  // Notifications and answers belong to a session that does not exist.
+  // Notifications and responses belong to a session that does not exist.
   if (!isRequest(message)) return accepted()
   const members = await temporarySession(exchange, endpoint)
   const response = await deliver(callOf(exchange, endpoint, members), message).catch(async (error: unknown) => {
@@ -98,7 +98,7 @@ async function withoutSession(
   return response
 }
 
-/** Ends the session of one request once, with the end of the answer or when the client gives it up. */
+/** Ends the session of one request once, at the end of the response or when the client cancels it. */
 function endingSession(exchange: Exchange, members: readonly Member[], body: Cancellable<Buffer>): Cancellable<Buffer> {
   let ending: Promise<void> | undefined
   const end = (): Promise<void> => (ending ??= endSession(exchange, members))
@@ -130,7 +130,7 @@ async function deliverNotification(
   await onEach(exchange, members, endpoint.settings.failureMode, (member) => notify(exchange, member, message))
 }
 
-/** The client answers a request of a server: its id says which. */
+/** The client responds to a request of a server: its id identifies the server. */
 async function deliverResponse({ exchange, endpoint, members }: McpCall, message: JsonRpcResponse): Promise<void> {
   const located = endpoint.naming.isMultiplexing
     ? locateServerId(message.id)
@@ -220,7 +220,7 @@ function callOf(exchange: Exchange, endpoint: McpEndpoint, members: readonly Mem
   return { exchange, endpoint, members, facts: exchange.mcp ?? emptyMcpFacts() }
 }
 
-/** Failures of servers become answers; the client learns that one failed, the log which and why. */
+/** Failures of servers become responses; the client learns that one failed, the log names it and the reason. */
 async function guarded(
   exchange: Exchange,
   id: JsonRpcRequest['id'] | null,

@@ -203,7 +203,7 @@ describe('cloudA', () => {
     ['a', '500 cloudA: the session name is not 2 to 64 letters, digits and _+=,.@-'],
     ['a b', '500 cloudA: the session name is not 2 to 64 letters, digits and _+=,.@-'],
     [undefined, '500 cloudA: assumeRole.sessionNameExpression has no usable value'],
-  ])('rejects the session name %j, and calls nobody', async (user, problem) => {
+  ])('rejects the session name %j, and calls no server', async (user, problem) => {
     withEnvironmentKeys()
     const policy = compiled({
       region: 'r',

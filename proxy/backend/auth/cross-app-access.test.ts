@@ -86,7 +86,7 @@ describe('crossAppAccess', () => {
     expect(exchange.request.headers.get('authorization')).toBe('Bearer at.ann.none.1')
   })
 
-  it('answers with 400 without a token, and asks nobody', async () => {
+  it('answers with 400 without a token, and calls no server', async () => {
     expect(await filter()(exchangeOf())).toMatchObject({ status: 400 })
     expect(provider.forms).toEqual([])
   })

@@ -1,5 +1,5 @@
-// What the proxy has to know of a format of model APIs: one file each, in the table of formats/table.ts. A format does
-// not know which provider speaks it. Docs: docs/contributing/adding-a-provider.md.
+// The properties of a format of model APIs: one file each, in the table of formats/table.ts. A format does
+// not depend on providers. Docs: docs/contributing/adding-a-provider.md.
 import type { PromptMessage } from '#api/ir/types.gen.ts'
 import type { FormatName } from '#api/llm/formats.ts'
 import type { LlmFacts, LlmParams } from '../../exchange/facts.ts'
@@ -7,7 +7,7 @@ import type { JsonObject } from '../json.ts'
 
 export interface Format {
   readonly name: FormatName
-  /** `Socket`: requests are not messages with a body, and are refused. */
+  /** `Socket`: requests are not messages with a body, and are rejected. */
   readonly transport: 'Message' | 'Socket'
   /** End of the path; the base path of a provider, such as `/v1`, stands before it. */
   readonly path: string
@@ -17,11 +17,11 @@ export interface Format {
   readonly enrich: Enrich | undefined
   /** Settings of a request for logs, spans and expressions; undefined: it has none. */
   params(request: JsonObject): LlmParams | undefined
-  /** Whether the client of a stream wants an event with the usage. */
+  /** Whether the client of a stream requests an event with the usage. */
   wantsUsage(request: JsonObject): boolean
-  /** Makes a request for a stream ask for the usage, so that tokens are counted whatever the client wants. */
+  /** Makes a request for a stream request the usage, so that tokens are counted in any case. */
   askForUsage(request: JsonObject): void
-  /** Reads model and usage of an answer, or of one event of a stream. Absent values leave `facts` as they are. */
+  /** Reads model and usage of a response, or of one event of a stream. Absent values do not change `facts`. */
   observe(facts: LlmFacts, answer: JsonObject): void
   /** Whether an event of a stream has content: the first one is the first token. */
   hasContent(event: JsonObject): boolean

@@ -14,7 +14,7 @@ export const messages: Format = {
   params: paramsOf,
   wantsUsage: () => false,
   askForUsage() {},
-  /** Counts of input tokens leave out what the cache gave and took; here they include it. */
+  /** Counts of input tokens exclude cache reads and writes; here they include them. */
   observe(facts, answer) {
     const message = isRecord(answer['message']) ? answer['message'] : answer
     facts.responseModel = asString(message['model']) ?? facts.responseModel
@@ -23,7 +23,7 @@ export const messages: Format = {
     facts.cachedInputTokens = asNumber(usage['cache_read_input_tokens']) ?? facts.cachedInputTokens
     facts.cacheCreationInputTokens = asNumber(usage['cache_creation_input_tokens']) ?? facts.cacheCreationInputTokens
     facts.serviceTier = asString(usage['service_tier']) ?? facts.serviceTier
-    // The end of a stream may bring counts of the cache alone: the input is that of the beginning then.
+    // The end of a stream may only contain counts of the cache: the input is then that of the beginning.
     const input = asNumber(usage['input_tokens']) ?? facts.providerInputTokens
     if (input !== undefined) {
       facts.providerInputTokens = input
@@ -39,7 +39,7 @@ export const messages: Format = {
   path: '/messages',
 }
 
-/** There is no system role: such texts go to the `system` field. */
+/** There is no system role: such texts are in the `system` field. */
 function enrichMessages(
   request: JsonObject,
   prepend: readonly PromptMessage[],

@@ -1,4 +1,4 @@
-// What the formats of OpenAI have in common. Each is a file of its own and replaces what differs.
+// Shared parts of the OpenAI formats. Each format has its own file and replaces what differs.
 import { isRecord } from '#api/json.ts'
 import type { LlmFacts, LlmTokenKinds } from '../../exchange/facts.ts'
 import { sseData } from '../../http/sse.ts'
@@ -28,7 +28,7 @@ function observeOpenAi(facts: LlmFacts, answer: JsonObject): void {
   facts.serviceTier = asString(root['service_tier']) ?? facts.serviceTier
   const { usage } = root
   if (!isRecord(usage)) return
-  // Completions and embeddings say prompt/completion, the responses format input/output.
+  // Completions and embeddings name prompt/completion, the responses format input/output.
   facts.inputTokens = asNumber(usage['prompt_tokens'] ?? usage['input_tokens']) ?? facts.inputTokens
   facts.outputTokens = asNumber(usage['completion_tokens'] ?? usage['output_tokens']) ?? facts.outputTokens
   observeDetails(facts, usage)

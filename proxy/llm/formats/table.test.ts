@@ -1,11 +1,11 @@
-// What is read of answers in each format.
+// The values read from responses in each format.
 import { describe, expect, it } from 'vitest'
 import type { FormatName } from '#api/llm/formats.ts'
 import { emptyFacts } from '../usage.ts'
 import { FORMATS } from './table.ts'
 
 describe('usage', () => {
-  it('of the completions format is taken apart by kind of content', () => {
+  it('of the completions format is counted by kind of content', () => {
     const facts = emptyFacts('openai')
     const input = { cached_tokens: 1, audio_tokens: 2, image_tokens: 3, text_tokens: 4 }
     const output = { reasoning_tokens: 5, audio_tokens: 6, image_tokens: 7, text_tokens: 8 }
@@ -20,13 +20,13 @@ describe('usage', () => {
     })
   })
 
-  it('without kinds has none', () => {
+  it('without kinds has no such counts', () => {
     const facts = emptyFacts('openai')
     FORMATS.Embeddings.observe(facts, { usage: { prompt_tokens: 3, total_tokens: 3 } })
     expect(facts).toMatchObject({ kinds: undefined, providerTotalTokens: 3, serviceTier: undefined })
   })
 
-  it('of the messages format keeps what a later event repeats as null', () => {
+  it('of the messages format keeps values that a later event repeats as null', () => {
     const facts = emptyFacts('anthropic')
     FORMATS.Messages.observe(facts, { message: { usage: { input_tokens: 3, cache_read_input_tokens: 4 } } })
     FORMATS.Messages.observe(facts, { usage: { input_tokens: null, cache_read_input_tokens: null, output_tokens: 2 } })
@@ -35,7 +35,7 @@ describe('usage', () => {
     expect(facts).toMatchObject({ inputTokens: 8, providerInputTokens: 3, totalTokens: 10 })
   })
 
-  it('of the messages format: input as the provider counts it, and with the cache', () => {
+  it('of the messages format: input as counted by the provider, and with the cache', () => {
     const facts = emptyFacts('anthropic')
     const usage = { input_tokens: 3, cache_read_input_tokens: 4, output_tokens: 2, service_tier: 'standard' }
     FORMATS.Messages.observe(facts, { usage })

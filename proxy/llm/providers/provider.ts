@@ -1,18 +1,18 @@
-// What the proxy has to know of a model provider: one file each, in the table of providers/table.ts. What depends on
-// the format alone (usage, errors, streams) is in formats. Docs: docs/contributing/adding-a-provider.md.
+// The properties of a model provider: one file each, in the table of providers/table.ts. Properties of the format
+// alone (usage, errors, streams) are in formats. Docs: docs/contributing/adding-a-provider.md.
 import type { FormatName } from '#api/llm/formats.ts'
 import type { HeaderList } from '../../message/headers.ts'
 import type { Format } from '../formats/format.ts'
 
 export interface Provider<Settings> {
-  /** Model to ask for instead of the one that the request names. */
+  /** Model to request instead of the one in the request. */
   model(settings: Settings): string | undefined
   formats(settings: Settings): ReadonlySet<FormatName>
   /** `prefix`: what the user sets instead of the provider's own beginning. */
   paths(settings: Settings, prefix: string | undefined): Paths
   /** Requests at another host keep the path of the client, unless they are translated or the user sets a path. */
   readonly keepsClientPath: boolean
-  /** Sets and removes what the provider insists on. `hasExplicitLocation`: the user placed the key, leave it there. */
+  /** Sets and removes headers that the provider requires. `hasExplicitLocation`: the user set the place of the key. */
   prepareHeaders(headers: HeaderList, hasExplicitLocation: boolean): void
 }
 

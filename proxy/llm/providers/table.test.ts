@@ -1,4 +1,4 @@
-// What each provider is asked: host, path and format of a request, by the format of the client.
+// Requests to each provider: host, path and format, by the format of the client.
 import { describe, expect, it } from 'vitest'
 import type { AIProvider } from '#api/ir/types.gen.ts'
 import { PROVIDERS, type ServedProvider } from '#api/llm/providers.ts'
@@ -55,7 +55,7 @@ describe('a provider', () => {
     expect(profile.telemetryName).toBe(Object.entries(PROVIDERS).find(([one]) => one === name)?.[1].telemetryName)
   })
 
-  it('is asked at the prefix or path of the user', () => {
+  it('is called at the prefix or path of the user', () => {
     expect(asked(profileOf({ anthropic: {} }, { pathPrefix: '/own/' }))).toMatchObject({
       Messages: 'Messages /own/messages',
     })
@@ -66,7 +66,7 @@ describe('a provider', () => {
     })
   })
 
-  it('that is not served has no profile and no host', () => {
+  it('that is not supported has no profile and no host', () => {
     const provider: AIProvider = { name: 'p', provider: { unsupported: { provider: 'vertex', message: 'm' } } }
     expect([providerProfile(provider), providerHost(provider)]).toEqual([undefined, undefined])
     const backend = { key: 'k', name: { namespace: 'n', name: 'b' } }

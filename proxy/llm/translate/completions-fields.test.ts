@@ -1,4 +1,4 @@
-// Every field that the OpenAI SDK declares is mapped, left out for a reason, or refused with its name.
+// Every field that the OpenAI SDK declares is mapped, dropped with a reason, or rejected with its name.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'

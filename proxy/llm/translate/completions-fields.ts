@@ -1,12 +1,12 @@
-// What becomes of each field of a chat-completions request that is translated to the messages format: it is mapped, or
-// left out for the reason given here, or refused with its name. Nothing is left out in silence; a test compares the
+// The handling of each field of a chat-completions request in the translation to the messages format: it is mapped, or
+// dropped for the reason given here, or rejected with its name. Every case is explicit; a test compares the
 // tables with the declarations of the OpenAI SDK.
 import type { JsonObject } from '../json.ts'
 import { Untranslatable } from './untranslatable.ts'
 
 /**
- * `mapped`: by another file. A text: why it is left out. A function: whether the value asks for nothing, so that it may
- * be left out; any other value is refused. Null asks for nothing anywhere.
+ * `mapped`: by another file. A text: why it is dropped. A function: whether the value has no effect, so that it may
+ * be dropped; any other value is rejected. Null never has an effect.
  */
 export type FieldRule = 'mapped' | { readonly dropped: string } | ((value: unknown) => boolean)
 
@@ -92,7 +92,7 @@ export const FUNCTION_FIELDS: Rules = {
   strict: 'mapped',
 }
 
-/** @throws {Untranslatable} with the name of the first field that cannot be left out, or that nobody knows. */
+/** @throws {Untranslatable} with the name of the first unknown field, or field that cannot be dropped. */
 export function checkRequestFields(body: JsonObject): void {
   checkFields(body, REQUEST_FIELDS, '')
   const unknown = Object.keys(body).find((name) => !Object.hasOwn(REQUEST_FIELDS, name) && isSet(body[name]))
@@ -100,7 +100,7 @@ export function checkRequestFields(body: JsonObject): void {
 }
 
 /**
- * Of objects inside a request. Members that their format does not have are passed over: clients send answers back with
+ * For objects inside a request. Members outside of their format are ignored: clients send responses back with
  * whatever their library added. @throws {Untranslatable}
  */
 export function checkFields(object: JsonObject, rules: Rules, path: string): void {
@@ -128,7 +128,7 @@ function isEmptyList(value: unknown): boolean {
   return Array.isArray(value) && value.length === 0
 }
 
-/** Of short values, which say more than the name alone. */
+/** For short values, which are more specific than the name alone. */
 function excerpt(value: unknown): string {
   return typeof value === 'number' || typeof value === 'boolean' ? `${value} ` : ''
 }

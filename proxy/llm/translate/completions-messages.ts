@@ -1,5 +1,5 @@
-// Messages of a chat-completions request in the messages format: system texts go to a field of their own, results of
-// parallel tool calls into one message, and what is empty is left out, because vendors refuse it.
+// Messages of a chat-completions request in the messages format: system texts become a separate field, results of
+// parallel tool calls one message, and empty parts are dropped, because vendors reject them.
 import { asArray, asObject, asString, parseExactObject, type JsonObject } from '../json.ts'
 import { checkFields, MESSAGE_FIELDS, PART_FIELDS } from './completions-fields.ts'
 import { Untranslatable } from './untranslatable.ts'
@@ -80,7 +80,7 @@ function toolResult(message: JsonObject, path: string): JsonObject {
   return { type: 'tool_result', tool_use_id: id, ...(content.length > 0 && { content }) }
 }
 
-/** The mark of a whole message stands at its last block. */
+/** The mark of a whole message is at its last block. */
 function marked(blocks: JsonObject[], { cache_control: mark }: JsonObject): JsonObject[] {
   const last = blocks.at(-1)
   if (last !== undefined && mark !== undefined && mark !== null) last['cache_control'] = mark
@@ -104,7 +104,7 @@ function convertPart(part: JsonObject, path: string): JsonObject[] {
   throw new Untranslatable(`${path}.type ${JSON.stringify(part['type'])} is not supported by this provider`)
 }
 
-/** White space alone is as empty as nothing. */
+/** White space alone counts as empty. */
 function textBlocks(text: string): JsonObject[] {
   return text.trim() === '' ? [] : [{ type: 'text', text }]
 }

@@ -1,5 +1,5 @@
-// Chat-completions request to messages request (data-plane supplement section 3.9). Keeps what maps, refuses what would
-// change the meaning of the answer; completions-fields.ts has the list.
+// Chat-completions request to messages request (data-plane supplement section 3.9). Maps fields, and rejects those that
+// would change the meaning of the response; completions-fields.ts has the list.
 import { isRecord } from '#api/json.ts'
 import { asArray, asNumber, asObject, asString, type JsonObject } from '../json.ts'
 import { checkRequestFields } from './completions-fields.ts'
@@ -33,7 +33,7 @@ export function completionsToMessages(body: JsonObject): JsonObject {
     messages: converted.messages,
     system: converted.system,
     thinking,
-    // Sampling parameters are refused beside thinking.
+    // Sampling parameters are rejected together with thinking.
     ...((thinking === undefined || thinking['type'] === 'disabled') && {
       temperature: asNumber(body['temperature']),
       top_p: asNumber(body['top_p']),
@@ -60,13 +60,13 @@ interface ThinkingContext {
   readonly choice: ConvertedTools['choice']
 }
 
-/** `thinking` of the messages format wins; effort and budget are hints, left out where the vendor refuses them. */
+/** `thinking` of the messages format has precedence; effort and budget are hints, dropped if the vendor rejects it. */
 function thinkingOf(body: JsonObject, { maxTokens, converted, choice }: ThinkingContext): JsonObject | undefined {
   if (isRecord(body['thinking'])) return body['thinking']
   const explicit = asNumber(body['thinking_budget_tokens'])
   const budget = explicit ?? THINKING_BUDGET.get(asString(body['reasoning_effort']) ?? '')
   if (budget === undefined || budget < THINKING_BUDGET_MIN || budget >= maxTokens) return undefined
-  // Thinking allows no forced call, and wants the thoughts before a call back with its result; this format has none.
+  // Thinking allows no forced call, and requires the thoughts before a call with its result; this format has none.
   if (isForced(choice) || answersCall(converted)) return undefined
   return { type: 'enabled', budget_tokens: budget }
 }
@@ -91,7 +91,7 @@ function outputConfigOf(format: unknown): JsonObject | undefined {
 const SERVICE_TIERS: ReadonlyMap<unknown, string> = new Map([
   ['auto', 'auto'],
   ['default', 'standard_only'],
-  // Capacity that was bought ahead is used under `auto`.
+  // Capacity that was bought in advance is used with `auto`.
   ['priority', 'auto'],
 ])
 

@@ -23,7 +23,7 @@ interface ToolBlock {
   hasArguments: boolean
 }
 
-/** A whole answer as the chunks of a stream: for a client that asked for one and a provider that made none. */
+/** A whole response as chunks of a stream: for a client that requested one and a provider that sent none. */
 export function messageToChunks(message: JsonObject, options: StreamOptions): string {
   const stream = new MessagesStream(options.createdSeconds, options.includeUsage)
   const blocks = asArray(message['content']).flatMap((block, index): JsonObject[] => [
@@ -157,7 +157,7 @@ class MessagesStream implements StreamTranslator {
     this.#learnUsage(asObject(json['usage']))
   }
 
-  /** Null says that a count is not repeated, not that there is none. */
+  /** Null means that a count is not repeated, not that there is none. */
   #learnUsage(usage: JsonObject): void {
     for (const [name, value] of Object.entries(usage)) {
       if (value !== null && COUNTS.has(name)) this.#usage[name] = value

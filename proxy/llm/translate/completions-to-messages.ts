@@ -1,4 +1,4 @@
-// Clients that speak chat completions, and providers that speak messages.
+// Clients with chat completions, and providers with messages.
 import { completionsToMessages as toMessagesRequest } from './completions-request.ts'
 import { messagesErrorToCompletions, messagesToCompletions } from './completions-response.ts'
 import { messagesStreamToCompletions, messageToChunks } from './completions-stream.ts'

@@ -32,7 +32,7 @@ describe('completionsToMessages', () => {
         },
         { role: 'tool', tool_call_id: 'c1', content: 'one' },
         { role: 'tool', tool_call_id: 'c2', content: [{ type: 'text', text: 'two' }] },
-        { role: 'user', content: 'go on' },
+        { role: 'user', content: 'continue' },
       ],
     })
     expect(out).toEqual({
@@ -57,7 +57,7 @@ describe('completionsToMessages', () => {
           content: [
             { type: 'tool_result', tool_use_id: 'c1', content: 'one' },
             { type: 'tool_result', tool_use_id: 'c2', content: 'two' },
-            { type: 'text', text: 'go on' },
+            { type: 'text', text: 'continue' },
           ],
         },
       ],
@@ -198,7 +198,7 @@ describe('messagesToCompletions', () => {
     })
   })
 
-  it('brings errors into the other shape and knows what is none', () => {
+  it('translates errors and ignores other bodies', () => {
     expect(messagesErrorToCompletions({ type: 'error', error: { type: 'overloaded_error', message: 'busy' } })).toEqual(
       { error: { message: 'busy', type: 'overloaded_error', param: null, code: null } },
     )
@@ -245,7 +245,7 @@ const chunksOf = (text: string): unknown[] =>
     .map((line): unknown => JSON.parse(line.slice('data: '.length)))
 
 describe('messagesStreamToCompletions', () => {
-  it('gives role, text, tool call, finish reason, usage and [DONE]', () => {
+  it('returns role, text, tool call, finish reason, usage and [DONE]', () => {
     const out = translate(MESSAGE_STREAM, [])
     expect(out.endsWith('data: [DONE]\n\n')).toBe(true)
     const head = { id: 'msg_1', object: 'chat.completion.chunk', created: 5, model: 'claude' }
@@ -314,11 +314,11 @@ describe('messagesStreamToCompletions', () => {
     expect(chunksOf(translate(stream.join(''), [])).at(-1)).toMatchObject({ usage })
   })
 
-  it('leaves the usage chunk out when the client did not ask for it', () => {
+  it('drops the usage chunk if the client did not request it', () => {
     expect(translate(MESSAGE_STREAM, [], false)).not.toContain('"usage"')
   })
 
-  it('ends with an error chunk and no [DONE] when the stream breaks off or reports an error', () => {
+  it('ends with an error chunk and no [DONE] if the stream ends early or reports an error', () => {
     const broken = translate(MESSAGE_STREAM.slice(0, MESSAGE_STREAM.indexOf('event: message_stop')), [])
     expect(broken).toContain('"error"')
     expect(broken).not.toContain('[DONE]')

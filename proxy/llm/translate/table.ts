@@ -22,7 +22,7 @@ const WAYS: { readonly [From in FormatName]: readonly Way[] } = {
 export interface Conversion {
   readonly client: Format
   readonly sent: Format
-  /** undefined: both are the same, and bodies go on as they are. */
+  /** undefined: both are the same, and bodies are forwarded unchanged. */
   readonly translation: Translation | undefined
 }
 

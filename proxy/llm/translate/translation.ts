@@ -1,4 +1,4 @@
-// One translation between two formats: what a client says in its format, and what a provider answers in another.
+// One translation between two formats: that of the client, and that of the provider.
 import type { FormatName } from '#api/llm/formats.ts'
 import type { SseEvent } from '../../http/sse.ts'
 import type { JsonObject } from '../json.ts'
@@ -19,7 +19,7 @@ export interface Translation {
 
 export interface StreamOptions {
   readonly createdSeconds: number
-  /** The client wants an event with the usage. */
+  /** The client requested an event with the usage. */
   readonly includeUsage: boolean
 }
 

@@ -1,4 +1,4 @@
-// What cannot be translated, for the client of the request.
+// The parts of a request that cannot be translated, for its client.
 
-/** A request that cannot be said in the other format; the text is for the client. */
+/** A request that the other format cannot express; the text is for the client. */
 export class Untranslatable extends Error {}
