@@ -435,19 +435,13 @@ export interface OAuthEndpoint {
   clientAuth: OAuthClientAuth
 }
 /**
- * How the proxy authenticates at a token endpoint. The method is rendered also where it is the default.
+ * How the proxy authenticates at a token endpoint. The method is rendered also where it is the default. Without a client secret ClientSecretPost sends the identifier alone, and ClientSecretBasic fails.
  */
 export interface OAuthClientAuth {
   clientId: string
   method: 'ClientSecretBasic' | 'ClientSecretPost' | 'PrivateKeyJwt'
-  secretRef?: SecretRef1
+  secretRef?: SecretRef
   privateKeyJwt?: OAuthPrivateKeyJwt
-}
-/**
- * Points into RenderedSecrets. A key that is not there is a missing credential, never an empty one.
- */
-export interface SecretRef1 {
-  secret: string
 }
 /**
  * With method PrivateKeyJwt only, and required there.

@@ -25,6 +25,11 @@ export const SECRET = {
   queryToken: 'planted-query-token-19',
   wrongPassword: 'planted-wrong-password-20',
   keySetMember: 'planted-key-set-member-21',
+  awsAccessKey: 'planted-aws-access-key-22',
+  awsSecretKey: 'planted-aws-secret-key-23',
+  awsSessionToken: 'planted-aws-session-token-24',
+  oauthSecret: 'planted-oauth-secret-25',
+  idToken: 'planted-id-token-26',
 } as const
 
 export interface Ports {
@@ -61,6 +66,7 @@ const ROUTES = {
   'jwt-cookie': 'echo',
   'jwt-expression': 'echo',
   tunnel: 'echo',
+  aws: 'aws',
 }
 
 export interface Planted {
@@ -86,12 +92,23 @@ export function plantedManifests({ ports, tls, jwks }: Planted): string {
     secret('tunnel-keys', { Authorization: SECRET.tunnelKey }),
     secret('backend-keys', { Authorization: `Bearer ${SECRET.backendSecret}` }),
     secret('more-keys', { query: SECRET.backendQuery, cookie: SECRET.backendCookie }),
+    secret('aws-keys', {
+      accessKey: SECRET.awsAccessKey,
+      secretKey: SECRET.awsSecretKey,
+      sessionToken: SECRET.awsSessionToken,
+    }),
     secret('model-keys', { Authorization: SECRET.modelKey }),
     secret('users', { '.htaccess': `ann:{SHA}${createHash('sha1').update(SECRET.password).digest('base64')}\n` }),
     backend('echo', { static: { host: '127.0.0.1', port: upstream } }),
     backend('inline', {
       static: { host: '127.0.0.1', port: upstream },
       policies: { auth: { key: SECRET.inlineKey }, tls: undefined },
+    }),
+    backend('aws', {
+      static: { host: '127.0.0.1', port: upstream },
+      policies: {
+        auth: { cloudA: { secretRef: { name: 'aws-keys' }, serviceName: 'execute-api', region: 'eu-west-1' } },
+      },
     }),
     // The server speaks no TLS: the certificate of the proxy is loaded, and the call fails.
     backend('secure', {

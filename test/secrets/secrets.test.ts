@@ -15,7 +15,7 @@ import { grpcCollector, type TestCollector } from '#proxy/otlp/collector.testing
 import { closeServer, freePort, listening } from '#test/ports.ts'
 import { ON_LOOPBACK } from '#proxy/main.testing.ts'
 import { testIssuer } from '#proxy/auth/jwt.testing.ts'
-import { ISSUER, plantedManifests, SECRET } from './manifests.ts'
+import { ISSUER, plantedManifests, SECRET, withKey } from './manifests.ts'
 import { type Ask, askWatched, leaksIn, linesOfKey, printed, questions } from './outputs.ts'
 
 interface Rendered {
@@ -51,8 +51,8 @@ const PLAIN: Readonly<Record<string, ReadonlySet<string>>> = {
   headerValue: new Set(['the ConfigMap', 'the log', 'spans', 'log records']),
 }
 
-/** Manifests have no place for it; files of `gw run` do. */
-function withClientSecret({ config, secrets }: Rendered): Rendered {
+/** Manifests have no place for them yet: a secret of files of `gw run`, and those of token endpoints. */
+function withMoreSecrets({ config, secrets }: Rendered): Rendered {
   const jwtAuthentication = {
     mode: 'Optional' as const,
     providers: [{ issuer: 'https://idp.example' }],
@@ -63,8 +63,60 @@ function withClientSecret({ config, secrets }: Rendered): Rendered {
       ? { ...route, inlinePolicies: { ...route.inlinePolicies, jwtAuthentication } }
       : route,
   )
-  const more = { key: 'planted/client-secret', value: SECRET.clientSecret }
-  return { config: { ...config, routes }, secrets: { ...secrets, secrets: [...secrets.secrets, more] } }
+  const open = config.routes.find((route) => route.name.ruleName === 'open')
+  const echo = config.backends.find(({ key }) => key === 'default/echo')
+  if (open === undefined || echo === undefined) throw new Error('no route or backend to copy')
+  const oauthRoute = copied(open, [
+    ['/open', '/oauth'],
+    ['"open"', '"oauth"'],
+    ['default/echo', 'default/oauth'],
+  ])
+  const oauth = { ...copied(echo, [['default/echo', 'default/oauth']]), inlinePolicies: { auth: { crossAppAccess } } }
+  const more = [
+    { key: 'planted/client-secret', value: SECRET.clientSecret },
+    { key: 'planted/oauth-secret', value: SECRET.oauthSecret },
+    { key: 'planted/signing-key', value: tls.privateKey },
+    { key: 'planted/certificate', value: withKey(tls) },
+  ]
+  return {
+    config: { ...config, routes: [...routes, oauthRoute], backends: [...config.backends, oauth] },
+    secrets: { ...secrets, secrets: [...secrets.secrets, ...more] },
+  }
+}
+
+function copied<T>(value: T, replacements: readonly (readonly [string, string])[]): T {
+  let text = JSON.stringify(value)
+  for (const [from, to] of replacements) text = text.replaceAll(from, to)
+  return JSON.parse(text) as T // A copy, with other strings.
+}
+
+/** The echo server answers its calls with `{}`, which is no token. */
+const crossAppAccess = {
+  audience: 'https://app.example',
+  identityProvider: {
+    service: { backend: 'default/echo' },
+    path: '/token',
+    clientAuth: {
+      clientId: 'gateway',
+      method: 'ClientSecretPost' as const,
+      secretRef: { secret: 'planted/oauth-secret' },
+    },
+  },
+  resourceAuthorizationServer: {
+    service: { backend: 'default/echo' },
+    path: '/token',
+    clientAuth: {
+      clientId: 'gateway',
+      method: 'PrivateKeyJwt' as const,
+      privateKeyJwt: {
+        signingKeyRef: { secret: 'planted/signing-key' },
+        alg: 'ES256' as const,
+        assertionAudience: 'https://app.example/token',
+        certificateRef: { secret: 'planted/certificate' },
+        certificateHeader: 'x5c' as const,
+      },
+    },
+  },
 }
 
 /** What makes a token more than its claims, which may be seen. */
@@ -128,7 +180,7 @@ beforeAll(async () => {
       resource: {},
     },
   })
-  rendered = withClientSecret(source.rendered)
+  rendered = withMoreSecrets(source.rendered)
   const applied = await proxy.apply(rendered.config, rendered.secrets)
   if ('problem' in applied) throw new Error(applied.problem.message)
   const gateway = { ...proxy.ports, http }
@@ -214,6 +266,9 @@ function asks(): readonly Ask[] {
     { path: '/jwt-expression', headers: { 'x-jwt': good }, status: 200 },
     { path: '/jwt-expression', headers: { 'x-jwt': bad }, status: 401 },
     { path: '/tunnel', status: 200 },
+    { path: '/aws', status: 200 },
+    { path: '/oauth', status: 400 },
+    { path: '/oauth', headers: bearer(SECRET.idToken), status: 500 },
     // Nobody reads these.
     { path: `/inline?access_token=${queryToken}&a=1`, status: 200 },
     { path: `/inline?a=1&access%5Ftoken=${queryToken}`, status: 200 },
@@ -254,6 +309,12 @@ describe('fields that refer to secrets', () => {
     'listener privateKey': /^listeners\.tls\.privateKey$/,
     'policy/api-key-authentication keys': /apiKeyAuthentication\.keys$/,
     'policy/backend-auth key': /auth(?:\.credentials)?\.key$/,
+    'policy/cloud-a-auth accessKey': /auth\.cloudA\.secretRef\.accessKey$/,
+    'policy/cloud-a-auth secretKey': /auth\.cloudA\.secretRef\.secretKey$/,
+    'policy/cloud-a-auth sessionToken': /auth\.cloudA\.secretRef\.sessionToken$/,
+    'policy/oauth-client-auth secretRef': /clientAuth\.secretRef$/,
+    'policy/oauth-client-auth signingKeyRef': /privateKeyJwt\.signingKeyRef$/,
+    'policy/oauth-client-auth certificateRef': /privateKeyJwt\.certificateRef$/,
     'policy/backend-tls clientCertificate': /tls\.clientCertificate$/,
     'policy/backend-tls clientKey': /tls\.clientKey$/,
     'policy/basic-authentication users': /basicAuthentication\.users$/,
@@ -282,6 +343,8 @@ describe('planted secrets', () => {
     for (const secret of [backendSecret, backendQuery, backendCookie, inlineKey, headerValue, modelKey, tunnelKey]) {
       expect(all).toContain(secret)
     }
+    expect(all).toContain(`AWS4-HMAC-SHA256 Credential=${SECRET.awsAccessKey}/`)
+    expect(all).toContain(SECRET.awsSessionToken)
     // Passed on, and where nobody reads it.
     expect(all).toContain(tokens.good)
     expect(all).toContain(SECRET.queryToken)

@@ -28,9 +28,10 @@ export const crossAppAccess: AuthKind = ({ crossAppAccess: policy }, environment
       const subject = reader.read(exchange)
       if (subject === undefined)
         return exchange.fail('subjectTokenRejected', { log: 'no ID token', client: 'no ID token' })
+      // Also where the exchange fails: an access log of all headers must not show it.
+      reader.remove(exchange)
       const source = { ...crossAppSource(exchange, settings, subject), ...(entriesMax !== undefined && { entriesMax }) }
       const send = ({ value }: { readonly value: string }): undefined => {
-        reader.remove(exchange)
         write(exchange.request, value)
       }
       try {
