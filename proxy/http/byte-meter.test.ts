@@ -14,36 +14,36 @@ const PLACE = {
 }
 
 function meterOf(socket: { bytesRead: number; bytesWritten: number }) {
-  const told: TransferredBytes[] = []
-  const to = { transferred: (bytes: TransferredBytes) => void told.push(bytes) }
-  return { meter: new ByteMeter(socket, true), told, to }
+  const reported: TransferredBytes[] = []
+  const to = { transferred: (bytes: TransferredBytes) => void reported.push(bytes) }
+  return { meter: new ByteMeter(socket, true), reported, to }
 }
 
 describe('ByteMeter', () => {
-  it('tells what moved since the last time', () => {
+  it('reports what moved since the last time', () => {
     const socket = { bytesRead: 10, bytesWritten: 20 }
-    const { meter, told, to } = meterOf(socket)
+    const { meter, reported, to } = meterOf(socket)
     meter.report(to)
     meter.report(to)
     meter.place = PLACE
     socket.bytesWritten = 25
     meter.report(to)
-    expect(told).toEqual([
+    expect(reported).toEqual([
       { place: undefined, isTls: true, received: 10, sent: 20 },
       { place: PLACE, isTls: true, received: 0, sent: 5 },
     ])
   })
 
   it('knows the place of a request that is under way', () => {
-    const { meter, told, to } = meterOf({ bytesRead: 1, bytesWritten: 0 })
+    const { meter, reported, to } = meterOf({ bytesRead: 1, bytesWritten: 0 })
     meter.report(to, { place: PLACE })
-    expect(told).toMatchObject([{ place: PLACE }])
+    expect(reported).toMatchObject([{ place: PLACE }])
   })
 
-  it('tells nothing of a socket that does not count', () => {
+  it('reports nothing for a socket that does not count', () => {
     // A tunnel inside another connection is a stream, not a socket.
-    const { meter, told, to } = meterOf({} as { bytesRead: number; bytesWritten: number })
+    const { meter, reported, to } = meterOf({} as { bytesRead: number; bytesWritten: number })
     meter.report(to)
-    expect(told).toEqual([])
+    expect(reported).toEqual([])
   })
 })

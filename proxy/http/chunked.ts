@@ -28,7 +28,7 @@ type State = (typeof State)[keyof typeof State]
 /** A chunk of up to 4 GiB; also stops sizes padded with zeros. */
 const SIZE_DIGITS_MAX = 8
 /**
- * All chunk extensions of one message together: nobody has a use for them, and they cost work without carrying
+ * All chunk extensions of one message together: they have no use, and they cost work without carrying
  * data.
  */
 const EXTENSION_BYTES_MAX = 4096

@@ -3,8 +3,8 @@
 import type { RequestHandler } from './handler.ts'
 
 /**
- * Time between telling clients to go (`connection: close` on responses) and closing connections that are idle: a client
- * may be sending its next request on an idle connection, and closing it then would fail that request.
+ * Time between asking clients to leave (`connection: close` on responses) and closing idle connections: a client may
+ * be sending its next request on an idle connection, and closing it then would fail that request.
  */
 export const QUIET_MS = 1000
 

@@ -62,7 +62,7 @@ describe('time limits', () => {
     client.send('GET / HT')
     await settled(() => connection.bufferedBytes)
     connection.sweep(100 * SECOND)
-    // More bytes are no progress.
+    // More bytes do not count as progress.
     client.send('TP/1.1\r\nx')
     await settled(() => connection.bufferedBytes)
     connection.sweep(129 * SECOND)

@@ -145,7 +145,7 @@ export class ServerConnection
   ended(): void {
     // Half-close: a client that is done sending is taken to be gone, as by most proxies (a closed socket looks the
     // same,
-    // and a backend at work for nobody costs money); only a response that is wholly written is let go first.
+    // and a backend that works for no client costs money); only a response that is wholly written is let go first.
     if (this.#state === State.Flushing && !this.#writer.isActive) this.#isClosing = true
     else this.#transport.destroy()
   }
@@ -471,7 +471,7 @@ export class ServerConnection
     else this.#transport.destroy()
   }
 
-  /** Who waits for the body is told, and whatever comes of it, the answer is 408. */
+  /** The reader of the body gets an error, and in every case the answer is 408. */
   #bodyStalls(): void {
     const body = this.#incoming
     this.#incoming = undefined

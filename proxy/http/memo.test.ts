@@ -58,7 +58,7 @@ describe('a request head that repeats', () => {
     expect(written(head)).toBeUndefined()
   })
 
-  it('is parsed anew under other limits', () => {
+  it('is parsed again under other limits', () => {
     const parser = new RequestParser('http')
     parse(parser, HEAD)
     const bytes = Buffer.from(HEAD, 'latin1')

@@ -10,7 +10,7 @@ const LINGER_MS = 2000
 export const LINGER_BYTES_MAX = 1024 * 1024
 
 /**
- * What a connection waits for: `LastRequest` when the client has been told to leave, `Rest` for a body whose request is
+ * What a connection waits for: `LastRequest` when the client was asked to leave, `Rest` for a body whose request is
  * being answered already, `End` after its last response.
  */
 export type Awaited = 'Request' | 'LastRequest' | 'Head' | 'Body' | 'Rest' | 'End'

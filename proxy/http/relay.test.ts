@@ -344,7 +344,7 @@ describe('upgrades', () => {
     expect(client.text).toContain('HTTP/1.1 502')
   })
 
-  it('a 101 that nobody asked for is a 502', async () => {
+  it('a 101 without an upgrade request is a 502', async () => {
     const { proxy } = await start((socket) => {
       socket.write(SWITCH)
     })
@@ -354,7 +354,7 @@ describe('upgrades', () => {
     expect(proxy.finished[0]?.exchange.reason).toBe('UpstreamFailure')
   })
 
-  it('passes on a refusal, and the connection goes on', async () => {
+  it('passes on a refusal, and the connection continues', async () => {
     const { proxy } = await start((socket) => {
       socket.write('HTTP/1.1 426 Upgrade Required\r\ncontent-length: 2\r\n\r\nno')
     })

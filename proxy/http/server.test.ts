@@ -75,7 +75,7 @@ const MALFORMED: readonly (readonly [string, string, number])[] = [
   ['empty host', 'GET / HTTP/1.1\r\nhost:\r\n\r\n', 400],
   ['host with a path', 'GET / HTTP/1.1\r\nhost: a/b\r\n\r\n', 400],
   ['host with userinfo', 'GET / HTTP/1.1\r\nhost: u@a\r\n\r\n', 400],
-  ['method that is no token', 'G(T / HTTP/1.1\r\nhost: a\r\n\r\n', 400],
+  ['invalid method', 'G(T / HTTP/1.1\r\nhost: a\r\n\r\n', 400],
   ['empty method', ' / HTTP/1.1\r\nhost: a\r\n\r\n', 400],
   ['two spaces', 'GET  / HTTP/1.1\r\nhost: a\r\n\r\n', 400],
   ['space in the target', 'GET /a b HTTP/1.1\r\nhost: a\r\n\r\n', 400],
@@ -186,7 +186,7 @@ describe('reading requests', () => {
     expect(proxy.finished.length).toBe(1000)
   })
 
-  it('tells host, path, query and drops hop-by-hop fields, host and everything named in Connection', async () => {
+  it('passes host, path, query and drops hop-by-hop fields, host and everything named in Connection', async () => {
     const { proxy, upstream } = await start()
     const client = await proxy.connect()
     client.send(
@@ -370,7 +370,7 @@ describe('writing responses', () => {
   it.each([
     ['CRLF in a value', ['x', 'a\r\nset-cookie: b']],
     ['a character that latin1 writing turns into LF', ['x', 'a\u010ab']],
-    ['a name that is no token', ['x\r\ny', 'a']],
+    ['an invalid name', ['x\r\ny', 'a']],
   ])('%s becomes a 503, not a split response', async (_name, [name = '', value = '']) => {
     const { proxy } = await start({
       handle: respondWith(new HttpResponse(200, new HeaderList([name, value]), 'x', false)),
@@ -421,7 +421,7 @@ describe('writing responses', () => {
     expect(proxy.finished[0]?.isComplete).toBe(false)
   })
 
-  it('tells a generator when the client leaves', async () => {
+  it('ends a generator when the client leaves', async () => {
     let isStopped = false
     async function* endless(): AsyncGenerator<Buffer> {
       try {

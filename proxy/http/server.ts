@@ -177,7 +177,7 @@ class Server implements HttpServer {
   }
 
   #acceptHandle(handle: object): void {
-    // The facts need the socket and the connection needs the facts: nobody reads in between, and nothing can arrive
+    // The facts need the socket and the connection needs the facts: no code reads in between, and nothing can arrive
     // before this function returns.
     const transport = Transport.ofHandle(handle, NO_USER)
     transport.socket.setNoDelay(true)

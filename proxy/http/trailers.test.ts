@@ -92,7 +92,7 @@ describe('response trailers', () => {
     expect(text).toContain(chunks)
   })
 
-  it('not to a client that did not say so', async () => {
+  it('not to a client that did not ask for them', async () => {
     const { port } = await http1(`${RESPONSE}\r\n4\r\nbody\r\n0\r\n${TRAILERS}\r\n`)
     const client = await RawClient.connect(port)
     open.push({ close: () => client.socket.destroy() })

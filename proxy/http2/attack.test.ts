@@ -281,7 +281,7 @@ describe('malformed requests', () => {
   })
 })
 
-describe('fields that are no fields', () => {
+describe('invalid fields', () => {
   it.each([
     ['name with a space', ['x a', 'b']],
     ['empty name', ['', 'b']],
@@ -328,7 +328,7 @@ describe('smuggling to an HTTP/1.1 backend', () => {
     ['too few', '5', ['abc', END]],
     ['too few in frames', '5', ['ab', 'c', END]],
   ])(
-    'data that is not the announced length, %s: the stream ends, the connection goes on',
+    'data that is not the announced length, %s: the stream ends, the connection continues',
     async (_name, length, parts) => {
       const { proxy, attacker } = await scene({}, (request) => (request.startsWith('POST') ? '' : OK))
       attacker.headers(1, post(['content-length', length]), END_HEADERS)

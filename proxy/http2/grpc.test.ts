@@ -57,7 +57,7 @@ async function startServer(): Promise<{ port: number; seen: Seen; close(): void 
         return
       }
       call.sendMetadata(call.metadata)
-      if (text === 'fail') done({ code: grpc.status.NOT_FOUND, details: 'as told, é', metadata: trailers })
+      if (text === 'fail') done({ code: grpc.status.NOT_FOUND, details: 'as given, é', metadata: trailers })
       else done(null, call.request, trailers)
     },
     upload(call: grpc.ServerReadableStream<Buffer, Buffer>, done: grpc.sendUnaryData<Buffer>) {
@@ -172,7 +172,7 @@ describe('calls', () => {
   it('a status of the server arrives with its text and trailers', async () => {
     const { client, proxy } = await scene()
     const { error } = await unary(client, 'fail')
-    expect([error?.code, error?.details, error?.metadata.get('x-trailer')]).toEqual([5, 'as told, é', ['end']])
+    expect([error?.code, error?.details, error?.metadata.get('x-trailer')]).toEqual([5, 'as given, é', ['end']])
     await until(() => proxy.finished.length === 1)
     expect(proxy.finished[0]?.exchange.response?.grpcStatus).toBe('5')
   })
@@ -318,7 +318,7 @@ describe('the whole proxy', () => {
     expect([error?.code, error?.details]).toEqual([grpc.status.UNIMPLEMENTED, 'route not found'])
   })
 
-  it('shutdown: a call that runs goes on to its end', async () => {
+  it('shutdown: a running call continues to its end', async () => {
     const server = await startServer()
     const proxy = await testProxy({ routes: [], change: grpcRoute(server.port) })
     open.push(server, { close: () => proxy.stop() })

@@ -34,7 +34,7 @@ const keep = <T extends { close(): unknown }>(one: T): T => {
 const H2 = { target: { httpVersion: 'HTTP2' } } satisfies ProxyOptions
 const H1 = { target: { httpVersion: 'HTTP1' } } satisfies ProxyOptions
 
-/** Sends back what it got, piece by piece, and tells what it saw. */
+/** Sends back what it got, piece by piece, and reports what it received. */
 function echo(stream: ServerHttp2Stream): void {
   stream.respond({ ':status': 200, 'x-seen': 'h2' }, { waitForTrailers: true })
   stream.on('wantTrailers', () => stream.sendTrailers({ 'x-end': 'done' }))
@@ -224,7 +224,7 @@ describe('responses', () => {
     expect([answer.headers[':status'], answer.body]).toEqual([status, ''])
   })
 
-  it('HEAD and 304 keep the length the backend told', async () => {
+  it('HEAD and 304 keep the length from the backend', async () => {
     const upstream = keep(await startUpstream(answering('HTTP/1.1 200 OK\r\ncontent-length: 7\r\n\r\n')))
     const proxy = keep(await startProxy(upstream.port, H1))
     const answer = await ask(keep(connect(proxy.port)), { ...GET, ':method': 'HEAD' })
@@ -315,7 +315,7 @@ describe('responses', () => {
     await until(() => proxy.finished.length === 1)
   })
 
-  it('100-continue comes when somebody wants the body', async () => {
+  it('100-continue comes when the body is read', async () => {
     const backend = keep(await startHttp1Echo())
     const proxy = keep(await startProxy(backend.port, H1))
     const session = keep(connect(proxy.port))
@@ -436,7 +436,7 @@ describe('backpressure', () => {
     expect(written).toBeLessThan(2_000_000)
     expect((await ask(session, { ':path': '/', ':method': 'HEAD' })).headers[':status']).toBe(200)
     stream.resume()
-    await until(() => written > 10_000_000, 'the flow to go on')
+    await until(() => written > 10_000_000, 'the flow to continue')
   })
 
   it('a backend that does not read stops the client', async () => {
@@ -459,6 +459,6 @@ describe('backpressure', () => {
     await settled(() => accepted)
     expect(accepted).toBeLessThan(2_000_000)
     backend.streams[0]?.resume()
-    await until(() => accepted > 10_000_000, 'the flow to go on')
+    await until(() => accepted > 10_000_000, 'the flow to continue')
   })
 })

@@ -73,7 +73,7 @@ it('drain: notice, then GOAWAY; what runs ends well, then the connection closes'
   expect(proxy.finished[0]?.isComplete).toBe(true)
 })
 
-it('drain: a client that does not answer the ping is told all the same', async () => {
+it('drain: a client that does not answer the ping gets GOAWAY all the same', async () => {
   const proxy = await start()
   const client = await FrameClient.connect(proxy.port)
   open.push({ close: () => client.socket.destroy() })
@@ -87,13 +87,13 @@ it('drain: a client that does not answer the ping is told all the same', async (
   await expect.poll(() => proxy.server.openConnections).toBe(0)
 })
 
-it('a new connection of a draining server is told to go', async () => {
+it('a new connection of a draining server gets GOAWAY', async () => {
   const proxy = await start()
   proxy.server.drain()
   const client = session(proxy)
-  const told = once(client, 'goaway')
+  const goaway = once(client, 'goaway')
   // The notice leaves room for a request that was on its way.
-  const [code] = (await told) as [number]
+  const [code] = (await goaway) as [number]
   expect(code).toBe(constants.NGHTTP2_NO_ERROR)
   await until(() => client.destroyed)
 })
@@ -107,9 +107,9 @@ it('`close` of an exchange drains its connection after the response', async () =
     },
   })
   const client = session(proxy)
-  const told = once(client, 'goaway')
+  const goaway = once(client, 'goaway')
   expect((await ask(client, { ':path': '/' })).body).toBe('bye')
-  await told
+  await goaway
   await until(() => client.destroyed && proxy.server.openConnections === 0)
 })
 
@@ -134,7 +134,7 @@ it('idle connections and old connections get GOAWAY; busy ones stay until they a
 describe('a body of which nothing more comes', () => {
   const POST = { ':method': 'POST', ':path': '/', 'content-length': '100000' }
 
-  it('gets 408 and the end of its stream; the connection goes on', async () => {
+  it('gets 408 and the end of its stream; the connection continues', async () => {
     const proxy = await start({ limits: { bodyIdleTimeoutMs: 10_000 } }, '')
     const client = session(proxy)
     const stalled = client.request(POST)

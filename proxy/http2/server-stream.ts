@@ -319,7 +319,7 @@ export class ServerStream implements Connection, BodySource, BodySenderOwner {
   }
 
   #sendBody(fields: string[], body: NonNullable<OutgoingBody>): void {
-    // Streams are told to wait even where no trailers come: otherwise node would end the stream before it resets it,
+    // Streams wait for trailers even if none come: otherwise node would end the stream before it resets it,
     // and a body that was cut short would look whole.
     const waitForTrailers = isStreamed(body) || this.#response?.trailerSource !== undefined
     this.#stream.respond(fields, { waitForTrailers })

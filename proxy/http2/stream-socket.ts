@@ -10,7 +10,7 @@ import type { EndOfStream } from './end-of-stream.ts'
 const HIGH_WATER_BYTES = 65_536
 
 /**
- * `received`: bytes came. The stream is paused and nobody else reads it. It was made to wait for trailers: otherwise
+ * `received`: bytes came. The stream is paused and no other code reads it. It was made to wait for trailers: otherwise
  * node would end it before a reset, and what was cut would look whole.
  */
 export function streamSocket(stream: Http2Stream, end: EndOfStream, received: () => void): net.Socket {

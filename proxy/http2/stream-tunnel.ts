@@ -1,5 +1,5 @@
 // A CONNECT stream of an HTTP/2 client joined with a raw connection (RFC 9113 section 8.5): bytes both ways with
-// backpressure; each direction ends by itself. Knows no headers.
+// backpressure; each direction ends by itself. Does not depend on headers.
 import { constants, type ServerHttp2Stream } from 'node:http2'
 import type { TransportUser } from '../socket/transport.ts'
 import type { Tunnel } from '../socket/tunnel.ts'

@@ -277,7 +277,7 @@ describe('HTTP/2 client', () => {
     stream.close()
   })
 
-  it('leaves: the backend is told', async () => {
+  it('leaves: the backend gets the end', async () => {
     const plain = await http1Backend()
     const proxy = await through(plain.port, 'HTTP1')
     const stream = (await session(proxy.port)).request(EXTENDED, { endStream: false })

@@ -58,7 +58,7 @@ const DEADLINE_MS = 30_000
 export async function until(what: string, isTrue: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = performance.now() + DEADLINE_MS
   while (!(await isTrue())) {
-    if (performance.now() > deadline) throw new Error(`waited in vain: ${what}`)
+    if (performance.now() > deadline) throw new Error(`timeout while waiting: ${what}`)
     await delay(5)
   }
 }

@@ -208,11 +208,11 @@ describe.each(CLIENTS)('CONNECT by %s', (version, connect) => {
   })
 
   it('mode Tunnel: network authorization judges the client again', async () => {
-    const rule = { action: 'Deny', matchExpressions: ['source.connectHeaders["x-from"] == "nobody"'] } as const
+    const rule = { action: 'Deny', matchExpressions: ['source.connectHeaders["x-from"] == "anonymous"'] } as const
     await mode('Tunnel', {
       policies: [{ frontend: { networkAuthorization: { ...rule, matchExpressions: [...rule.matchExpressions] } } }],
     })
-    const { stream } = await connect(`a.test:${ports.tcp}`, { 'x-from': 'nobody' })
+    const { stream } = await connect(`a.test:${ports.tcp}`, { 'x-from': 'anonymous' })
     expect(await textOf(stream)).toBe('')
     expect(await textOf((await connect(`a.test:${ports.tcp}`, { 'x-from': 'me' })).stream)).toBe('hello')
   })
@@ -230,7 +230,7 @@ describe('a CONNECT over HTTP/1.1', () => {
     expect(await textOf(stream)).not.toContain('smuggled')
   })
 
-  it('that is refused ends the connection: what follows is no request', async () => {
+  it('that is refused ends the connection: what follows is not a request', async () => {
     await mode('Deny')
     const { status, stream } = await byHttp1('a.test:443')
     expect(status).toBe(405)
@@ -238,7 +238,7 @@ describe('a CONNECT over HTTP/1.1', () => {
     expect(await textOf(stream)).toBe('method not allowed')
   })
 
-  it.each(['a.test', 'http://a.test:80/', '/', '*', 'a.test:', 'a@b:80'])('%j is no authority', async (target) => {
+  it.each(['a.test', 'http://a.test:80/', '/', '*', 'a.test:', 'a@b:80'])('%j is not an authority', async (target) => {
     await mode('Route')
     expect((await byHttp1(target)).status).toBe(400)
   })

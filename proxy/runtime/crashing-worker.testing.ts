@@ -1,4 +1,4 @@
-// A worker of real parts that dies on demand, for the tests of the pool: `/throw` raises an exception nobody catches,
+// A worker of real parts that dies on demand, for the tests of the pool: `/throw` raises an uncaught exception,
 // `/exit` ends the thread, `/hang` never comes back, `/late` keeps it busy for 3 s. A configuration with a bind key
 // that begins with `deadly` kills it while it compiles.
 import { workerData } from 'node:worker_threads'

@@ -89,7 +89,7 @@ describe('a look', () => {
     expect([slow.look(), counted - atStart]).toEqual([19, 2])
   })
 
-  it('says that they are short until a while after the last want', () => {
+  it('reports a shortage until a while after the last refusal', () => {
     const one = room(FOR_CLIENTS)
     expect(one.room.isShort).toBe(false)
     one.room.look()

@@ -1,5 +1,5 @@
 // Keeps file descriptors free for one worker: looks a few times a second, has idle client connections closed while they
-// are short, and tells when that begins and ends. Never touches a request.
+// are short, and logs when that begins and ends. Never touches a request.
 import type { Logger } from '../log/logger.ts'
 import type { DescriptorRoom } from './descriptor-room.ts'
 

@@ -1,5 +1,5 @@
 // A proxy that stops while connections of every kind are open: it ends at the end of the drain time whatever its
-// clients and backends do, also where minimum and maximum are 0 or equal, and nobody is left with an open connection.
+// clients and backends do, also where minimum and maximum are 0 or equal, and no connection stays open.
 import { once } from 'node:events'
 import http from 'node:http'
 import http2 from 'node:http2'

@@ -1,6 +1,6 @@
 // What main thread and workers say to each other. Plain data: everything crosses by structured clone.
 // A configuration comes in two steps, so that workers never disagree: all prepare it, then all commit it. One that has
-// nobody to disagree with takes both at once.
+// no other worker takes both at once.
 import type { MessagePort } from 'node:worker_threads'
 import type { ConfigDelta } from '#api/ir/config-delta.ts'
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'

@@ -1,4 +1,4 @@
-// A connection that never ends, and clients that go on coming, for tests of shutdown. Not used by the proxy.
+// A connection that never ends, and clients that continue to connect, for tests of shutdown. Not used by the proxy.
 import { createServer } from 'node:http'
 import net from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'

@@ -23,7 +23,7 @@ describe('runProxy', () => {
     expect(await text('admin', '/config_dump')).toContain(`"${port}/infra/edge"`)
   })
 
-  it('tells of the memory of the process and of each worker', async () => {
+  it('reports the memory of the process and of each worker', async () => {
     const { text } = await startTestProxy()
     interface Report {
       readonly process: Readonly<Record<string, number>>

@@ -56,7 +56,7 @@ export interface RunningProxy {
   readonly closed: Promise<void>
   /** Ends a period of TLS session tickets, as each hour does. */
   rotateTickets(): void
-  /** Tells whoever fetches key sets that a token named a key which the set of this source lacks. */
+  /** Reports to the code that fetches key sets that a token named a key which the set of this source lacks. */
   onUnknownKey(listener: (source: string) => void): void
 }
 

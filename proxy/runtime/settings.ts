@@ -34,8 +34,8 @@ export interface ProxySettings {
   readonly sessionKeys: readonly Uint8Array[] | undefined
   /**
    * Routes and backends are written by others than those who run the process (`gw proxy serve`): backends may not lead
-   * to this host (upstream/backend-guard.ts), and the admin server wants a token (admin/admin-token.ts). No variable:
-   * whoever may set one could switch it off.
+   * to this host (upstream/backend-guard.ts), and the admin server requires a token (admin/admin-token.ts). Not a
+   * variable: whoever may set one could switch it off.
    */
   readonly servesTenants: boolean
   /** What backends may reach in spite of it. */

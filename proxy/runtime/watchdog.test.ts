@@ -16,7 +16,7 @@ it('names a thread that stands still for the time, not one that turns', () => {
   expect(look(dog, 6500, 5001)).toBeUndefined()
 })
 
-it('counts anew when its own look was late: everybody stood still then', () => {
+it('counts again after its own check was late: all threads stood still then', () => {
   const dog = watchdog()
   look(dog, 0, 1)
   expect(look(dog, 60_000, 1)).toBeUndefined()

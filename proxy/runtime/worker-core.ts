@@ -41,8 +41,8 @@ const QUIET_LOAD = 0.02
 /** How often a draining worker looks whether its connections are gone. */
 const DRAIN_POLL_MS = 20
 /**
- * Where there is a minimum, somebody has to be told that this proxy goes, and may be late: it stops accepting when
- * nobody came for so long. Whoever is accepted has as much time before the rest is cut.
+ * With a minimum, other systems have to notice that this proxy ends, and may be late: it stops accepting when
+ * no client came for so long. A client that is accepted has as much time before the rest is cut.
  */
 const DRAIN_QUIET_MS = 1000
 /**
@@ -275,10 +275,10 @@ export class WorkerCore {
   }
 
   /**
-   * Serves as usual for the minimum; then every response ends its connection. Without a minimum nobody is sent here by
-   * mistake: no connection is accepted any more. With one, listeners stay open until nobody came for a second, however
-   * long open connections last, and at the latest a second before the maximum, counted from the start, when the rest is
-   * cut.
+   * Serves as usual for the minimum; then every response ends its connection. Without a minimum no client comes here by
+   * mistake: no connection is accepted any more. With one, listeners stay open until no client came for a second,
+   * however long open connections last, and at the latest a second before the maximum, counted from the start, when the
+   * rest is cut.
    */
   async #drain(minMs: number, maxMs: number): Promise<void> {
     const start = performance.now()

@@ -118,7 +118,7 @@ export class WorkerHandle {
 
   prepare(message: ConfigMessage, timeoutMs: number): Promise<WorkerReply> {
     const reply = this.#expectEither('prepared', message.generation, timeoutMs)
-    this.#tell(message, false)
+    this.#send(message, false)
     return reply
   }
 
@@ -131,7 +131,7 @@ export class WorkerHandle {
   /** Both at once, where no other worker has a say. */
   prepareAndCommit(message: ConfigMessage, timeoutMs: number): Promise<WorkerReply> {
     const reply = this.#applied(message.generation, timeoutMs)
-    this.#tell(message, true)
+    this.#send(message, true)
     return reply
   }
 
@@ -141,7 +141,7 @@ export class WorkerHandle {
     return answer
   }
 
-  #tell(message: ConfigMessage, isCommitted: boolean): void {
+  #send(message: ConfigMessage, isCommitted: boolean): void {
     const { type, generation, config, secrets, rateLimits, endpoints } = message
     const sent = this.#sent
     this.post({

@@ -111,7 +111,7 @@ describe('a thread that does not do its work', () => {
     await until('the load is gone', async () => (await once(port)).status === 200)
     await until('it is counted', async () => (await test.metric('gw_overload_shed_requests_total')) > 0)
     expect(test.log()).toContain('overloaded: new requests are rejected cause=lag')
-    await until('the gauge says so', async () => (await test.metric('gw_overload_active')) === 0)
+    await until('the gauge is 0', async () => (await test.metric('gw_overload_active')) === 0)
     expect(await test.metric('gw_requests_total{')).toBeGreaterThan(0)
   })
 })
@@ -136,7 +136,7 @@ describe('stop', TIMEOUT, () => {
 
   it.each([
     ['at once without a minimum', { minMs: 0, maxMs: 2000 }, [0, 500]],
-    ['a second before the cut where clients go on coming', { minMs: 100, maxMs: 2500 }, [1300, 2000]],
+    ['a second before the cut while clients continue to come', { minMs: 100, maxMs: 2500 }, [1300, 2000]],
     ['a second before the cut where the minimum is the maximum', { minMs: 2500, maxMs: 2500 }, [1300, 2000]],
   ] as const)(
     'stops accepting %s, and serves all requests before, beside an open WebSocket',
@@ -156,7 +156,7 @@ describe('stop', TIMEOUT, () => {
         expect(answers).toBeGreaterThan(min === 0 ? -1 : 10)
         expect(refusedAfterMs).toBeGreaterThanOrEqual(min)
         expect(refusedAfterMs).toBeLessThan(max)
-        // The connection that is open goes on until the cut.
+        // The open connection continues until the cut.
         expect(await echoed(socket)).toBe('ping')
         await stopped
       } finally {
@@ -176,7 +176,7 @@ describe('stop', TIMEOUT, () => {
       const stopped = test.proxy.stop()
       for (let client = 0; client < 10; client++) {
         expect((await once(port)).status).toBe(200)
-        // Long enough for each worker to see that nobody is there, far from long enough for it to go.
+        // Long enough for each worker to see that there is no client, far from long enough for it to go.
         await delay(50)
       }
       await stopped

@@ -1,4 +1,4 @@
-// Ties a worker's core to its thread: messages in and out, log lines into the ring. An exception nobody caught ends the
+// Ties a worker's core to its thread: messages in and out, log lines into the ring. An uncaught exception ends the
 // thread; main replaces it.
 import { parentPort, workerData } from 'node:worker_threads'
 import { lineRingWriter } from '../log/line-ring.ts'

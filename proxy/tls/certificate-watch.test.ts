@@ -1,4 +1,4 @@
-// What is told of certificates that end: once in the log, always in metrics and the dump. The clock is the test's.
+// Reports of certificates that expire: once in the log, always in metrics and the dump. The clock is the test's.
 import { afterEach, expect, it } from 'vitest'
 import { emptyConfig } from '#api/ir/empty.ts'
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
@@ -52,29 +52,29 @@ function configOf(count: number, certificate: string): [RenderedConfig, Rendered
   ]
 }
 
-it('tells once when a certificate is about to end and once when it has ended, and again of the next one', () => {
+it('reports once that a certificate is about to expire, once that it has expired, and again for the next one', () => {
   const { watch, lines, at } = watchAt(days(0))
   watch.take(...configOf(1, short.certificate))
   at(days(7))
   expect(lines()).toEqual([])
-  const told = 'use=server owner=infra/edge.0 secret=a/one/tls.crt not_after'
+  const reported = 'use=server owner=infra/edge.0 secret=a/one/tls.crt not_after'
   for (const day of [8, 9]) at(days(day))
-  expect(lines()).toEqual([`warn\tcertificates a certificate expires soon ${told}`])
+  expect(lines()).toEqual([`warn\tcertificates a certificate expires soon ${reported}`])
   for (const day of [10, 11]) at(days(day))
-  expect(lines()).toEqual([`error\tcertificates a certificate has expired ${told}`])
+  expect(lines()).toEqual([`error\tcertificates a certificate has expired ${reported}`])
   watch.take(...configOf(1, long.certificate))
   at(days(11))
   expect(lines()).toEqual([])
   watch.take(...configOf(1, short.certificate))
   at(days(11))
-  expect(lines()).toEqual([`error\tcertificates a certificate has expired ${told}`])
+  expect(lines()).toEqual([`error\tcertificates a certificate has expired ${reported}`])
   watch.take(...configOf(0, ''))
   at(days(12))
   expect(lines()).toEqual([])
   expect(watch.shown()).toEqual([])
 })
 
-it('tells of one that is not valid yet', () => {
+it('reports one that is not valid yet', () => {
   const { watch, lines } = watchAt(madeMs - DAY_MS)
   watch.take(...configOf(1, long.certificate))
   watch.check()
@@ -84,7 +84,7 @@ it('tells of one that is not valid yet', () => {
   expect(watch.shown()).toMatchObject([{ state: 'notYetValid' }])
 })
 
-it('cuts a flood of lines, and says so', () => {
+it('limits a flood of lines, and logs how many are missing', () => {
   const { watch, lines, at } = watchAt(days(9))
   watch.take(...configOf(25, short.certificate))
   watch.check()
@@ -120,7 +120,7 @@ it('measures and shows the soonest to end first, a bounded number of them', () =
 it('looks at a configuration by itself', async () => {
   const { watch, lines } = watchAt(days(11))
   watch.take(...configOf(1, short.certificate))
-  const told: string[] = []
-  await expect.poll(() => told.push(...lines()), { timeout: 20_000 }).toBe(1)
-  expect(told).toEqual([expect.stringContaining('a certificate has expired')])
+  const reported: string[] = []
+  await expect.poll(() => reported.push(...lines()), { timeout: 20_000 }).toBe(1)
+  expect(reported).toEqual([expect.stringContaining('a certificate has expired')])
 })

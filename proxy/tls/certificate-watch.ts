@@ -1,5 +1,5 @@
-// Tells in time of certificates that end: the log once for each, metrics and the dump of the configuration always. Runs
-// on the main thread; whether a handshake succeeds is not decided here.
+// Reports certificates before they expire: the log once for each, metrics and the dump of the configuration always.
+// Runs on the main thread; whether a handshake succeeds is not decided here.
 import {
   CertificateReader,
   type CertificateState,
@@ -50,8 +50,8 @@ export class CertificateWatch {
   #taken: readonly [RenderedConfig, RenderedSecrets] | undefined
   #soon: NodeJS.Timeout | undefined
   #used: readonly UsedCertificate[] = []
-  /** What was told, of certificates that are in use. */
-  #told: ReadonlySet<string> = new Set()
+  /** Reports about certificates in use. */
+  #reported: ReadonlySet<string> = new Set()
 
   constructor(logger: Logger, nowMs: () => number = Date.now) {
     this.#logger = logger
@@ -67,7 +67,7 @@ export class CertificateWatch {
   check(): void {
     clearTimeout(this.#soon)
     this.#soon = undefined
-    const told = new Set<string>()
+    const reported = new Set<string>()
     let left = LINES_MAX
     let more = 0
     for (const one of this.#all()) {
@@ -75,14 +75,14 @@ export class CertificateWatch {
       if (level === undefined || message === undefined) continue
       const { state, use, owner, secret, notBefore, notAfter } = shownOf(one)
       const news = `${state} ${use} ${owner} ${secret ?? ''} ${notAfter}`
-      told.add(news)
-      if (this.#told.has(news)) continue
+      reported.add(news)
+      if (this.#reported.has(news)) continue
       const time = state === 'notYetValid' ? { not_before: notBefore } : { not_after: notAfter }
       if (left-- > 0) this.#logger.log(level, message, { use, owner, secret, ...time })
       else more++
     }
     if (more > 0) this.#logger.warn('further certificates expire soon, have expired or are not valid yet', { more })
-    this.#told = told
+    this.#reported = reported
   }
 
   /** The soonest to end first. */

@@ -56,7 +56,7 @@ const shown = async (port: number, options: tls.ConnectionOptions): Promise<stri
 }
 
 describe('several certificates', () => {
-  it('the one that bears the name is shown, else the first', async () => {
+  it('the one with the name is shown, else the first', async () => {
     const port = await start([second])
     const names = ['a.test', 'b.test', 'B.TEST', 'x.b.test', 'x.y.b.test', 'other.test', undefined]
     const seen = await Promise.all(names.map((servername) => shown(port, { ...(servername && { servername }) })))

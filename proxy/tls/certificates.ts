@@ -1,4 +1,4 @@
-// Which of several certificates of one listener a client is shown: those that bear the name it asked for, one for each
+// Which of several certificates of one listener a client is shown: those with the name it asked for, one for each
 // kind of key, of which OpenSSL takes what the client can verify. Without a fitting one, the first.
 import { X509Certificate } from 'node:crypto'
 
@@ -18,7 +18,7 @@ export class CertificateChoice {
   readonly #first: ChosenCertificates
   readonly #pairs: readonly (CertificatePair & { readonly leaf: X509Certificate })[]
 
-  /** @throws {Error} when one of several is no certificate. */
+  /** @throws {Error} if one of several is not a certificate. */
   constructor(first: CertificatePair, others: readonly CertificatePair[]) {
     this.#first = { key: '0', pairs: [first] }
     const all = others.length === 0 ? [] : [first, ...others]

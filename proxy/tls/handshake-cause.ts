@@ -12,7 +12,7 @@ const CAUSES: ReadonlyMap<string, string> = new Map([
   ['ERR_SSL_CERTIFICATE_VERIFY_FAILED', 'the certificate of the client is not valid'],
   ['ECONNRESET', 'client closed the connection during the handshake'],
 ])
-/** The client says so, by an alert. */
+/** The client reports it with an alert. */
 const ALERT = /ALERT_(.+)$/
 const DISTRUST: ReadonlySet<string> = new Set([
   'UNKNOWN_CA',

@@ -28,7 +28,7 @@ beforeAll(async () => {
         protocol: 'HTTPS',
         pair: certificateFor({ commonName: 'm', names: ['DNS:m.test'], issuer: ca }),
         tls: { clientCertificates: { mode: 'AllowInsecureFallback', caCertificates: ca.certificate } },
-        answers: '=has(source.subjectCn) ? source.subjectCn : "nobody"',
+        answers: '=has(source.subjectCn) ? source.subjectCn : "anonymous"',
       },
     ],
   })
@@ -126,7 +126,7 @@ async function failuresOf(cuts: ReadonlyMap<string, Cut>, options: tls.Connectio
     await Promise.all(
       rest.splice(0, AT_ONCE).map(async ([name, cut]) => {
         const answer = await answerTo(cut, options)
-        if (answer !== 'nobody') failures[name] = answer.trim()
+        if (answer !== 'anonymous') failures[name] = answer.trim()
       }),
     )
   }

@@ -35,7 +35,7 @@ export interface Arrival {
   /** Names of the keys that sealed the tickets it brought. */
   readonly ticketNames: readonly Buffer[]
   readonly startMs: number
-  /** The handshake is over, one way or the other. False: somebody else said so before. */
+  /** The handshake is over, one way or the other. False: it was already over. */
   readonly settled: () => boolean
 }
 
@@ -45,7 +45,7 @@ export class TlsListenerServer {
   readonly #servers: TicketedServer
   /** Of a connection that has no address by which it could be found again: set while its server is made. */
   #ownKey: string | undefined = undefined
-  /** By the client's address: the socket that comes out of a handshake does not tell which one went in. */
+  /** By the client's address: the socket after a handshake has no reference to the one before it. */
   readonly #arrivals = new Map<string, Arrival>()
   #slot: HandlerSlot | undefined = undefined
   #closing: ClosingHandler | undefined = undefined

@@ -80,7 +80,7 @@ describe('certificate rotation', () => {
         socket.destroy()
         return commonName === name
       })
-      await until('load goes on', () => load.count() > before + 200)
+      await until('load continues', () => load.count() > before + 200)
     }
     expect(await load.stop()).toEqual([])
   })

@@ -109,7 +109,7 @@ describe.each(VERSIONS)('s_client %s', (version) => {
     expect((await visit(version, { session: 'session' })).isReused).toBe(true)
   })
 
-  it('resumes after a change of routes, which is none of TLS', async () => {
+  it('resumes after a change of routes, which does not affect TLS', async () => {
     await visit(version, { keeps: 'session' })
     await gateway.apply(setup(people.certificate, 'changed'))
     const again = await visit(version, { session: 'session' })

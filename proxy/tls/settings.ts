@@ -15,7 +15,7 @@ export interface TlsSettings {
   /** PEM, leaf first. */
   readonly certificate: string
   readonly privateKey: string
-  /** Shown to clients that ask for a name which they bear, and the first does not. */
+  /** Shown to clients that ask for a name that they have and the first does not. */
   readonly moreCertificates: readonly CertificatePair[]
   /** The pair is that of an authority that signs what is shown. */
   readonly signsCertificates: boolean

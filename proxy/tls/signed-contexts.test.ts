@@ -56,7 +56,7 @@ describe('the library of certificates', () => {
 })
 
 describe('certificates signed on demand', () => {
-  it('bear the name that is asked for, and clients of the authority verify them', async () => {
+  it('have the name that is asked for, and clients of the authority verify them', async () => {
     const port = await start()
     for (const name of ['a.test', 'b.a.test', 'UPPER.test', 'a.test']) {
       const socket = await connect(port, name)
@@ -150,7 +150,7 @@ describe('SignedContexts', () => {
     expect([contexts.size, contexts.for('n0.test', now) === first]).toEqual([256, true])
   })
 
-  it('signs anew when half of the time is over', () => {
+  it('signs again when half of the time is over', () => {
     const contexts = new SignedContexts(ca, {})
     const now = Date.now()
     const first = contexts.for('a.test', now)

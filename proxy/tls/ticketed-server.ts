@@ -1,6 +1,6 @@
 // The tls.Servers of one listener: one for each set of certificates that clients are shown, and each of them once more
 // for clients that bring a ticket of the hour before, since node knows one ticket key for each server. The ClientHello
-// tells which of them it has to be: by the name it asks for, and by the name of the key that sealed its ticket.
+// determines which of them it has to be: by the name it asks for, and by the name of the key that sealed its ticket.
 import { Buffer } from 'node:buffer'
 import { hkdfSync } from 'node:crypto'
 import tls from 'node:tls'
@@ -10,7 +10,7 @@ import type { SignedContexts } from './signed-contexts.ts'
 import { createSignedContexts } from './signing.ts'
 import type { TicketSecrets } from './ticket-secrets.ts'
 
-/** As OpenSSL wants them: name, secret of the signature, secret of the cipher. */
+/** In the form of OpenSSL: name, secret of the signature, secret of the cipher. */
 const KEY_BYTES = 48
 const NAME_BYTES = 16
 
@@ -43,7 +43,7 @@ export class TicketedServer {
 
   /**
    * After `loadSigning` where the settings ask for it.
-   * @throws {Error} when one of several certificates is none, or one that has to sign is no authority.
+   * @throws {Error} if one of several certificates is invalid, or one that has to sign is not an authority.
    */
   constructor(settings: TlsSettings, parts: TicketedServerParts) {
     this.#settings = settings

@@ -68,7 +68,7 @@ describe('certificate by server name', () => {
     expect((await shakeHands(port)).commonName).toBe('any')
   })
 
-  it('tells expressions the scheme and the name', async () => {
+  it('gives expressions the scheme and the name', async () => {
     expect(await get(port, 'other.test')).toMatchObject({ status: 200, body: 'https other.test' })
   })
 
@@ -163,7 +163,7 @@ describe('client certificates', () => {
     answers: EXPRESSION,
   })
 
-  it('AllowValidOnly lets in verified ones and tells expressions who they are', async () => {
+  it('AllowValidOnly accepts verified ones and gives expressions their identity', async () => {
     const own = await freePort()
     const proxy = await startTlsProxy({ listeners: [listener('AllowValidOnly', own)] })
     try {
@@ -184,7 +184,7 @@ describe('client certificates', () => {
 
   it('AllowInsecureFallback lets in everybody and believes only what is verified', async () => {
     const own = await freePort()
-    const answers = '=has(source.spiffeId) ? source.spiffeId : "nobody"'
+    const answers = '=has(source.spiffeId) ? source.spiffeId : "anonymous"'
     const proxy = await startTlsProxy({ listeners: [{ ...listener('AllowInsecureFallback', own), answers }] })
     try {
       const bodies = []
@@ -193,7 +193,7 @@ describe('client certificates', () => {
         bodies.push((await ask(socket, 'm.test')).body)
         socket.destroy()
       }
-      expect(bodies).toEqual(['nobody', 'nobody', 'spiffe://td.test/ns/shop/sa/cart'])
+      expect(bodies).toEqual(['anonymous', 'anonymous', 'spiffe://td.test/ns/shop/sa/cart'])
     } finally {
       await proxy.stop()
     }
@@ -213,19 +213,19 @@ describe('client certificates', () => {
     'AllowInsecureFallback serves a client whose certificate names the authority but is signed by another key: %s, %s',
     async (key, maxVersion) => {
       const own = await freePort()
-      const answers = '=has(source.subjectCn) ? source.subjectCn : "nobody"'
+      const answers = '=has(source.subjectCn) ? source.subjectCn : "anonymous"'
       const proxy = await startTlsProxy({ listeners: [{ ...listener('AllowInsecureFallback', own), answers }] })
       try {
         const options = { maxVersion, ...credentials(forged(key)) }
         for (let i = 0; i < 3; i++) {
           const { socket } = await shakeHands(own, { servername: 'm.test', ...options })
-          expect((await ask(socket, 'm.test')).body).toBe('nobody')
-          expect((await ask(socket, 'm.test')).body).toBe('nobody')
+          expect((await ask(socket, 'm.test')).body).toBe('anonymous')
+          expect((await ask(socket, 'm.test')).body).toBe('anonymous')
           socket.destroy()
         }
         const piecemeal = await throughPieces(own)
         const { socket } = await shakeHands(piecemeal, { servername: 'm.test', ...options })
-        expect((await ask(socket, 'm.test')).body).toBe('nobody')
+        expect((await ask(socket, 'm.test')).body).toBe('anonymous')
         socket.destroy()
       } finally {
         await proxy.stop()

@@ -1,6 +1,6 @@
-// Where clients without a valid certificate are let in, a certificate that failed to be verified must not end the
-// connection. OpenSSL leaves the error of the signature in its queue though the handshake goes on, and node:tls takes
-// it for an error of the connection (SSL_get_error wants the queue to be empty before the call).
+// Where clients without a valid certificate are accepted, a certificate that fails verification must not end the
+// connection. OpenSSL keeps the error of the signature in its queue although the handshake continues, and node:tls
+// takes it for an error of the connection (SSL_get_error needs an empty queue before the call).
 import tls from 'node:tls'
 
 type Report = (this: unknown, error: Error) => void
@@ -11,7 +11,7 @@ interface WithHandle {
   readonly _handle?: { onerror?: Report } | null
 }
 
-/** Called by node:tls for each socket that it makes, and by nobody else. */
+/** Called by node:tls for each socket that it makes, and by no other code. */
 interface WithInit {
   _init?: Init
 }
@@ -26,7 +26,7 @@ let isWatching = false
 /**
  * `handOver` gives a connection to a tls.Server, which makes the socket of its handshake at once and shows it only when
  * the handshake is over. For that socket errors of the TLS library still end the connection, others do not. A handshake
- * that does not go on ends at its deadline.
+ * that does not continue ends at its deadline.
  */
 export function withoutVerificationErrors(handOver: () => void): void {
   watch()

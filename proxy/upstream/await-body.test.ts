@@ -52,7 +52,7 @@ describe('HTTP/1', () => {
     expect(upstream.sockets.length).toBe(1)
   })
 
-  it('goes on when the rest has come, byte by byte, in order', async () => {
+  it('continues after the rest has arrived, byte by byte, in order', async () => {
     const { proxy, upstream } = await start()
     const client = await proxy.connect()
     const body = Array.from({ length: 5000 }, (_, i) => String(i % 10)).join('')
@@ -99,7 +99,7 @@ describe('HTTP/2', () => {
   ]
   const { Data, Reset } = http2.FrameType
 
-  it('part of a small body takes no connection, and goes on when the rest has come', async () => {
+  it('part of a small body takes no connection, and continues after the rest has arrived', async () => {
     const { proxy, upstream, client } = await frames()
     client.headers(1, withLength(2), http2.END_HEADERS).write(http2.frame(Data, 0, 1, 'a'))
     await until(() => proxy.handled.length === 1)

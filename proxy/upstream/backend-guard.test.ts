@@ -29,7 +29,7 @@ afterEach(async () => {
 describe('backendGuard', () => {
   const guard = backendGuard(NOTHING, [OWN])
 
-  it.each(DENIED_ADDRESSES)('%s is no backend, whoever names it, but the process itself', (address) => {
+  it.each(DENIED_ADDRESSES)('%s is not allowed as a backend, except for the process itself', (address) => {
     expect(guard.admits(address, undefined)).toBe(false)
     expect(guard.admits(address, 'Service')).toBe(false)
     expect(guard.admits(address, 'Process')).toBe(true)

@@ -1,4 +1,4 @@
-// One request on its way to a backend: what to send, its deadline, and exactly one outcome. Knows no sockets.
+// One request on its way to a backend: what to send, its deadline, and exactly one outcome. Does not depend on sockets.
 import type { Detail } from '../exchange/diagnosis.ts'
 import { FAILURES, type FailureCode } from '../exchange/errors.ts'
 import type { Exchange } from '../exchange/exchange.ts'
@@ -50,8 +50,8 @@ export type CallFailure = Extract<
   | 'requestTimeoutRead'
 >
 
-/** What callers are told apart; all others are `upstreamFailure`. */
-const TOLD: ReadonlySet<CallFailure> = new Set<UpstreamFailureCode>([
+/** Failures with a code of their own for callers; all others are `upstreamFailure`. */
+const DISTINCT: ReadonlySet<CallFailure> = new Set<UpstreamFailureCode>([
   'dnsFailure',
   'addressDenied',
   'overloaded',
@@ -77,7 +77,7 @@ export abstract class UpstreamCall implements Expiring {
   carrier: CallCarrier | undefined = undefined
   /** A second try after a dead kept-alive connection was made. */
   isRetried = false
-  /** The backend chose another version than it did before; nobody is asked for ever. */
+  /** The backend chose another version than before; the call is not repeated forever. */
   isMoved = false
   /** It failed, and another endpoint may take it: nothing was sent, or all of it may be sent again. */
   isMovable = false
@@ -346,7 +346,7 @@ export class SendCall extends UpstreamCall {
 }
 
 function isKnown(code: CallFailure): code is UpstreamFailureCode {
-  return TOLD.has(code)
+  return DISTINCT.has(code)
 }
 
 const EMPTY_BODY: StreamBody = {

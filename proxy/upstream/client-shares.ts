@@ -31,7 +31,7 @@ export class ClientShares {
   }
 }
 
-/** `free`: what nobody uses. */
+/** `free`: the unused part. */
 export function mayTakeMore({ count }: Share, free: number): boolean {
   return count < SHARE_OF_FREE * free
 }

@@ -271,7 +271,7 @@ describe('deadlines', () => {
     await until(() => upstream.sockets[0]?.readableEnded === true || upstream.sockets[0]?.destroyed === true)
   })
 
-  it('a deadline ends with the response head: a long body goes on', async () => {
+  it('a deadline ends with the response head: a long body continues', async () => {
     const { proxy } = await start(
       (socket) => {
         socket.write('HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nabc')
@@ -303,7 +303,7 @@ describe('deadlines', () => {
     expect(proxy.client.openConnections).toBe(0)
   })
 
-  it('tells refused connections and unknown names apart', async () => {
+  it('distinguishes refused connections from unknown names', async () => {
     const server = net.createServer().listen(0, '127.0.0.1')
     await once(server, 'listening')
     const port = portOf(server)

@@ -30,9 +30,9 @@ const NOTHING = Buffer.alloc(0)
 
 /** The other end of a connection. */
 export interface PeerPlace {
-  /** undefined: nobody knows, as behind a proxy. */
+  /** undefined: unknown, as behind a proxy. */
   readonly address?: string | undefined
-  /** Set: there is a proxy that is to pass requests on; what it wants to see in them. */
+  /** Set: there is a proxy that is to pass requests on; the fields it requires in them. */
   readonly proxyFields?: readonly string[] | undefined
 }
 
@@ -132,7 +132,7 @@ export class UpstreamConnection implements TransportUser, BodySource, BodyWriter
       if (this.#incoming !== undefined) at = this.#takeBody(buffer, at, end)
       else if (this.#call !== undefined) at = this.#takeHead(this.#call, buffer, at, end)
       else {
-        // Bytes nobody asked for: the next response could be forged (response queue poisoning).
+        // Bytes without a request: the next response could be forged (response queue poisoning).
         this.#isKeepAlive = false
         this.destroy()
         break

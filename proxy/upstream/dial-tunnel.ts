@@ -73,7 +73,7 @@ class TunnelDialing implements Dial {
     }
   }
 
-  /** Of a host that nobody resolves here: other names are the proxy's to resolve, and to judge. */
+  /** For hosts that are not resolved here: the proxy on the way resolves and checks other names. */
   #denial({ guard: ofProcess }: DnsCache): DialFault | undefined {
     const { host, guard, namedBy } = this.#target
     if (guard !== undefined) {

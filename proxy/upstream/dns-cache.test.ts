@@ -123,7 +123,7 @@ describe('DnsCache', () => {
     expect(lookups.length).toBe(asked + 1)
   })
 
-  it('tells the error of a name that never resolved, and does not ask again at once', () => {
+  it('returns the error of a name that never resolved, and does not ask again at once', () => {
     const { lookups, clock, resolve } = setUp()
     const results = resolve()
     lookups[0]?.(new Error('ENOTFOUND'), [])
@@ -138,7 +138,7 @@ describe('DnsCache', () => {
     expect(results.at(-1)).toEqual({ addresses: ['1.1.1.1'], error: undefined })
   })
 
-  it('asks first for a name that nobody used for its whole time to live', () => {
+  it('asks first for a name that was unused for its whole time to live', () => {
     const { lookups, clock, resolve } = setUp()
     const results = resolve()
     lookups[0]?.(undefined, ['1.1.1.1'], 5000)
@@ -151,7 +151,7 @@ describe('DnsCache', () => {
     resolve()
     lookups[2]?.(new Error('SERVFAIL'), [])
     expect(results.at(-1)?.addresses).toEqual(['2.2.2.2'])
-    // Out of order: nobody waits for it again.
+    // Broken: no request waits for it again.
     clock.nowMs = 30_000
     resolve()
     expect(results.length).toBe(4)

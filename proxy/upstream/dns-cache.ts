@@ -5,15 +5,15 @@ import type { BackendGuard } from './backend-guard.ts'
 import { systemLookup } from './system-lookup.ts'
 import type { Lookup } from './lookup.ts'
 
-/** Of a resolver that tells none. */
+/** For a resolver that returns none. */
 const TTL_MS = 30_000
-/** Bounds of a time to live that a name server told. */
+/** Bounds of a time to live from a name server. */
 const TTL_MS_MIN = 5000
 const TTL_MS_MAX = 300_000
 /** After a failure; doubles with each one. */
 const RETRY_MS = 100
 const RETRY_MS_MAX = 5000
-/** A name that nobody used for long has its old addresses used again when the fresh ones take longer than this. */
+/** The old addresses of a name that was unused for long are used again if new ones take longer than this. */
 const FRESH_WAIT_MS = 1000
 const ENTRIES_MAX = 4096
 /** An address that could not be connected to comes last for so long. */
@@ -33,7 +33,7 @@ interface Entry {
   failures: number
   /** No question before then. */
   freshUntilMs: number
-  /** From then on the answer is too old to be used without asking; nobody used the name for its whole time to live. */
+  /** From then on the answer is too old to be used without a lookup; the name was unused for its whole time to live. */
   usableUntilMs: number
   next: number
   /** Addresses that could not be connected to, and until when they come last. */
@@ -86,7 +86,7 @@ export class DnsCache {
     return entry.addresses
   }
 
-  /** Nobody could connect to it. The others are tried first for a while. */
+  /** No connection to it succeeded. The others are tried first for a while. */
   failed(host: string, address: string): void {
     const entry = this.#entries.get(host)
     if (entry?.addresses.includes(address) === true) entry.failed.set(address, this.#now() + FAILED_MS)
@@ -114,7 +114,7 @@ export class DnsCache {
     return entry
   }
 
-  /** The oldest entry nobody waits for. */
+  /** The oldest entry without waiting requests. */
   #evict(): boolean {
     for (const [host, entry] of this.#entries) {
       if (entry.isRefreshing) continue
@@ -151,7 +151,7 @@ export class DnsCache {
     entry.error = error
     entry.freshUntilMs = this.#now() + Math.min(RETRY_MS * 2 ** entry.failures, RETRY_MS_MAX)
     entry.failures++
-    // Nobody waits again for a resolver that is out of order.
+    // No request waits again for a broken resolver.
     entry.usableUntilMs = Infinity
   }
 

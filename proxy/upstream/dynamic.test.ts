@@ -94,7 +94,7 @@ describe('a name that resolves to', () => {
   })
 
   it.each(['127.2', '2130706434', '0x7f.2', 'localhost', 'a.localhost', 'ip6-loopback', 'metadata.google.internal'])(
-    'this host in disguise (%s) is no destination, and nobody resolves it',
+    'this host in disguise (%s) is rejected without a lookup',
     async (host) => {
       const asked: string[] = []
       const dns = new DnsCache((name, done) => {
@@ -107,7 +107,7 @@ describe('a name that resolves to', () => {
     },
   )
 
-  it.each(DENIED_ADDRESSES)('%s is no destination', async (address) => {
+  it.each(DENIED_ADDRESSES)('%s is rejected as a destination', async (address) => {
     const dns = new DnsCache((_host, done) => done(undefined, [address]))
     const { guard } = dynamicForwarding([], { names: dns })
     await expect(ask(clientOf(), targetOf('evil.test', 80, dns, { guard }))).rejects.toThrow(/evil.test resolves to/)
@@ -139,7 +139,7 @@ it('a time to live is kept within bounds', () => {
   expect(lookups).toBe(4)
 })
 
-it('names that nobody answers for are bounded', () => {
+it('names without an answer are bounded', () => {
   const dns = new DnsCache(() => {})
   const refused: string[] = []
   for (let i = 0; i < 4100; i++) {

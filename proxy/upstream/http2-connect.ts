@@ -15,7 +15,7 @@ import { chosenBy, type HttpProtocol, offered } from './protocols.ts'
 import { resolveTarget } from './resolve-target.ts'
 import type { UpstreamTarget, UpstreamTls, UpstreamTunnel } from './target.ts'
 
-/** RFC 9113 section 6.5.2: what a peer may send before it is told more is up to it, so every bound is ours. */
+/** RFC 9113 section 6.5.2: a peer may exceed them until it receives them, so every bound is enforced here. */
 const SETTINGS: http2.Settings = { enablePush: false, initialWindowSize: 1_048_576, maxHeaderListSize: 65_536 }
 /** Megabytes; messages are bounded, so more means a peer that floods. */
 const SESSION_MEMORY_MAX = 16
@@ -138,7 +138,7 @@ class Connecting implements Expiring {
     this.#try(this.#others)
   }
 
-  /** Where nobody takes HTTP/1.1 only HTTP/2 is asked for. */
+  /** If no caller accepts HTTP/1.1, only HTTP/2 is offered. */
   #offer(upstreamTls: UpstreamTls): string[] {
     const { alpnProtocols } = upstreamTls
     const isOpen = this.#options.chosenHttp1 !== undefined && alpnProtocols !== undefined
@@ -176,7 +176,7 @@ class Connecting implements Expiring {
     try {
       return this.#openSocket(address)
     } catch (error) {
-      // A certificate, a key or a bundle that is none.
+      // An invalid certificate, key or bundle.
       this.#fail(setupProblem(error))
       return undefined
     }
@@ -199,7 +199,7 @@ class Connecting implements Expiring {
     }
     session.on('error', onError)
     session.once('close', onClose)
-    // After an alert, as for want of a client certificate, a TLS socket stays open, and the session waits for its end.
+    // After an alert, as for a missing client certificate, a TLS socket stays open, and the session waits for its end.
     socket.on('error', () => socket.destroy())
     session.once('remoteSettings', () => {
       if (this.#session !== session || !this.#finish()) return
@@ -221,7 +221,7 @@ class Connecting implements Expiring {
     this.#socket = undefined
     this.#session = undefined
     if (session === undefined) {
-      // An error that still comes has nobody to tell.
+      // Later errors are ignored.
       socket?.on('error', () => undefined)
       socket?.destroy()
     } else session.destroy()

@@ -44,7 +44,7 @@ describe('sessions', () => {
     expect([server.sessions.length, proxy.client.openConnections, proxy.client.idleConnections]).toEqual([1, 1, 1])
   })
 
-  it('more than the backend allows at once: further sessions, in order, nobody fails', async () => {
+  it('more than the backend allows at once: further sessions, in order, without failures', async () => {
     const held: ServerHttp2Stream[] = []
     const server = await backend((stream) => held.push(stream), 10)
     const proxy = keep(await startProxy(server.port, H2))
@@ -188,7 +188,7 @@ describe('deadlines', () => {
     ])
   })
 
-  it('nobody listens: 503', async () => {
+  it('no listener: 503', async () => {
     const server = net.createServer()
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')

@@ -32,7 +32,7 @@ const STREAMS_EXPECTED = 100
 /** Calls that wait for a stream; one more fails at once instead of growing the line. */
 const WAITING_MAX = 4096
 const IDLE_MS = 90_000
-/** What a backend may send that nobody reads yet: constant memory for slow clients. */
+/** What a backend may send before it is read: constant memory for slow clients. */
 const SETTINGS = { initialWindowSize: 262_144, maxHeaderListSize: 131_072 } as const
 /** Megabytes, as node counts them: 100 streams with full windows. */
 const SESSION_MEMORY_MAX = 64
@@ -177,7 +177,7 @@ export class Http2Pool implements SessionOwner {
   /** As many as the calls that wait need. */
   #connect(): void {
     if (this.#isClosed) return
-    // Looked at anew each time: an attempt may fail at once, and take those who waited with it.
+    // Checked again each time: an attempt may fail at once, and take those who waited with it.
     while (
       this.#connecting < Math.min(Math.ceil(this.#waiting.length / STREAMS_EXPECTED), CONNECTING_MAX) &&
       this.#sessions.size + this.#connecting < SESSIONS_MAX

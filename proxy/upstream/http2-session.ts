@@ -29,7 +29,7 @@ export interface SessionTransport {
 export interface SessionOwner {
   /** There is room for another stream. */
   roomChanged(): void
-  /** A stream the backend refused unseen. True: its call goes on elsewhere. */
+  /** A stream the backend refused unseen. True: its call continues elsewhere. */
   refused(stream: UpstreamStream): boolean
   closed(session: UpstreamSession): void
 }
@@ -146,7 +146,7 @@ export class UpstreamSession implements StreamCarrier {
     return goesOn
   }
 
-  /** Nothing came since the call began: the connection may be dead, and every later call would wait in vain. */
+  /** Nothing came since the call began: the connection may be dead, and every later call would wait for nothing. */
   doubts(startedMs: number): void {
     if (this.#lastReceivedMs < startedMs) this.#ask()
   }

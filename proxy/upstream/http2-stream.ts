@@ -1,5 +1,5 @@
-// One call to a backend on an HTTP/2 stream, from the moment it waits for one until its response is read. Knows no
-// pools.
+// One call to a backend on an HTTP/2 stream, from the moment it waits for one until its response is read. Does not
+// depend on pools.
 import { constants, type ClientHttp2Stream } from 'node:http2'
 import { shown } from '../exchange/diagnosis.ts'
 import { BodyAborted } from '../message/body.ts'
@@ -34,7 +34,7 @@ export interface StreamCarrier {
   received(): void
   /** The backend said that it has not touched the stream of that id, and never will. */
   isUntouched(id: number | undefined): boolean
-  /** The stream is gone. `isRefused`: the backend has done nothing with it. True: the call goes on elsewhere. */
+  /** The stream is gone. `isRefused`: the backend has done nothing with it. True: the call continues elsewhere. */
   released(stream: UpstreamStream, rstCode: number | undefined, isRefused: boolean): boolean
   /** The call that began then was given up without an answer. */
   doubts(startedMs: number): void

@@ -173,7 +173,7 @@ describe('one address of several is a black hole', () => {
   })
 
   it('HTTP/1.1: likewise', async () => {
-    // Nobody takes connections that wait in a full line, so a handshake stands for it.
+    // Connections in a full backlog are not accepted, so a handshake stands for it.
     const { port } = await startTwo((name) => hole(name)(overHttp1))
     const { dns } = nameServer([FIRST, SECOND])
     const skipping = {

@@ -24,7 +24,7 @@ export class NamedAddresses {
     return isNew
   }
 
-  /** `address` undefined: nobody knows what a connection was opened to. */
+  /** `address` undefined: the address of a connection is unknown. */
   has(address: string | undefined): boolean {
     if (this.#dns === undefined || address === undefined) return true
     const known = this.#dns.known(this.#host)

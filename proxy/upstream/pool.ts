@@ -82,7 +82,7 @@ export class TargetPool implements ConnectionPool {
       call.failed('overloaded', `this client has too many connections to ${this.label}`)
       return
     }
-    // A tunnel carries bytes of the client from the first one on: a connection that has carried HTTP is none.
+    // A tunnel carries bytes of the client from the first one on: a connection that has carried HTTP cannot become one.
     while (!call.isTunnel) {
       const connection = this.#target.tunnel === undefined ? this.#idle.pop() : this.#takeIdle(isForwarded(call))
       if (connection === undefined) break
@@ -104,7 +104,7 @@ export class TargetPool implements ConnectionPool {
   #admits(call: UpstreamCall): boolean {
     const inUse = this.#open.size - this.#idle.length + this.#pending
     const free = this.#shared.limits.openPerTargetMax - inUse
-    // Whoever is alone is told that there are too many connections, not whose they are.
+    // A client that is alone gets the error for too many connections, not the one for its share.
     return free <= 0 || mayTakeMore(this.#shareOf(call), free)
   }
 

@@ -70,7 +70,7 @@ interface Backend {
   readonly hellos: (readonly string[])[]
 }
 
-/** Chooses the first of its own protocols that is offered; `undefined`: knows no ALPN. */
+/** Chooses the first of its own protocols that is offered; `undefined`: without ALPN. */
 async function backend(own: readonly ('h2' | 'http/1.1')[] | undefined): Promise<Backend> {
   const hellos: (readonly string[])[] = []
   const base = { cert: PAIR.certificate, key: PAIR.privateKey }
@@ -116,7 +116,7 @@ describe('handshake', () => {
     ['a backend with both', BOTH, '2.0'],
     ['a backend that prefers HTTP/1.1', ['http/1.1', 'h2'], '1.1'],
     ['a backend with HTTP/1.1 only', ['http/1.1'], '1.1'],
-    ['a backend that knows no ALPN', undefined, '1.1'],
+    ['a backend without ALPN', undefined, '1.1'],
   ] as const)('%s decides the version', async (_name, own, expected) => {
     const { port, hellos } = await backend(own)
     const target = targetOf(port, { tls: tlsWith(BOTH), negotiates: true })

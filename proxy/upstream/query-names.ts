@@ -12,7 +12,7 @@ export interface Answer {
 
 export type Outcome =
   | { readonly answer: Answer }
-  /** `isAbsent`: name servers say that there is no such name or address; else nobody knows. */
+  /** `isAbsent`: name servers report that the name or address does not exist; otherwise unknown. */
   | { readonly error: Error; readonly isAbsent: boolean }
 
 interface Found {
@@ -64,8 +64,8 @@ function outcomeOf(settled: readonly PromiseSettledResult<readonly Found[]>[]): 
     return { answer: { addresses, ttlMs: Math.min(...found.map(({ ttl }) => ttl)) * 1000 } }
   }
   const errors = settled.flatMap((result) => (result.status === 'rejected' ? [errorOf(result.reason)] : []))
-  const telling = errors.find((error) => !isAbsence(error)) ?? errors[0] ?? new Error('no address')
-  return { error: telling, isAbsent: errors.every(isAbsence) }
+  const cause = errors.find((error) => !isAbsence(error)) ?? errors[0] ?? new Error('no address')
+  return { error: cause, isAbsent: errors.every(isAbsence) }
 }
 
 function isAbsence(error: Error): boolean {

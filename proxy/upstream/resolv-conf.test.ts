@@ -14,7 +14,7 @@ describe('parseResolvConf', () => {
     ['comments and final dots', '# search no\nsearch a. . ; b\n', { search: ['a'], ndots: 1 }],
     ['options among others', 'options edns0 ndots:0 trust-ad\n', { search: [], ndots: 0 }],
     ['an option out of range', 'options ndots:99\n', { search: [], ndots: 15 }],
-    ['an option that is none', 'options ndots:x\n', { search: [], ndots: 1 }],
+    ['an unknown option', 'options ndots:x\n', { search: [], ndots: 1 }],
   ])('%s', (_, text, expected) => {
     expect(parseResolvConf(text)).toEqual(expected)
   })

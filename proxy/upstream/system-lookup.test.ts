@@ -99,7 +99,7 @@ describe('systemLookup', () => {
     ])
   })
 
-  it('asks the resolver of the system for names that no name server knows, not for those nobody answers for', async () => {
+  it('asks the resolver of the system for names that no name server knows, not for names without an answer', async () => {
     const { find, lastAsked } = await setUp({ 'broken.test': { rcode: 2 } })
     expect((await find('printer.local')).error?.message).toBe('getaddrinfo ENOTFOUND printer.local')
     expect(lastAsked).toEqual(['printer.local'])
@@ -107,7 +107,7 @@ describe('systemLookup', () => {
     expect(lastAsked).toEqual(['printer.local'])
   })
 
-  it('goes on behind a suffix that cannot be asked about, and says so when nothing is found', async () => {
+  it('continues after a suffix that cannot be queried, and reports it if nothing is found', async () => {
     const records = { 'api.corp': { rcode: 2 }, 'other.corp': { rcode: 2 }, api: { a: ['192.0.2.5'] } }
     const { find, lastAsked } = await setUp(records, { resolvConf: 'search corp\n' })
     expect(await find('api')).toMatchObject({ addresses: ['192.0.2.5'] })

@@ -1,5 +1,5 @@
 // Names of configured backends: the hosts file, then the name servers and the search list of the system, asked
-// directly, because the system's own resolver tells no time to live. It answers at last for names it alone knows.
+// directly, because the system's own resolver returns no time to live. It answers at last for names it alone knows.
 import dns from 'node:dns'
 import { stat, readFile } from 'node:fs/promises'
 import type { Resolver } from 'node:dns/promises'
@@ -22,7 +22,7 @@ export interface SystemLookupOptions {
 
 /** A change of the hosts file is seen after this time. */
 const HOSTS_TTL_MS = 5000
-/** Of answers that tell none. */
+/** For answers without one. */
 const TTL_MS = 30_000
 
 export function systemLookup(options: SystemLookupOptions = {}): Lookup {

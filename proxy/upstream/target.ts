@@ -16,7 +16,7 @@ export interface UpstreamTls {
   /** PEM; both or none. */
   readonly clientCertificate?: string | undefined
   readonly clientKey?: string | undefined
-  /** The certificate must bear one of them; replaces the check of the host name. */
+  /** The certificate must contain one of them; replaces the check of the host name. */
   readonly verifySubjectAltNames?: readonly string[] | undefined
   readonly keyExchangeGroups?: readonly KeyExchangeGroup[] | undefined
 }
@@ -72,7 +72,7 @@ export interface TunnelProxy {
   /** After a failure: another address, none twice for one connection. undefined: none is left, or enough failed. */
   other(): TunnelProxy | undefined
   begin(): void
-  /** `isHealthy` undefined: nobody waited for the outcome. */
+  /** `isHealthy` undefined: the outcome was not awaited. */
   end(latencyMs: number, isHealthy: boolean | undefined): void
 }
 
@@ -84,7 +84,7 @@ export interface UpstreamRequest {
   /** Without host, hop-by-hop and framing fields: the client writes those. */
   readonly headers: HeaderList
   readonly body: OutgoingBody
-  /** Signs it, when its body is no stream; without a signature the call fails. */
+  /** Signs it, when its body is not a stream; without a signature the call fails. */
   readonly signer?: RequestSigner | undefined
 }
 

@@ -1,5 +1,5 @@
 // Backends that refuse a TLS connection after the handshake, as TLS 1.3 does without a client certificate: the alert is
-// the reason that is told, at once, whatever the connection carries.
+// the reason in the error, at once, whatever the connection carries.
 import { once } from 'node:events'
 import net from 'node:net'
 import tls from 'node:tls'
@@ -22,7 +22,7 @@ afterEach(async () => {
   for (const each of open.splice(0).toReversed()) await each.close()
 })
 
-/** Wants certificates of an authority that signs none. */
+/** Requires certificates of an authority that has signed none. */
 async function startRefusing(alpn: string): Promise<number> {
   const server = tls.createServer({
     key: pair.privateKey,
@@ -44,15 +44,15 @@ function settings(): Partial<UpstreamTarget> {
   return { tls: { ...upstreamTls, insecureSkipVerify: undefined, alpnProtocols: undefined }, connectTimeoutMs: 20_000 }
 }
 
-const TOLD = 'a client certificate is required'
+const REASON = 'a client certificate is required'
 
-describe('a backend that wants a client certificate', () => {
+describe('a backend that requires a client certificate', () => {
   it('HTTP/1.1', async () => {
     const proxy = await startProxy(await startRefusing('http/1.1'), { target: settings() })
     open.push(proxy)
     const client = await proxy.connect()
     client.send('GET / HTTP/1.1\r\nhost: a\r\n\r\n')
-    await until(() => client.text.includes(TOLD))
+    await until(() => client.text.includes(REASON))
     expect(client.text).toContain('HTTP/1.1 503')
     expect(proxy.finished[0]?.exchange.errorDetail).toMatch(/certificate required/)
     client.socket.destroy()
@@ -65,7 +65,7 @@ describe('a backend that wants a client certificate', () => {
     const session = connect(proxy.port)
     open.push(session)
     const answer = await ask(session, { ':path': '/' })
-    expect([answer.headers[':status'], answer.body]).toEqual([503, `upstream call failed: ${TOLD}`])
+    expect([answer.headers[':status'], answer.body]).toEqual([503, `upstream call failed: ${REASON}`])
     expect(proxy.finished[0]?.exchange.errorDetail).toMatch(/certificate required/)
   })
 

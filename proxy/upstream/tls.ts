@@ -1,4 +1,4 @@
-// TLS towards backends as options of node:tls: trust, client certificate, groups, the names a certificate must bear.
+// TLS towards backends as options of node:tls: trust, client certificate, groups, the names a certificate must contain.
 import tls from 'node:tls'
 import { bearsOneOf, subjectAltNames } from '#api/tls/subject-alt-names.ts'
 import type { UpstreamTls } from './target.ts'
