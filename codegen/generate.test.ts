@@ -148,7 +148,7 @@ describe('output', () => {
     for (const path of output.paths()) expect([path, again.text(path)]).toEqual([path, output.text(path)])
   })
 
-  it('tells what differs and what has no source any more', async () => {
+  it('reports what differs and what has no source any more', async () => {
     const place = mkdtempSync(join(tmpdir(), 'gw-output-'))
     expect(await output.write(place)).toEqual(output.paths())
     expect(await output.differing(place)).toEqual([])

@@ -26,7 +26,7 @@ describe('bootstrapConfig', () => {
       { config: { logging: { format: 'json', level: 'warn' }, x: 1 } },
     ],
     [
-      'a typed field over what is no map',
+      'a typed field over a value that is not a map',
       { rawConfig: { config: { logging: 'text' } }, logging: { format: 'json' } },
       { config: { logging: { format: 'json' } } },
     ],

@@ -1,4 +1,4 @@
-// Settings of the deployer where nobody says otherwise.
+// Settings of the deployer without other values.
 import { VERSION } from '#api/version.ts'
 import type { DeploySettings } from './input.ts'
 import { DEFAULT_RESTRICTIONS } from './restrictions/defaults.ts'

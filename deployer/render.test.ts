@@ -138,7 +138,7 @@ describe('renderDeployment', () => {
     expect(deployed(`{ rawConfig: { config: ${config} } }`).problems).toEqual([])
   })
 
-  it('tells that a fixed number of pods leaves an autoscaler nothing to do', () => {
+  it('reports that a fixed number of pods leaves an autoscaler nothing to do', () => {
     const scaler = 'horizontalPodAutoscaler: { spec: { maxReplicas: 9 } }'
     const both = deployed(`{ deployment: { spec: { replicas: 5 } }, ${scaler} }`)
     expect(both.problems).toMatchObject([{ path: 'spec.deployment.spec.replicas', severity: 'warning' }])

@@ -52,9 +52,10 @@ describe('plain English', () => {
     'docs/{adr,contributing,policies}/*.md',
     'api/v1alpha1/schema/**/*.yaml',
     'api/ir/schema/**/*.yaml',
-    'proxy/{a2a,auth,backend,cel,config,envoy,llm,mcp,policy}/**/*.ts',
-    'proxy/{http,http2,runtime,tls,upstream}/**/*.ts',
-    'proxy/{socket,message,exchange,overload,tcp,route,chain,pipeline,grpc,metrics,log,admin,trace,otlp}/**/*.ts',
+    'proxy/**/*.ts',
+    'codegen/**/*.ts',
+    'hack/**/*.ts',
+    'deployer/**/*.ts',
   ])('%s has none of the phrases to avoid', (place) => {
     expect(offences(place)).toEqual([])
   })

@@ -105,7 +105,7 @@ describe('a repeated description', () => {
     )
   })
 
-  it('stays whole where the rest tells the default, or hardly anything is gained', () => {
+  it('stays whole where the rest contains the default, or hardly any text is saved', () => {
     const preset = {
       description: 'How long a call may take, in all. Three seconds `3s` are enough for most.',
       default: '3s',

@@ -1,5 +1,5 @@
 // The fields of the Gateway API kinds and the values that enumerations allow: what tests hold against goldens, cases
-// and pages, without the CRD files, which nobody commits.
+// and pages, without the CRD files, which are not committed.
 import { stringify } from 'yaml'
 import type { Output } from '../output.ts'
 import type { SchemaNode } from '../schema/node.ts'

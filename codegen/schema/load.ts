@@ -1,4 +1,4 @@
-// Reads schema files and refuses keywords that nobody would obey. Does not follow references.
+// Reads schema files and rejects keywords that no code evaluates. Does not follow references.
 import { existsSync, readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { parseDocument } from 'yaml'
@@ -46,7 +46,7 @@ export class SchemaFiles {
     return this.checked(this.document(file), file, [])
   }
 
-  /** Tells whether `value` is a schema whose every keyword is known. */
+  /** Whether `value` is a schema whose every keyword is known. */
   checked(value: unknown, file: string, path: readonly string[]): SchemaNode {
     if (!isRecord(value)) throw new SchemaError(this.name(file), path, 'is not a schema (a mapping)')
     for (const key of Object.keys(value)) {

@@ -79,7 +79,7 @@ describe('resolveFile', () => {
       { 'a.yaml': 'items: { $ref: ./no.yaml }' },
       'a.yaml at items: $ref ./no.yaml: no.yaml does not exist',
     ],
-    ['reference that is no file', { 'a.yaml': "$ref: '#/definitions/x'" }, 'a.yaml: $ref #/definitions/x must be'],
+    ['reference that is not a file', { 'a.yaml': "$ref: '#/definitions/x'" }, 'a.yaml: $ref #/definitions/x must be'],
     [
       'cycle',
       { 'a.yaml': 'items: { $ref: b.yaml }', 'b.yaml': 'items: { $ref: a.yaml }' },

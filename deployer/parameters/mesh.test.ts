@@ -16,7 +16,7 @@ const FULL: MeshSettings = {
 
 describe('effectiveMesh', () => {
   it.each<[string, MeshIntegration | undefined, MeshIntegration | undefined, MeshSettings, boolean]>([
-    ['nobody asks', undefined, undefined, OFF, false],
+    ['not configured', undefined, undefined, OFF, false],
     ['settings of the controller alone', undefined, undefined, FULL, false],
     ['the controller turns it on', undefined, undefined, AUTO, true],
     ['an empty block', undefined, {}, OFF, true],

@@ -48,20 +48,20 @@ const NOT_SERVED =
   'pods get the settings, the token and the authority of the mesh, but this version of the proxy neither requests a ' +
   'certificate nor opens or accepts tunnels, so the pods are not part of the mesh'
 
-/** Nobody may take the proxies for members of the mesh. Told where the mesh was asked for. */
+/** Users must know that the proxies are not part of the mesh. Reported at the object that enables it. */
 export function meshProblems(
   { gateway, classParameters, gatewayParameters }: DeployInput,
   mesh: EffectiveMesh | undefined,
 ): DeployProblem[] {
   if (mesh === undefined) return []
   const asked = [gatewayParameters, classParameters].find(asksForMesh)
-  const cure = 'set enabled: false, and backend.tls where workloads want TLS'
-  const told =
+  const cure = 'set enabled: false, and backend.tls where workloads require TLS'
+  const place =
     asked === undefined
       ? { object: refOf(gateway), path: 'spec.infrastructure.parametersRef', cure: `${BY_CONTROLLER}; ${cure}` }
       : { object: refOf(asked), path: 'spec.meshIntegration', cure }
-  const message = `${NOT_SERVED}; ${told.cure}`
-  return [{ object: told.object, path: told.path, reason: 'MeshNotServed', message, severity: 'warning' }]
+  const message = `${NOT_SERVED}; ${place.cure}`
+  return [{ object: place.object, path: place.path, reason: 'MeshNotServed', message, severity: 'warning' }]
 }
 
 const BY_CONTROLLER = 'the controller turns meshIntegration on (GW_MESH_AUTO_ENABLED)'

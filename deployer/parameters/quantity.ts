@@ -4,7 +4,7 @@ import { Quantity as ExactQuantity } from '#api/validate/cel/quantity.ts'
 
 const NANOS = 1e9
 
-/** NaN for what is no quantity; it compares with nothing. */
+/** NaN if it is not a quantity; every comparison with NaN is false. */
 export function quantityValue(quantity: Quantity): number {
   const exact = ExactQuantity.parse(String(quantity))
   return exact === undefined ? NaN : Number(exact.nanos) / NANOS

@@ -1,4 +1,4 @@
-// Volume names made of names of ConfigMaps, which may be longer and hold dots.
+// Volume names derived from names of ConfigMaps, which may be longer and hold dots.
 import { createHash } from 'node:crypto'
 
 /** DNS label. */

@@ -25,7 +25,7 @@ describe('changedFields', () => {
     ['other order of items', { a: [gw, { name: 'x' }] }, { a: [{ name: 'x' }, gw] }, ['.a']],
     ['a new empty list', {}, { a: [] }, ['.a']],
     ['two items of one name', { a: [gw] }, { a: [gw, gw] }, ['.a']],
-    ['a name that is no text', { a: [gw] }, { a: [{ name: 1 }] }, ['.a']],
+    ['a name that is not a string', { a: [gw] }, { a: [{ name: 1 }] }, ['.a']],
     ['keys with dots', { labels: {} }, { labels: { 'a.example/b': 'c' } }, ['.labels[a.example/b]']],
     ['names of object members', {}, { constructor: { toString: 1 } }, ['.constructor.toString']],
   ])('names %s', (_, before, after, shown) => {

@@ -3,7 +3,7 @@
 export interface MergeField {
   /** Type of the field, or of the items of the list; only where something below it has a strategy of its own. */
   readonly type?: string
-  /** Field that tells the items of a list apart. */
+  /** Field that identifies the items of a list. */
   readonly key?: string
   /** Comma list of `merge`, `replace`, `retainKeys`. Without it maps are merged and lists replaced. */
   readonly strategy?: string

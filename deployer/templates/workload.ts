@@ -21,7 +21,7 @@ export interface WorkloadValues {
 }
 
 // Variables for each Service of a namespace are of no use here, and from some thousands on no program starts with them.
-// A pod serves traffic for `min` seconds after it was told to end (CONNECTION_MIN_TERMINATION_DEADLINE), so that no
+// A pod serves traffic for `min` seconds after it was asked to end (CONNECTION_MIN_TERMINATION_DEADLINE), so that no
 // preStop hook has to hold it back while endpoints are updated. It counts as available a little after it is ready:
 // nodes need that long to know the way to it, and a connection that is begun before may hang for good.
 export const workloadManifest = manifest<WorkloadValues>(`

@@ -1,5 +1,5 @@
 // The client of the cluster tests. It runs in a pod, so that the tests need no route into the cluster; calls reach it
-// through `kubectl exec`, and a load goes on while the API server is away.
+// through `kubectl exec`, and a load continues while the API server is away.
 import { createServer, request as httpRequest } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'

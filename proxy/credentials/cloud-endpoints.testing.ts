@@ -1,5 +1,5 @@
 // Token endpoints and metadata servers of cloudB and cloudC on loopback, as the vendors' public documentation describes
-// them. They check what they are sent, and answer as a test wants.
+// them. They check each request, and answer as the test requires.
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -13,7 +13,7 @@ export class TokenShare {
 
   /**
    * @param afterMs only a token that ends later is of use, Unix time in milliseconds
-   * @param signal resolves to `Fetch` when it aborts: a main thread that does not answer holds up nobody
+   * @param signal resolves to `Fetch` when it aborts: a main thread that does not answer delays no request
    */
   claim(key: string, afterMs: number, signal: AbortSignal): Promise<TokenAnswer> {
     return new Promise((resolve) => {

@@ -16,7 +16,7 @@ const AHEAD_SHARE = 0.2
 /** A fetch may take so long. Sources may have shorter limits. */
 const FETCH_MS_MAX = 10_000
 const FETCHES_MAX = 1024
-/** After a failure nobody asks again for this time, doubled with each failure in a row. */
+/** After a failure no request asks again for this time, doubled with each failure in a row. */
 const HELD_MS_MIN = 1000
 const HELD_MS_MAX = 30_000
 const HELD_DOUBLINGS_MAX = 5
@@ -173,7 +173,7 @@ function entryOf({ entries }: Owner, { key }: TokenSource<unknown>): Entry {
   return entry
 }
 
-/** Why nobody asks for a token now. */
+/** Why no token is fetched now. */
 function heldBack({ circuit }: Owner, { failure }: Entry, now: number): Failure | undefined {
   if (failure !== undefined && now < failure.untilMs) return failure
   const isOpen = circuit !== undefined && circuit.count >= CIRCUIT_FAILURES && now < circuit.untilMs

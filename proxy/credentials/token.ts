@@ -22,7 +22,7 @@ export interface TokenSource<T> {
   /**
    * Fetches a new one, once: retries are the store's. Rejects with a TokenError.
    *
-   * @param signal aborts at the deadline of the fetch, and when nobody waits any more
+   * @param signal aborts at the deadline of the fetch, and when no request waits any more
    */
   fetch(signal: AbortSignal): Promise<Token<T>>
 }

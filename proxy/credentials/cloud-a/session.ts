@@ -2,7 +2,7 @@
 import type { CelExpression } from '#api/cel/expression.ts'
 import { CelUint } from '#api/cel/values/uint.ts'
 
-/** One assumed session: what STS is asked for, and what the key of its credentials is made of. */
+/** One assumed session: what STS is asked for, and what the key of its credentials is derived from. */
 export interface Session {
   readonly name: string
   /** Sorted by key. */

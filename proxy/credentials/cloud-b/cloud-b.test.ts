@@ -305,7 +305,7 @@ describe('the chain', () => {
     expect(endpoints.seen.every(({ host }) => host === METADATA)).toBe(true)
   })
 
-  it('goes on after a credential that is refused', async () => {
+  it('continues after a credential that is refused', async () => {
     await workload()
     vi.stubEnv('AZURE_CLIENT_SECRET', 'wrong')
     tokenEndpoint(endpoints, { assertion: ASSERTION, answer: () => granted('t1') })

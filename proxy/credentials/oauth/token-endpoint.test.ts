@@ -1,4 +1,4 @@
-// Calls of token endpoints over real sockets, with an endpoint that answers whatever a test wants.
+// Calls of token endpoints over real sockets, with an endpoint that answers as the test requires.
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -95,7 +95,7 @@ describe('requestToken', () => {
     await expect(ask()).rejects.toEqual(failure(reason, message))
   })
 
-  it('does not show an error code that is no code', async () => {
+  it('does not show an invalid error code', async () => {
     const { ask } = await endpointWith(json({ error: 'planted secret' }, 400))
     await expect(ask()).rejects.toEqual(failure('Rejected', 'identity provider answered with 400'))
   })
@@ -107,11 +107,11 @@ describe('requestToken', () => {
     ['no token', { ...good, access_token: undefined }, noToken],
     ['an empty token', { ...good, access_token: '' }, noToken],
     ['a token that splits a header', { ...good, access_token: 'a\r\nx: 1' }, noToken],
-    ['a token that is no text', { ...good, access_token: 1 }, noToken],
+    ['a token that is not a string', { ...good, access_token: 1 }, noToken],
     ['another token type', { ...good, token_type: 'DPoP' }, 'token_type of the response is not Bearer'],
     ['no token type', { ...good, token_type: undefined }, 'token_type of the response is not Bearer'],
     ['a lifetime of 0', { ...good, expires_in: 0 }, noLifetime],
-    ['a lifetime that is no number', { ...good, expires_in: 'soon' }, noLifetime],
+    ['a lifetime that is not a number', { ...good, expires_in: 'soon' }, noLifetime],
   ])('refuses a response with %s', async (_, body, problem) => {
     const { ask } = await endpointWith(json(body))
     await expect(ask()).rejects.toEqual(failure('Unavailable', `identity provider: ${problem}`))
