@@ -106,10 +106,10 @@ describe('the standalone TLS sample', () => {
   })
 
   it('logs failed handshakes at info, with the cause, sparingly', { tags: ['full'] }, async () => {
-    const logged = (cause: string): Promise<void> =>
+    const logged = (...causes: readonly string[]): Promise<void> =>
       until(
-        cause,
-        () => gateway?.stdout.includes(cause) === true,
+        causes.join(' or '),
+        () => causes.some((cause) => gateway?.stdout.includes(cause) === true),
         () => gateway?.stdout ?? '',
       )
     const options = { host: '127.0.0.1', port: ports.https, servername: 'shop.localhost' }
@@ -117,7 +117,8 @@ describe('the standalone TLS sample', () => {
     await logged('client and listener have no TLS version in common')
     const distrustful = curl(...to('shop.localhost'), `https://shop.localhost:${ports.https}/`)
     await expect(distrustful).rejects.toThrow(/certificate/)
-    await logged('the client rejected the certificate (alert ')
+    // On a busy machine the reset of the client's socket may discard its alert.
+    await logged('the client rejected the certificate (alert ', 'client closed the connection during the handshake')
     for (let count = 0; count < 20; count++) await fails({ ...options, maxVersion: 'TLSv1.2' })
     const lines = gateway?.stdout.match(/.*TLS handshake failed.*/g) ?? []
     expect(lines[0]).toMatch(
