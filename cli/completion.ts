@@ -2,13 +2,20 @@
 import { readdirSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { RootCommand } from '@bomb.sh/tab'
+import tab from '@bomb.sh/tab/commander'
+import type { Command } from 'commander'
 import { isSourceName } from './manifests/files.ts'
 
 const FILE_COMMANDS = ['run', 'validate', 'translate']
 /** A screen full; more nobody reads. */
 const CANDIDATES_MAX = 200
 
-export function completePaths(root: RootCommand): void {
+/** After all other commands: it completes those that are there. */
+export function addCompletion(program: Command): void {
+  completePaths(tab(program, { completionCommandName: 'completion' }))
+}
+
+function completePaths(root: RootCommand): void {
   for (const name of FILE_COMMANDS) {
     const option = root.commands.get(name)?.options.get('file')
     if (option === undefined) continue

@@ -1,6 +1,5 @@
 // The command tree with help and completion. Commands load what they need when they run: `gw version` must not pay for
 // the proxy.
-import tab from '@bomb.sh/tab/commander'
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { printable } from '#api/printable.ts'
 import { VERSION } from '#api/version.ts'
@@ -12,7 +11,6 @@ import { addProxyServe } from './commands/proxy-serve.ts'
 import { addProxyTrace } from './commands/proxy-trace.ts'
 import type { ValidateFlags } from './commands/validate.ts'
 import type { RunFlags } from './options.ts'
-import { completePaths } from './completion.ts'
 import { endWithReader, outliveReader } from './lost-readers.ts'
 
 /** Commands that go on until they are ended. */
@@ -51,6 +49,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   const program = buildProgram((result) => {
     code = result
   })
+  if (!SERVING.has(argv[2] ?? '')) (await import('./completion.ts')).addCompletion(program)
   try {
     await program.parseAsync(argv)
     return code
@@ -93,7 +92,6 @@ function buildProgram(finish: (code: number) => void): Command {
     .command('version')
     .description('Print the version')
     .action(() => console.log(VERSION))
-  completePaths(tab(program, { completionCommandName: 'completion' }))
   return program
 }
 

@@ -1,7 +1,7 @@
 // `/debug/pprof/profile` and `/debug/pprof/heap`: samples the main thread and all workers, or one of them, and
 // answers one profile in the pprof format.
 import type { ServerResponse } from 'node:http'
-import { encodeCpu, encodeHeap, type OfThread } from '#api/profile/pprof-encoder.ts'
+import type { OfThread } from '#api/profile/pprof-encoder.ts'
 import { CPU_SECONDS, FREQUENCY, HEAP_SECONDS, numberIn, profileHeaders } from '#api/profile/pprof-request.ts'
 import { profileCpu, profileHeap, watchHeap, type CpuProfile, type HeapProfile } from '#api/profile/profiler.ts'
 import { ask, type Question } from '../trace/ask.ts'
@@ -29,7 +29,7 @@ export class Profiles {
       file: 'cpu.pb',
       question: { kind: 'cpuProfile', seconds, frequency },
       ofMain: (signal) => profileCpu(seconds, frequency, signal),
-      encode: (threads) => encodeCpu(threads, frequency),
+      encode: async (threads) => (await encoder()).encodeCpu(threads, frequency),
     })
   }
 
@@ -39,7 +39,7 @@ export class Profiles {
       file: 'heap.pb',
       question: { kind: 'heapProfile', seconds },
       ofMain: (signal) => profileHeap(seconds, signal),
-      encode: (threads) => encodeHeap(threads, seconds ?? 0),
+      encode: async (threads) => (await encoder()).encodeHeap(threads, seconds ?? 0),
     })
   }
 
@@ -62,8 +62,12 @@ export class Profiles {
     this.#isRunning = true
     try {
       const threads = await sample(job, workers, { hasMain: wanted === null || wanted === MAIN, response })
-      if (threads.length === 0) sendText(response, 503, 'no thread could be sampled\n')
-      else response.writeHead(200, profileHeaders(job.file)).end(job.encode(threads))
+      if (threads.length === 0) {
+        sendText(response, 503, 'no thread could be sampled\n')
+        return
+      }
+      const profile = await job.encode(threads)
+      response.writeHead(200, profileHeaders(job.file)).end(profile)
     } finally {
       this.#isRunning = false
     }
@@ -74,7 +78,12 @@ interface Job<P> {
   readonly file: string
   readonly question: Extract<Question, { kind: 'cpuProfile' | 'heapProfile' }>
   readonly ofMain: (signal: AbortSignal) => Promise<P>
-  readonly encode: (threads: readonly OfThread<P>[]) => Uint8Array
+  readonly encode: (threads: readonly OfThread<P>[]) => Promise<Uint8Array>
+}
+
+/** Loaded when it is needed: few processes are ever profiled. */
+function encoder(): Promise<typeof import('#api/profile/pprof-encoder.ts')> {
+  return import('#api/profile/pprof-encoder.ts')
 }
 
 /** Threads that die or refuse are left out. */

@@ -1,5 +1,5 @@
 // Metrics on :15020: `/metrics` and `/stats/prometheus`, any method (data-plane supplement, section 6.1).
-import type { Exposition } from '../metrics/exposition.ts'
+import type { Exposition } from '../metrics/exposed.ts'
 import type { HttpListener, ListenAddress } from './http-listener.ts'
 import { listenHttp, send, sendText, splitTarget } from './http-listener.ts'
 

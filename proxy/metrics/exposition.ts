@@ -3,28 +3,17 @@
 import type { Metric, OpenMetricsContentType } from 'prom-client'
 import { Registry } from 'prom-client'
 import type { MetricsAggregate, TotalSeries } from './aggregate.ts'
+import type { Exposition, PlainMetric } from './exposed.ts'
 import type { Family, MetricShape } from './families.ts'
 import { FAMILIES } from './families.ts'
 import { encodeFamilies, PROTOBUF_CONTENT_TYPE, type Distribution, type ProtobufFamily } from './protobuf.ts'
 import { scrapeFormat } from './scrape-format.ts'
-
-export interface PlainMetric {
-  readonly name: string
-  readonly help: string
-  readonly type: 'counter' | 'gauge'
-  readonly values: () => readonly { readonly labels?: Readonly<Record<string, string>>; readonly value: number }[]
-}
 
 interface Sample {
   readonly metricName?: string
   readonly labels?: Readonly<Record<string, string>>
   readonly sharedLabels?: Readonly<Record<string, string>>
   readonly value: number
-}
-
-export interface Exposition {
-  /** `accept`: the header of the scrape. */
-  scrape(accept: string | undefined): Promise<{ contentType: string; body: string | Uint8Array }>
 }
 
 type Format = 'text' | 'openMetrics'

@@ -5,7 +5,7 @@ import { getHeapStatistics } from 'node:v8'
 import { descriptorLimit, openDescriptors } from './file-descriptors.ts'
 import { residentBytes } from './resident-memory.ts'
 import type { MetricsAggregate } from './aggregate.ts'
-import type { PlainMetric } from './exposition.ts'
+import type { PlainMetric } from './exposed.ts'
 import type { GaugeName } from './families.ts'
 
 export interface ProcessFacts {

@@ -16,7 +16,7 @@ import { type LineWriter, createLineWriter } from '../log/line-writer.ts'
 import { type Logger, type LoggerRoot, createLogger } from '../log/logger.ts'
 import { SESSION_KEY_BYTES } from '../mcp/session-keys.ts'
 import { MetricsAggregate } from '../metrics/aggregate.ts'
-import { createExposition } from '../metrics/exposition.ts'
+import { expositionOnDemand } from '../metrics/exposition-on-demand.ts'
 import { processMetrics } from '../metrics/process-metrics.ts'
 import { shownOtlp } from '../otlp/environment.ts'
 import { readFigures } from '../backend/endpoint-store.ts'
@@ -293,7 +293,7 @@ class ProxyProcess implements RunningProxy {
       return server.port
     }
     const own = [...processMetrics(this.#facts(), this.#aggregate), ...this.#certificates.metrics()]
-    const exposition = createExposition(this.#aggregate, own)
+    const exposition = expositionOnDemand(this.#aggregate, own)
     this.#ports = {
       admin: await add(
         startAdminServer(admin, {

@@ -10,7 +10,7 @@ import {
 } from '#api/tls/certificate-times.ts'
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import type { Logger } from '../log/logger.ts'
-import type { PlainMetric } from '../metrics/exposition.ts'
+import type { PlainMetric } from '../metrics/exposed.ts'
 
 /** The soonest to end; more are neither shown nor measured. */
 const SHOWN_MAX = 1000
