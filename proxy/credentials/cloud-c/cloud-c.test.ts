@@ -297,7 +297,7 @@ describe('access tokens', () => {
   })
 
   it('follow no redirect', async () => {
-    refreshEndpoint(endpoints, () => ({ status: 307, headers: { location: 'https://evil.example/' }, body: '' }))
+    refreshEndpoint(endpoints, () => ({ status: 307, headers: { location: '/elsewhere' }, body: '' }))
     await failure(source(USER))
     expect(endpoints.seen.every(({ url }) => url.pathname === '/token')).toBe(true)
   })
