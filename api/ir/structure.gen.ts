@@ -358,6 +358,37 @@ const CloudAAuth: Structure = {
     region: { type: 'string', minLength: 1 },
   },
 }
+const CloudBClientSecret: Structure = {
+  type: 'object',
+  required: ['clientID', 'tenantID', 'clientSecret'],
+  properties: { clientID: SecretRef, tenantID: SecretRef, clientSecret: SecretRef },
+}
+const CloudBManagedIdentity: Structure = {
+  type: 'object',
+  properties: {
+    clientId: { type: 'string', minLength: 1 },
+    objectId: { type: 'string', minLength: 1 },
+    resourceId: { type: 'string', minLength: 1 },
+  },
+}
+const CloudBAuth: Structure = {
+  type: 'object',
+  properties: {
+    secretRef: CloudBClientSecret,
+    managedIdentity: CloudBManagedIdentity,
+    workloadIdentity: { type: 'boolean' },
+    developerTools: { type: 'boolean' },
+  },
+}
+const CloudCAuth: Structure = {
+  type: 'object',
+  required: ['type'],
+  properties: {
+    type: { type: 'string', enum: ['AccessToken', 'IdToken'] },
+    secretRef: SecretRef,
+    audience: { type: 'string', minLength: 1 },
+  },
+}
 const ExtraCredential: Structure = {
   type: 'object',
   required: ['key', 'location'],
@@ -371,6 +402,8 @@ const BackendAuth: Structure = {
     crossAppAccess: CrossAppAccess,
     location: CredentialLocation,
     cloudA: CloudAAuth,
+    cloudB: CloudBAuth,
+    cloudC: CloudCAuth,
     credentials: { type: 'array', items: ExtraCredential },
   },
 }

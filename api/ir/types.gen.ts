@@ -412,6 +412,8 @@ export interface BackendAuth {
   crossAppAccess?: CrossAppAccess
   location?: CredentialLocation
   cloudA?: CloudAAuth
+  cloudB?: CloudBAuth
+  cloudC?: CloudCAuth
   credentials?: ExtraCredential[]
 }
 /**
@@ -548,6 +550,45 @@ export interface CloudATag {
    * CEL; a request without a valid value is rejected.
    */
   expression?: string
+}
+/**
+ * Sends an access token for Azure. It comes from the identity that one of the fields selects, or, without any, from the first of these that works: client secret of the environment, workload identity, managed identity, developer tools.
+ */
+export interface CloudBAuth {
+  secretRef?: CloudBClientSecret
+  managedIdentity?: CloudBManagedIdentity
+  /**
+   * The federated token of the pod.
+   */
+  workloadIdentity?: boolean
+  /**
+   * Standalone files only. The command-line tools of the user.
+   */
+  developerTools?: boolean
+}
+export interface CloudBClientSecret {
+  clientID: SecretRef
+  tenantID: SecretRef
+  clientSecret: SecretRef
+}
+/**
+ * At most one identifier; without any, the identity that the system assigned.
+ */
+export interface CloudBManagedIdentity {
+  clientId?: string
+  objectId?: string
+  resourceId?: string
+}
+/**
+ * Sends an access or ID token for Google Cloud, of the credential JSON in `secretRef`, or, without it, of the application default credentials of the proxy.
+ */
+export interface CloudCAuth {
+  type: 'AccessToken' | 'IdToken'
+  secretRef?: SecretRef
+  /**
+   * Of ID tokens; unset: `https://` and the host of the backend.
+   */
+  audience?: string
 }
 export interface ExtraCredential {
   key: SecretRef

@@ -4,6 +4,8 @@ import type { BackendAuth } from '#api/ir/types.gen.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { CompiledPolicy, Filter } from '../chain/filter.ts'
 import { cloudA } from './auth/cloud-a.ts'
+import { cloudB } from './auth/cloud-b.ts'
+import { cloudC } from './auth/cloud-c.ts'
 import { crossAppAccess } from './auth/cross-app-access.ts'
 import { key, keyAt } from './auth/key.ts'
 import type { AuthEnvironment, AuthKind, CompiledAuth } from './auth/kind.ts'
@@ -14,6 +16,8 @@ const KINDS: { readonly [K in Exclude<keyof BackendAuth, 'location' | 'credentia
   passthrough,
   key,
   cloudA,
+  cloudB,
+  cloudC,
   crossAppAccess,
 }
 

@@ -49,6 +49,12 @@ export interface CalledPlace {
   readonly backend?: { readonly name: ObjectName; readonly inlinePolicies?: BackendPayload | undefined } | undefined
 }
 
+/** Which backend filters are for: its address, or the reference to it. */
+export interface FilteredPlace {
+  readonly host?: string | undefined
+  readonly ref?: BackendReference | undefined
+}
+
 /** Services of the compiler to the kinds of backends. */
 export interface BackendEnvironment {
   readonly client: UpstreamClient
@@ -65,7 +71,7 @@ export interface BackendEnvironment {
   /** Policies of the Service or backend that a reference names. */
   policiesOf(ref: BackendReference): BackendPayload
   /** Filters of merged backend policies: timeout, credential, transformation, header modifiers. */
-  filters(policies: EffectiveBackend): CompiledChain
+  filters(policies: EffectiveBackend, place: FilteredPlace): CompiledChain
   /** undefined: the secret is missing, so the credential counts as absent and the call fails. */
   secret(ref: SecretRef): string | undefined
   /** Checks tokens of clients. */

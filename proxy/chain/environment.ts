@@ -27,6 +27,8 @@ export interface ChainEnvironment {
   readonly service: (ref: BackendReference, subtype: CallSubtype) => ServiceCaller | undefined
   /** A server by its address, with the system's certificate authorities: identity providers are configured by URL. */
   readonly origin: (place: OriginPlace) => ServiceCaller
+  /** Host name of the backend that the chain is for, without a port; undefined: each request has its own, or none. */
+  readonly backendHost?: string | undefined
   /** Port of the listener, for redirects without a port; default: the local port of the connection. */
   readonly listenerPort?: number | undefined
 }

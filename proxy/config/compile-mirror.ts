@@ -1,5 +1,5 @@
 // Mirrors of a route and of a backendRef, in that order: each is a plain backend with its own policies.
-import type { RequestMirror } from '#api/ir/types.gen.ts'
+import type { BackendReference, RequestMirror } from '#api/ir/types.gen.ts'
 import type { EffectiveBackend } from '../chain/effective.ts'
 import { compileHealth } from '../backend/health.ts'
 import { httpBackend } from '../backend/http.ts'
@@ -9,7 +9,7 @@ import { effectiveService } from '../policy/merge-backend.ts'
 import { compileMirrors, type Mirror } from '../policy/rewrite/mirror.ts'
 import type { CompileContext } from './context.ts'
 
-type FiltersOf = (policies: EffectiveBackend) => readonly NamedFilter[]
+type FiltersOf = (policies: EffectiveBackend, ref: BackendReference) => readonly NamedFilter[]
 
 /** A reference without a backend is ignored: a mirror never fails a request, and the route's status reports it. */
 export function compileMirror(
@@ -42,7 +42,7 @@ function mirrorOf(
   return {
     numerator,
     denominator,
-    filters: filtersOf(policies),
+    filters: filtersOf(policies, ref),
     handler: httpBackend(picker, context.environment.client, health),
   }
 }

@@ -12,7 +12,7 @@ import type {
 import type { EffectiveBackend } from '../chain/effective.ts'
 import { a2aBackend, rememberCardRequest } from '../a2a/agent-card.ts'
 import { weightedPicker } from '../chain/weighted.ts'
-import type { BackendEnvironment } from '../backend/handler.ts'
+import type { BackendEnvironment, FilteredPlace } from '../backend/handler.ts'
 import type { BackendHandler } from '../chain/handler.ts'
 import { sectionOwner } from '../backend/endpoint-keys.ts'
 import { Destinations, dynamicBackend } from '../backend/dynamic.ts'
@@ -43,6 +43,7 @@ import { effectiveBackend, effectiveService, overlaySection } from '../policy/me
 import { effectiveTraffic } from '../policy/merge.ts'
 import { forServiceCall } from '../policy/fields.ts'
 import { compileBackendChain, compileChain, mergeResponseFilters } from '../policy/order.ts'
+import { backendHost } from './backend-host.ts'
 import { compileMirror } from './compile-mirror.ts'
 import type { CompileContext } from './context.ts'
 import { originCaller } from './origin-caller.ts'
@@ -144,7 +145,7 @@ function compileBackend(input: RouteInput, backend: RouteBackend, routeParts: Ro
         compile: (own) => compileBackend(input, own, routeParts).handler,
         isServed: (key) => isServed(context.resolver.backend(key)),
       })
-  const chain = environment.filters(policies)
+  const chain = environment.filters(policies, { ref })
   // LLM and MCP backends run the filters themselves, once for the selected provider or server.
   const response = responsePlan(hasOwnFilters ? [routeChain, listenerChain] : [routeChain, chain, listenerChain])
   const health = environment.health(policies)
@@ -162,7 +163,7 @@ function compileBackend(input: RouteInput, backend: RouteBackend, routeParts: Ro
     mirror: compileMirror(
       [...mirrors, ...(policies.requestMirror ?? [])],
       context,
-      (own) => filtersOf(own, context).request,
+      (own, mirrored) => filtersOf(own, { ref: mirrored }, context).request,
     ),
   }
 }
@@ -316,7 +317,7 @@ function backendEnvironment(
         ? policies
         : overlaySection(context.policies, policies, { backend: name, section, inlinePolicies: inline }),
     policiesOf: (ref) => policiesOf(ref, context),
-    filters: (own) => filtersOf(own, context),
+    filters: (own, place) => filtersOf(own, place, context),
     authentication: (auth) => compileJwtAuthentication(auth, chainEnvironment(context)).request,
     secret,
     expression,
@@ -325,8 +326,8 @@ function backendEnvironment(
   }
 }
 
-function filtersOf(policies: EffectiveBackend, context: CompileContext): CompiledChain {
-  return compileBackendChain(policies, chainEnvironment(context))
+function filtersOf(policies: EffectiveBackend, place: FilteredPlace, context: CompileContext): CompiledChain {
+  return compileBackendChain(policies, { ...chainEnvironment(context), backendHost: backendHost(place, context) })
 }
 
 export function chainEnvironment(context: CompileContext): ChainEnvironment {
@@ -365,7 +366,7 @@ export function serviceOf(
   const { client, grpc, observer } = context.environment
   return serviceCaller({
     picker,
-    filters: filtersOf(policies, context).request,
+    filters: filtersOf(policies, { ref }, context).request,
     health: healthOf(policies, context),
     client,
     grpc,

@@ -5,6 +5,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import type { Fetch } from './cloud-fetch.ts'
 
+/** Tests replace the fetch of the process by `send`. */
+const loopbackFetch = fetch
+
 export interface Seen {
   readonly method: string
   /** The host that the client meant. */
@@ -56,7 +59,7 @@ export class CloudEndpoints {
     const url = new URL(input)
     const headers = new Headers(init?.headers)
     headers.set('x-meant', url.host)
-    return await fetch(`http://${this.authority}${url.pathname}${url.search}`, { ...init, headers })
+    return await loopbackFetch(`http://${this.authority}${url.pathname}${url.search}`, { ...init, headers })
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -2,6 +2,7 @@
 // caller admits, follows no redirect, limits answers, and keeps for messages which endpoint answered what. It must not
 // keep or report a body.
 import { parseBoundedJson } from '#api/bounded-json.ts'
+import { isRecord } from '#api/json.ts'
 import { TokenError } from './token.ts'
 
 /** Limits one fetch of a cloud credential, with all its requests, in milliseconds (data plane, section 8.4). */
@@ -216,8 +217,4 @@ function networkCode(error: unknown): string {
 
 function kindOf(error: unknown): string {
   return error instanceof Error && CODE.test(error.name) ? error.name : 'unknown cause'
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

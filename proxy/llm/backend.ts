@@ -2,7 +2,7 @@
 import type { AIBackend, AIProvider, RouteType } from '#api/ir/types.gen.ts'
 import type { EffectiveBackend } from '../chain/effective.ts'
 import { otherEndpoint } from '../backend/failover.ts'
-import type { BackendEnvironment, Endpoint, EndpointPicker } from '../backend/handler.ts'
+import type { BackendEnvironment, Endpoint, EndpointPicker, FilteredPlace } from '../backend/handler.ts'
 import type { BackendHandler } from '../chain/handler.ts'
 import { pickEndpoint, useEndpoint } from '../backend/http.ts'
 import { failByDefect } from '../exchange/defects.ts'
@@ -264,8 +264,14 @@ function compileProvider(settings: AIProvider, environment: BackendEnvironment):
     picker,
     health: environment.health(policies),
     edits: compileEdits(policies.ai ?? {}, (source) => environment.expression(source)),
-    ...environment.filters(policies),
+    ...environment.filters(policies, placeOf(settings, profile.defaultHost)),
   }
+}
+
+/** The same choice as for the address. */
+function placeOf({ hostOverride, backendRef }: AIProvider, defaultHost: string | undefined): FilteredPlace {
+  if (hostOverride !== undefined) return { host: hostOverride.host }
+  return backendRef === undefined ? { host: defaultHost } : { ref: backendRef }
 }
 
 /** The provider's own host is called with TLS and system trust; an override implies none. */

@@ -68,9 +68,9 @@ function compileTarget(target: MCPTarget, environment: BackendEnvironment): McpT
   const { name, ref, protocol = 'StreamableHTTP' } = target
   const policies = environment.sectionPolicies(name, ref === undefined ? undefined : environment.policiesOf(ref))
   const picker = ref === undefined ? undefined : environment.resolve(ref, policies)
-  if (picker === undefined) return brokenTarget(name, 'its backend does not exist')
+  if (ref === undefined || picker === undefined) return brokenTarget(name, 'its backend does not exist')
   if (protocol === 'SSE') return brokenTarget(name, 'the legacy SSE protocol of MCP servers is not supported')
-  return httpTarget({ name, path: target.path ?? '/mcp', picker, policies, environment })
+  return httpTarget({ name, path: target.path ?? '/mcp', ref, picker, policies, environment })
 }
 
 /**

@@ -1,4 +1,5 @@
 // A server reached over Streamable HTTP (MCP 2025-06-18, "Transports").
+import type { BackendReference } from '#api/ir/types.gen.ts'
 import type { EffectiveBackend } from '../chain/effective.ts'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { BackendEnvironment, Endpoint, EndpointPicker } from '../backend/handler.ts'
@@ -41,6 +42,7 @@ const NOT_FORWARDED = [
 export interface HttpTargetOptions {
   readonly name: string
   readonly path: string
+  readonly ref: BackendReference
   readonly picker: EndpointPicker
   readonly policies: EffectiveBackend
   readonly environment: BackendEnvironment
@@ -61,8 +63,12 @@ interface Call {
 
 export function httpTarget(settings: HttpTargetOptions): McpTarget {
   const { name } = settings
-  const { environment, policies } = settings
-  const options = { ...settings, filters: environment.filters(policies).request, health: environment.health(policies) }
+  const { environment, policies, ref } = settings
+  const options = {
+    ...settings,
+    filters: environment.filters(policies, { ref }).request,
+    health: environment.health(policies),
+  }
   const { bufferBytesMax } = environment
   return {
     name,

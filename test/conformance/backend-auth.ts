@@ -67,13 +67,13 @@ export const cases: readonly ConformanceCase[] = [
     sample: SAMPLE,
     change: replacing(
       'secretRef:\n        name: backend-keys\n        key: second\n      location:\n        header:\n          name: x-api-key',
-      'cloudC:\n        type: AccessToken',
+      'oauthTokenExchange:\n        backendRef:\n          group: gw.dev\n          kind: GwBackend\n          name: echo',
     ),
     async run(gateway) {
       expect(await gateway.ask('/header')).toMatchObject({ status: 403, text: 'denied by policy' })
       expect((await gateway.ask('/bearer')).status).toBe(200)
       const [accepted] = gateway.conditions('GwPolicy', 'backend-auth-header')
-      expect(accepted?.message).toContain('backend.auth.cloudC is not supported by this version')
+      expect(accepted?.message).toContain('backend.auth.oauthTokenExchange is not supported by this version')
     },
   },
   {
@@ -99,6 +99,38 @@ export const cases: readonly ConformanceCase[] = [
       expect(headers['x-amz-date']).toMatch(/^\d{8}T\d{6}Z$/)
       expect(JSON.stringify(await gateway.dump())).not.toContain('planted-secret')
       expect(gateway.log()).not.toContain('planted-secret')
+    },
+  },
+  {
+    shortName: 'BackendAuthCloudsWithoutSecret',
+    description:
+      'no request is sent to Azure or Google Cloud if an entry of the Secret is missing or names another host',
+    sample: SAMPLE,
+    change: all(
+      replacing(
+        '  second: second-key',
+        '  second: second-key\n  clientID: c\n  tenantID: t\n  credentials.json: \'{"type":"authorized_user","client_id":"c","client_secret":"planted-s","refresh_token":"planted-r","token_uri":"http://127.0.0.1/"}\'',
+      ),
+      changing('GwPolicy/backend-auth-bearer', {
+        backend: { auth: { secretRef: null, cloudB: { secretRef: { name: 'backend-keys' } } } },
+      }),
+      changing('GwPolicy/backend-auth-header', {
+        backend: { auth: { secretRef: null, location: null, cloudC: { secretRef: { name: 'backend-keys' } } } },
+      }),
+    ),
+    async run(gateway) {
+      const refused = { status: 500, text: 'backend authentication failed: the credential is missing or unusable' }
+      const headers = { authorization: 'Bearer client' }
+      for (const path of ['/bearer', '/header']) expect(await gateway.ask(path, { headers })).toMatchObject(refused)
+      expect(gateway.conditions('GwPolicy', 'backend-auth-bearer')[0]).toMatchObject({
+        reason: 'PartiallyValid',
+        message: 'spec.backend.auth.cloudB.secretRef: secret default/backend-keys missing clientSecret value',
+      })
+      expect(gateway.conditions('GwPolicy', 'backend-auth-header')[0]?.message).toMatch(
+        /^spec\.backend\.auth\.cloudC\.secretRef: the credential has a token_uri that is not an https URL/,
+      )
+      for (const output of [JSON.stringify(await gateway.dump()), gateway.log()])
+        expect(output).not.toContain('planted')
     },
   },
   {

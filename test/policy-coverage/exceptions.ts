@@ -16,7 +16,7 @@ const NOT_RUN: readonly Exception[] = [
     because: 'not run by this version: refused, as the case MCPGuardrailsNotRun shows',
   },
   {
-    settings: /^backend\.auth\.(cloud[BC]|oauthTokenExchange|crossAppAccess)\b/,
+    settings: /^backend\.auth\.(oauthTokenExchange|crossAppAccess)\b/,
     because: 'not run by this version: refused, as the case BackendAuthNotRun shows',
   },
 ]
@@ -27,6 +27,10 @@ export const WITHOUT_GOLDEN: readonly Exception[] = NOT_RUN
 /** Settings that no end-to-end case has to set. */
 export const WITHOUT_CASE: readonly Exception[] = [
   ...NOT_RUN,
+  {
+    settings: /^backend\.auth\.cloud[BC]\b/,
+    because: 'they call token endpoints of Azure and Google: test/cli/cloud-credentials.test.ts has emulated ones',
+  },
   {
     settings: /^backend\.auth\.cloudA\.assumeRole\b/,
     because: 'it calls STS of AWS: proxy/backend/auth/cloud-a.test.ts has an emulated one',

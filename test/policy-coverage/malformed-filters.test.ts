@@ -5,14 +5,13 @@ import { describe, expect, it } from 'vitest'
 import type { HTTPRouteFilter } from '#api/gateway/httproute.gen.ts'
 import type { Route } from '#api/ir/types.gen.ts'
 import { validateConfig } from '#api/ir/validate.ts'
-import { isWithin } from '#api/validate/understood.ts'
 import { applyDefaults, validateObject } from '#api/validate/validate.ts'
 import type { KubeObject } from '#operator/translate/kube.ts'
 import { snapshotOf } from '#operator/translate/snapshot.ts'
 import { translate } from '#operator/translate/cluster/translate.ts'
 import type { Translation } from '#operator/translate/translation.ts'
 import { readGolden } from '../golden.ts'
-import { type Misfit, misfitsAt, type SettingPath, placesBelow, withValue } from './misfits.ts'
+import { type Misfit, misfitsAt, type SettingPath, placesBelow, reports, withValue } from './misfits.ts'
 
 const GOLDENS = join(import.meta.dirname, '..', '..', 'operator', 'translate', 'testdata')
 const GATEWAY_API = 'gateway.networking.k8s.io'
@@ -131,9 +130,7 @@ function translated(route: object): Translation {
 
 function complaint(misfit: Misfit, route: object, isRefused: boolean): string | undefined {
   const translation = translated(withValue(route, ['spec', ...misfit.place], misfit.value))
-  const told = translation.problems.filter(
-    ({ object, path }) => object.name === 'subject' && (isWithin(misfit.path, path) || isWithin(path, misfit.path)),
-  )
+  const told = translation.problems.filter(({ object, path }) => object.name === 'subject' && reports(path, misfit))
   if (told.length === 0) return 'silent'
   if (told.some(({ path }) => !path.startsWith('spec.rules[0]'))) return 'does not say where'
   const conditions = JSON.stringify(translation.statuses)

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Backend } from '#api/ir/types.gen.ts'
 import { validateConfig } from '#api/ir/validate.ts'
-import { isWithin } from '#api/validate/understood.ts'
 import { applyDefaults, validateObject } from '#api/validate/validate.ts'
 import type { KubeObject } from '#operator/translate/kube.ts'
 import { BACKEND } from '#operator/translate/policy/registry.ts'
@@ -14,7 +13,7 @@ import type { Translation } from '#operator/translate/translation.ts'
 import { GOLDEN_OPTIONS } from '../../operator/translate/golden-options.testing.ts'
 import { goldenFolder, readGolden } from '../golden.ts'
 import { fillPem } from '../pem-placeholders.ts'
-import { member, type Misfit, misfitsAt, type SettingPath, placesBelow, withValue } from './misfits.ts'
+import { member, type Misfit, misfitsAt, type SettingPath, placesBelow, reports, withValue } from './misfits.ts'
 
 const GOLDENS = join(import.meta.dirname, '..', '..', 'operator', 'translate', 'testdata')
 const GATEWAY_API = 'gateway.networking.k8s.io'
@@ -122,9 +121,7 @@ function complaint(
   { source, field }: Pick<Trial, 'source' | 'field'>,
 ): string | undefined {
   const translation = translated(withValue(subject, ['spec', ...misfit.place], misfit.value), source)
-  const told = translation.problems.filter(
-    ({ object, path }) => object.name === 'subject' && (isWithin(misfit.path, path) || isWithin(path, misfit.path)),
-  )
+  const told = translation.problems.filter(({ object, path }) => object.name === 'subject' && reports(path, misfit))
   if (told.length === 0) return 'silent'
   const unreadable = [...translation.perGateway.values()].flatMap(({ config }) => validateConfig(config))
   if (unreadable.length > 0) return `the proxy gets ${unreadable.map(({ path }) => path).join(', ')}`

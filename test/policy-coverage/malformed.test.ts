@@ -7,7 +7,6 @@ import { parse } from 'yaml'
 import { describe, expect, it } from 'vitest'
 import { validateConfig } from '#api/ir/validate.ts'
 import type { Policy } from '#api/ir/types.gen.ts'
-import { isWithin } from '#api/validate/understood.ts'
 import { applyDefaults } from '#api/validate/validate.ts'
 import { BACKEND, FRONTEND, TRAFFIC } from '#operator/translate/policy/registry.ts'
 import type { KubeObject } from '#operator/translate/kube.ts'
@@ -17,7 +16,7 @@ import type { Translation } from '#operator/translate/translation.ts'
 import { GOLDEN_OPTIONS } from '../../operator/translate/golden-options.testing.ts'
 import { goldenFolder, readGolden } from '../golden.ts'
 import { fillPem } from '../pem-placeholders.ts'
-import { misfitsAt, placesOf, withValue, type Misfit, type SettingPath } from './misfits.ts'
+import { misfitsAt, placesOf, reports, withValue, type Misfit, type SettingPath } from './misfits.ts'
 import { policySchema, settingsOf } from './settings.ts'
 
 const GOLDENS = join(import.meta.dirname, '..', '..', 'operator', 'translate', 'testdata')
@@ -85,10 +84,7 @@ function complaint(subject: Subject, misfit: Misfit, { without, doesAct }: Basel
   const name = subject.policy.metadata.name
   const told = translation.problems.filter(
     ({ object, path }) =>
-      object.kind === 'GwPolicy' &&
-      object.name === name &&
-      (isWithin(misfit.path, path) || isWithin(path, misfit.path)) &&
-      path.split('.').length > 2,
+      object.kind === 'GwPolicy' && object.name === name && reports(path, misfit) && path.split('.').length > 2,
   )
   if (told.length === 0) return 'silent'
   if (told.some(({ path, message }) => !message.includes(path.split('.').at(-1) ?? '')))

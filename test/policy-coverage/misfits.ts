@@ -1,4 +1,5 @@
 // Values that the schema refuses, one at a time, at every place that a policy sets. Pure.
+import { isWithin } from '#api/validate/understood.ts'
 import { validateObject } from '#api/validate/validate.ts'
 import type { Schema } from './settings.ts'
 
@@ -32,6 +33,8 @@ export interface Misfit {
   readonly value: unknown
   /** Why the schema refuses it. */
   readonly reason: string
+  /** Where the schema reports it: a rule may name another field, such as `kind` for a wrong pair of group and kind. */
+  readonly reportedAt: string
 }
 
 export interface PlacedSetting {
@@ -54,9 +57,16 @@ export function misfitsAt(policy: object, { setting, place }: PlacedSetting): Mi
     const [problem] = validateObject(withValue(policy, ['spec', ...place], value)).problems
     if (problem === undefined) continue
     const reason = `${problem.reason} ${typeof value}`
-    if (!found.has(reason)) found.set(reason, { setting, place, path: pathOf(place), value, reason: problem.reason })
+    if (found.has(reason)) continue
+    const { path: reportedAt } = problem
+    found.set(reason, { setting, place, path: pathOf(place), value, reason: problem.reason, reportedAt })
   }
   return [...found.values()]
+}
+
+/** Whether a problem at `path` reports the misfit. */
+export function reports(path: string, misfit: Misfit): boolean {
+  return isWithin(misfit.path, path) || isWithin(path, misfit.path) || path === misfit.reportedAt
 }
 
 /** Of any object; no schema is needed: every place below `place`, itself included. `value`: what stands there. */

@@ -30,6 +30,12 @@ export const SECRET = {
   awsSessionToken: 'planted-aws-session-token-24',
   oauthSecret: 'planted-oauth-secret-25',
   idToken: 'planted-id-token-26',
+  azureClient: 'planted-azure-client-27',
+  azureTenant: 'planted/azure-tenant-28',
+  azureSecret: 'planted-azure-secret-29',
+  googleKey: 'planted-google-key-30',
+  azureToken: 'planted-azure-token-31',
+  googleToken: 'planted-google-token-32',
 } as const
 
 export interface Ports {
@@ -68,6 +74,13 @@ const ROUTES = {
   tunnel: 'echo',
   aws: 'aws',
 }
+/** By the backends of the same names. */
+const CLOUDS = {
+  azure: { cloudB: { secretRef: { name: 'azure-keys' } } },
+  'azure-managed': { cloudB: { managedIdentity: { clientId: 'c', objectId: '', resourceId: '' } } },
+  google: { cloudC: { secretRef: { name: 'google-keys' } } },
+  'google-ambient': { cloudC: {} },
+}
 
 export interface Planted {
   readonly ports: Ports
@@ -97,6 +110,19 @@ export function plantedManifests({ ports, tls, jwks }: Planted): string {
       secretKey: SECRET.awsSecretKey,
       sessionToken: SECRET.awsSessionToken,
     }),
+    // The libraries reject the tenant, and cannot sign with the key: no endpoint is asked.
+    secret('azure-keys', {
+      clientID: SECRET.azureClient,
+      tenantID: SECRET.azureTenant,
+      clientSecret: SECRET.azureSecret,
+    }),
+    secret('google-keys', {
+      'credentials.json': JSON.stringify({
+        type: 'service_account',
+        client_email: 'planted@example.com',
+        private_key: SECRET.googleKey,
+      }),
+    }),
     secret('model-keys', { Authorization: SECRET.modelKey }),
     secret('users', { '.htaccess': `ann:{SHA}${createHash('sha1').update(SECRET.password).digest('base64')}\n` }),
     backend('echo', { static: { host: '127.0.0.1', port: upstream } }),
@@ -110,6 +136,9 @@ export function plantedManifests({ ports, tls, jwks }: Planted): string {
         auth: { cloudA: { secretRef: { name: 'aws-keys' }, serviceName: 'execute-api', region: 'eu-west-1' } },
       },
     }),
+    ...Object.entries(CLOUDS).map(([name, auth]) =>
+      backend(name, { static: { host: '127.0.0.1', port: upstream }, policies: { auth } }),
+    ),
     // The server speaks no TLS: the certificate of the proxy is loaded, and the call fails.
     backend('secure', {
       static: { host: '127.0.0.1', port: upstream },
@@ -130,7 +159,14 @@ export function plantedManifests({ ports, tls, jwks }: Planted): string {
       ai: { provider: { p1: { model: 'm' }, host: '127.0.0.1', port: upstream } },
       policies: { auth: { secretRef: { name: 'model-keys' } } },
     }),
-    { apiVersion: API, kind: 'HTTPRoute', metadata: named('all'), spec: routeSpec() },
+    { apiVersion: API, kind: 'HTTPRoute', metadata: named('all'), spec: routeSpec(ROUTES) },
+    // A route has at most 16 rules.
+    {
+      apiVersion: API,
+      kind: 'HTTPRoute',
+      metadata: named('clouds'),
+      spec: routeSpec(Object.fromEntries(Object.keys(CLOUDS).map((name) => [name, name]))),
+    },
     ...policies(),
     ...locations(withPrivateMembers(jwks, SECRET.keySetMember)),
   ]
@@ -166,10 +202,10 @@ function backend(name: string, spec: object): object {
   return { apiVersion: GW, kind: 'GwBackend', metadata: named(name), spec }
 }
 
-function routeSpec(): object {
+function routeSpec(routes: Readonly<Record<string, string>>): object {
   return {
     parentRefs: [{ name: 'edge' }],
-    rules: Object.entries(ROUTES).map(([name, own]) => ({
+    rules: Object.entries(routes).map(([name, own]) => ({
       name,
       matches: [{ path: { type: 'PathPrefix', value: `/${name}` } }],
       backendRefs: [{ group: 'gw.dev', kind: 'GwBackend', name: own }],

@@ -1,20 +1,24 @@
 // No secret comes out of the gateway: one is planted in every place of manifests and requests that can hold one,
 // traffic runs, and everything that the gateway writes, prints, exports or answers is searched.
-import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import { loadSource } from '#cli/source.ts'
 import { startProxy, type RunningProxy } from '#proxy/main.ts'
 import { certificateFor, type KeyPair } from '#test/certificates.ts'
 import { gw } from '#test/cli/gw.ts'
+import { managed } from '#proxy/credentials/cloud-b/endpoints.testing.ts'
+import { granted, metadataServer } from '#proxy/credentials/cloud-c/endpoints.testing.ts'
+import { CloudEndpoints } from '#proxy/credentials/cloud-endpoints.testing.ts'
 import { grpcCollector, type TestCollector } from '#proxy/otlp/collector.testing.ts'
 import { closeServer, freePort, listening } from '#test/ports.ts'
 import { ON_LOOPBACK } from '#proxy/main.testing.ts'
 import { testIssuer } from '#proxy/auth/jwt.testing.ts'
+import { references, secretFields } from './fields.ts'
 import { ISSUER, plantedManifests, SECRET, withKey } from './manifests.ts'
 import { type Ask, askWatched, leaksIn, linesOfKey, printed, questions } from './outputs.ts'
 
@@ -33,6 +37,7 @@ let tls: KeyPair
 /** Good for the gateway; and one of another key, which it refuses. */
 let tokens: { readonly good: string; readonly bad: string }
 let egress: Server
+const clouds = new CloudEndpoints()
 let logFd: number
 let http: number
 let file: string
@@ -138,6 +143,7 @@ beforeAll(async () => {
     response.end('{}')
   })
   collector = await grpcCollector()
+  await startClouds()
   tls = certificateFor({ commonName: 'shop.example', names: ['DNS:shop.example'] })
   const issuer = await testIssuer(ISSUER)
   const stranger = await testIssuer(ISSUER)
@@ -201,11 +207,28 @@ afterAll(async () => {
   collector.stop()
   closeServer(upstream)
   closeServer(egress)
+  await clouds.stop()
+  vi.unstubAllEnvs()
   rmSync(folder, { recursive: true })
 })
 
 function bigIntText(_key: string, value: unknown): unknown {
   return typeof value === 'bigint' ? String(value) : value
+}
+
+/** Metadata servers, which the environment of the workers names. */
+async function startClouds(): Promise<void> {
+  await clouds.start()
+  clouds.on('169.254.169.254/metadata/identity/oauth2/token', () => managed(SECRET.azureToken))
+  metadataServer(clouds, () => granted(SECRET.googleToken))
+  const environment = {
+    AZURE_POD_IDENTITY_AUTHORITY_HOST: `http://${clouds.authority}`,
+    GCE_METADATA_HOST: clouds.authority,
+    METADATA_SERVER_DETECTION: 'assume-present',
+    GOOGLE_APPLICATION_CREDENTIALS: '',
+    HOME: folder,
+  }
+  for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value)
 }
 
 /** Lets everybody through, and remembers with what. */
@@ -267,6 +290,10 @@ function asks(): readonly Ask[] {
     { path: '/jwt-expression', headers: { 'x-jwt': bad }, status: 401 },
     { path: '/tunnel', status: 200 },
     { path: '/aws', status: 200 },
+    { path: '/azure', status: 500 },
+    { path: '/google', status: 500 },
+    { path: '/azure-managed', status: 200 },
+    { path: '/google-ambient', status: 200 },
     { path: '/oauth', status: 400 },
     { path: '/oauth', headers: bearer(SECRET.idToken), status: 500 },
     // Nobody reads these.
@@ -274,32 +301,6 @@ function asks(): readonly Ask[] {
     { path: `/inline?a=1&access%5Ftoken=${queryToken}`, status: 200 },
     { path: `/nowhere?k=${queryToken}&jwt=${good}`, status: 404 },
   ]
-}
-
-/** Fields of the contract that refer to a secret, as its schema has them. */
-function secretFields(): string[] {
-  const root = join(import.meta.dirname, '..', '..', 'api', 'ir', 'schema')
-  const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.yaml'))
-  return files.flatMap((name) => {
-    const lines = readFileSync(join(root, name), 'utf8').split('\n')
-    return lines.flatMap((line, index) => {
-      if (!line.includes('secret-ref.yaml')) return []
-      // `items` of a list are named by the list.
-      const own = /^\s*(\w+):/.exec(line)?.[1] ?? ''
-      const above = lines
-        .slice(0, index)
-        .reverse()
-        .map((text) => /^\s*(\w+):\s*$/.exec(text)?.[1])
-      return [`${name.slice(0, -'.yaml'.length)} ${own === 'items' ? above.find((text) => text !== undefined) : own}`]
-    })
-  })
-}
-
-/** Paths of all references to secrets, without positions in lists. */
-function references(value: unknown, path: readonly string[] = []): string[] {
-  if (typeof value !== 'object' || value === null) return []
-  if ('secret' in value && typeof value.secret === 'string') return [path.join('.')]
-  return Object.entries(value).flatMap(([key, own]) => references(own, /^\d+$/.test(key) ? path : [...path, key]))
 }
 
 describe('fields that refer to secrets', () => {
@@ -312,6 +313,10 @@ describe('fields that refer to secrets', () => {
     'policy/cloud-a-auth accessKey': /auth\.cloudA\.secretRef\.accessKey$/,
     'policy/cloud-a-auth secretKey': /auth\.cloudA\.secretRef\.secretKey$/,
     'policy/cloud-a-auth sessionToken': /auth\.cloudA\.secretRef\.sessionToken$/,
+    'policy/cloud-b-auth clientID': /auth\.cloudB\.secretRef\.clientID$/,
+    'policy/cloud-b-auth tenantID': /auth\.cloudB\.secretRef\.tenantID$/,
+    'policy/cloud-b-auth clientSecret': /auth\.cloudB\.secretRef\.clientSecret$/,
+    'policy/cloud-c-auth secretRef': /auth\.cloudC\.secretRef$/,
     'policy/oauth-client-auth secretRef': /clientAuth\.secretRef$/,
     'policy/oauth-client-auth signingKeyRef': /privateKeyJwt\.signingKeyRef$/,
     'policy/oauth-client-auth certificateRef': /privateKeyJwt\.certificateRef$/,
@@ -345,6 +350,8 @@ describe('planted secrets', () => {
     }
     expect(all).toContain(`AWS4-HMAC-SHA256 Credential=${SECRET.awsAccessKey}/`)
     expect(all).toContain(SECRET.awsSessionToken)
+    for (const token of [SECRET.azureToken, SECRET.googleToken]) expect(all).toContain(`Bearer ${token}`)
+    expect(clouds.seen).toHaveLength(2)
     // Passed on, and where nobody reads it.
     expect(all).toContain(tokens.good)
     expect(all).toContain(SECRET.queryToken)

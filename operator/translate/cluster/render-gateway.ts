@@ -213,8 +213,9 @@ function secretsOfBackend({ inlinePolicies, ai }: Backend): string[] {
 
 function secretsOfPayload({ auth, tls }: BackendPayload = {}): string[] {
   const credentials = auth?.credentials ?? []
-  const pair = Object.values(auth?.cloudA?.secretRef ?? {})
-  const keys = [auth?.key, ...pair, ...credentials.map(({ key }) => key)]
+  const { cloudA, cloudB, cloudC } = auth ?? {}
+  const clouds = [...Object.values({ ...cloudA?.secretRef, ...cloudB?.secretRef }), cloudC?.secretRef]
+  const keys = [auth?.key, ...clouds, ...credentials.map(({ key }) => key)]
   return secretNames([...keys, tls?.clientCertificate, tls?.clientKey])
 }
 

@@ -1,14 +1,14 @@
-// backend.auth: key, secretRef, passthrough, cloudA, extra credentials. Other ways to authenticate are refused, because
-// without it the client's own credentials could reach the backend.
+// backend.auth: key, secretRef, passthrough, the three clouds and extra credentials. Other ways to authenticate are
+// refused, because without them the client's own credentials could reach the backend.
 import type { BackendAuth as RenderedAuth, BackendPayload, CredentialLocation } from '#api/ir/types.gen.ts'
 import type { AuthorizationLocation, BackendAuth } from '#api/v1alpha1/shared.gen.ts'
 import { renderCloudA } from './cloud-a-auth.ts'
+import { renderCloudB } from './cloud-b-auth.ts'
+import { renderCloudC } from './cloud-c-auth.ts'
 import { AUTHORIZATION_KEY, inlineSecret, secretRef } from './credential.ts'
 import { denyNotProgrammed, type FieldContext, type FieldTranslator } from './field.ts'
 
-const NOT_RUN = ['cloudB', 'cloudC', 'oauthTokenExchange', 'crossAppAccess'] as const satisfies ReadonlyArray<
-  keyof BackendAuth
->
+const NOT_RUN = ['oauthTokenExchange', 'crossAppAccess'] as const satisfies ReadonlyArray<keyof BackendAuth>
 
 const SUFFIX = 'backend-auth'
 
@@ -23,13 +23,15 @@ export const backendAuth: FieldTranslator<BackendAuth, BackendPayload> = {
 
 function render(value: BackendAuth, context: FieldContext): RenderedAuth {
   const { path } = context
-  const { passthrough, cloudA, credentials } = value
+  const { passthrough, cloudA, cloudB, cloudC, credentials } = value
   const key = primaryKey(value, context)
   const location = value.location ?? passthrough?.location
   return {
     ...(key !== undefined && { key }),
     ...(passthrough !== undefined && { passthrough: true }),
     ...(cloudA !== undefined && { cloudA: renderCloudA(cloudA, context) }),
+    ...(cloudB !== undefined && { cloudB: renderCloudB(cloudB, context) }),
+    ...(cloudC !== undefined && { cloudC: renderCloudC(cloudC, context) }),
     ...(location !== undefined && { location: renderLocation(location) }),
     ...(credentials !== undefined && {
       credentials: credentials.map((one, index) => ({

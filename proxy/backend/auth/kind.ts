@@ -3,7 +3,10 @@ import type { BackendAuth } from '#api/ir/types.gen.ts'
 import type { ChainEnvironment } from '../../chain/environment.ts'
 import type { Filter } from '../../chain/filter.ts'
 
-export type AuthEnvironment = Pick<ChainEnvironment, 'secret' | 'tokens' | 'service' | 'origin' | 'expression'>
+export type AuthEnvironment = Pick<
+  ChainEnvironment,
+  'secret' | 'tokens' | 'service' | 'origin' | 'expression' | 'backendHost'
+>
 
 export interface CompiledAuth {
   /** What it does, for traces, without any secret. */

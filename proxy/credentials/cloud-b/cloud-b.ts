@@ -3,7 +3,8 @@
 // the first token is needed.
 import { createHash } from 'node:crypto'
 import type { TokenCredential } from '@azure/identity'
-import { CLOUD_FETCH_MS, CloudFetch, checkedToken, type Fetch, isRecord } from '../cloud-fetch.ts'
+import { isRecord } from '#api/json.ts'
+import { CLOUD_FETCH_MS, CloudFetch, checkedToken, type Fetch } from '../cloud-fetch.ts'
 import { TokenError, type Token, type TokenSource } from '../token.ts'
 import { admitsCloudB } from './endpoints.ts'
 import { httpClient } from './http-client.ts'
@@ -21,11 +22,12 @@ export interface ManagedIdentity {
   readonly resourceId?: string | undefined
 }
 
-/** At most one of the three; without any, the chain of 8.4 finds the credential. */
+/** At most one; without any, the chain of 8.4 finds the credential. */
 export interface CloudB {
   readonly clientSecret?: ClientSecret | undefined
   readonly workloadIdentity?: boolean | undefined
   readonly managedIdentity?: ManagedIdentity | undefined
+  readonly developerTools?: boolean | undefined
 }
 
 export interface CloudBSource {
@@ -93,10 +95,11 @@ export function cloudBSource({ credential, scope, owner, send }: CloudBSource): 
   }
 }
 
-function attemptsOf({ clientSecret, workloadIdentity, managedIdentity }: CloudB): readonly Attempt[] {
+function attemptsOf({ clientSecret, workloadIdentity, managedIdentity, developerTools }: CloudB): readonly Attempt[] {
   if (clientSecret !== undefined) return [secretAttempt('client secret', () => clientSecret)]
   if (workloadIdentity === true) return [WORKLOAD]
   if (managedIdentity !== undefined) return [managedAttempt(managedIdentity, false)]
+  if (developerTools === true) return DEVELOPER_TOOLS
   return [ENVIRONMENT_SECRET, WORKLOAD, managedAttempt(environmentIdentity(), true), ...DEVELOPER_TOOLS]
 }
 
@@ -196,7 +199,7 @@ function isApplication(value: unknown): value is Application {
     isRecord(value) &&
     typeof value['acquireToken'] === 'function' &&
     isRecord(value['managedIdentityClient']) &&
-    'identitySource' in value['managedIdentityClient'].constructor
+    'sendManagedIdentityTokenRequest' in value['managedIdentityClient']
   )
 }
 

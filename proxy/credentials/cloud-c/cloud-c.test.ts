@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { CloudEndpoints } from '../cloud-endpoints.testing.ts'
 import { TokenError, type TokenSource } from '../token.ts'
 import { audienceFor, cloudCSource, type CloudCSource } from './cloud-c.ts'
-import * as credentials from './credential.ts'
+import * as credentials from '#api/credentials/cloud-c.ts'
 import {
   assertionEndpoint,
   EMAIL,
@@ -19,14 +19,9 @@ import {
   metadataServer,
   refreshEndpoint,
   SCOPE,
+  USER,
 } from './endpoints.testing.ts'
 
-const USER = {
-  type: 'authorized_user',
-  client_id: 'client-1',
-  client_secret: 'planted-secret',
-  refresh_token: 'planted-refresh',
-}
 const ACCOUNT = {
   type: 'service_account',
   project_id: 'shop',

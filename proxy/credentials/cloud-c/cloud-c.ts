@@ -4,17 +4,19 @@ import { createHash } from 'node:crypto'
 import { readFile, realpath, stat } from 'node:fs/promises'
 import type { AuthClient, IdentityPoolClient, JWT, UserRefreshClient } from 'google-auth-library'
 import { parseBoundedJson } from '#api/bounded-json.ts'
-import { CloudFetch, checkedToken, type Fetch, isRecord } from '../cloud-fetch.ts'
+import { isRecord } from '#api/json.ts'
+import { CloudFetch, checkedToken, type Fetch } from '../cloud-fetch.ts'
 import { TokenError, type Token, type TokenSource } from '../token.ts'
 import {
   type AuthorizedUser,
   type CloudCCredential,
   type ExternalAccount,
+  idTokenProblem,
   type Impersonated,
   isVendorUrl,
   parseCredential,
   type ServiceAccount,
-} from './credential.ts'
+} from '#api/credentials/cloud-c.ts'
 
 export interface CloudCSource {
   readonly type: 'AccessToken' | 'IdToken'
@@ -69,12 +71,6 @@ export function cloudCSource({ type, audience, credential, owner, send }: CloudC
       })
     },
   }
-}
-
-/** @returns the reason why this credential gives no ID tokens, or undefined */
-export function idTokenProblem(credential: CloudCCredential): string | undefined {
-  const { type } = credential.type === 'impersonated_service_account' ? credential.source : credential
-  return type === 'external_account' ? 'external_account gives no ID tokens: use AccessToken' : undefined
 }
 
 /** One transport for all clients of a fetch. It writes no debug log, whatever the environment asks for. */

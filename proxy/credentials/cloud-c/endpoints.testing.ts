@@ -41,12 +41,21 @@ export function assertionEndpoint(endpoints: CloudEndpoints, answer: Answers): v
   })
 }
 
+/** What `refreshEndpoint` accepts, as a credential JSON. */
+export const USER = {
+  type: 'authorized_user',
+  client_id: 'client-1',
+  client_secret: 'planted-secret',
+  refresh_token: 'planted-refresh',
+}
+
 /** `oauth2.googleapis.com/token` for users: checks the refresh token and the client. */
 export function refreshEndpoint(endpoints: CloudEndpoints, answer: Answers): void {
   endpoints.on('oauth2.googleapis.com/token', (seen) => {
     const form = new URLSearchParams(seen.body)
     const sent = ['grant_type', 'client_id', 'client_secret', 'refresh_token'].map((name) => form.get(name))
-    if (sent.join(' ') !== 'refresh_token client-1 planted-secret planted-refresh') return REFUSED
+    const expected = ['refresh_token', USER.client_id, USER.client_secret, USER.refresh_token]
+    if (sent.join(' ') !== expected.join(' ')) return REFUSED
     const target = form.get('target_audience')
     return target === null ? answer(seen) : { body: { id_token: idTokenOf(target) } }
   })

@@ -13,7 +13,8 @@ import { certificatesOnly } from '#api/tls/certificate-bundle.ts'
 import { pathTo } from '../field-path.ts'
 import type { BackendAuth, BackendTLS, Location } from '../schema/policies.ts'
 import { DENYING_AUTH, type ServiceFields, type SimplePolicies, type Tunnel } from '../schema/upstream.ts'
-import type { Address, FileOrInline } from '../schema/values.ts'
+import type { Address } from '../schema/values.ts'
+import { renderAws, renderAzure, renderGcp } from './cloud-auth.ts'
 import { DEFAULT_NAMESPACE, type BuildContext } from './context.ts'
 import { defined, ifSet } from './defined.ts'
 import { denialOf } from './denial.ts'
@@ -88,15 +89,17 @@ export function renderAuth(
 ): { readonly deny?: Deny | undefined; readonly auth?: RenderedAuth } {
   if (typeof value === 'string') return { auth: { key: context.secret(path, value) } }
   const deny = denialOf({ names: DENYING_AUTH, policies: value, path }, context)
-  const { key, passthrough, aws, credentials } = value
-  if ([key, passthrough, aws].filter((one) => one !== undefined).length > 1) {
-    context.error(path, 'must have at most one of key, passthrough, aws')
+  const { key, passthrough, aws, azure, gcp, credentials } = value
+  if ([key, passthrough, aws, azure, gcp].filter((one) => one !== undefined).length > 1) {
+    context.error(path, 'must have at most one of key, passthrough, aws, azure, gcp')
   }
   const primary = ifSet(key, (given) => primaryKey(given, pathTo(path, 'key'), context))
   const auth: RenderedAuth = defined({
     key: primary?.key,
     passthrough: ifSet(passthrough, () => true),
     cloudA: ifSet(aws, (given) => renderAws(given, pathTo(path, 'aws'), context)),
+    cloudB: ifSet(azure, (given) => renderAzure(given, pathTo(path, 'azure'), context)),
+    cloudC: ifSet(gcp, (given) => renderGcp(given, pathTo(path, 'gcp'), context)),
     location: ifSet(primary?.location ?? passthrough?.location, renderLocation),
     credentials: credentials?.map((one, index) => ({
       key: context.secret(pathTo(path, 'credentials', index, 'key'), one.key),
@@ -105,31 +108,6 @@ export function renderAuth(
   })
   if (Object.keys(auth).length === 0 && deny === undefined) context.error(path, 'sets no credentials')
   return { deny, auth }
-}
-
-function renderAws(
-  value: NonNullable<Exclude<BackendAuth, string>['aws']>,
-  path: string,
-  context: BuildContext,
-): NonNullable<RenderedAuth['cloudA']> {
-  const { accessKeyId, secretAccessKey, sessionToken, assumeRole, region, serviceName } = value
-  const secret = (name: string, given: FileOrInline) => context.secret(pathTo(path, name), given)
-  return defined({
-    secretRef:
-      accessKeyId !== undefined && secretAccessKey !== undefined
-        ? {
-            accessKey: secret('accessKeyId', accessKeyId),
-            secretKey: secret('secretAccessKey', secretAccessKey),
-            ...defined({ sessionToken: ifSet(sessionToken, (given) => secret('sessionToken', given)) }),
-          }
-        : undefined,
-    assumeRole: ifSet(assumeRole, ({ roleArn, sessionName, sessionNameExpression, tags }) => ({
-      roleRef: roleArn,
-      ...defined({ sessionName, sessionNameExpression, tags: tags?.map((tag) => defined(tag)) }),
-    })),
-    region,
-    serviceName,
-  })
 }
 
 function primaryKey(

@@ -6,7 +6,7 @@ import { evaluatedAt } from './moment.ts'
 import { denying, fields, isMap, notServed, oneShape, ONE_FIELD } from './object.ts'
 import { address, cel, duration, fileOrInline, headerName, headerValue, mapOf, text } from './values.ts'
 
-export const DENYING_AUTH = ['gcp', 'azure', 'copilot', 'oauthTokenExchange', 'crossAppAccess'] as const
+export const DENYING_AUTH = ['copilot', 'oauthTokenExchange', 'crossAppAccess'] as const
 
 export const headerModifier = fields({
   add: z.record(headerName, headerValue).optional(),
@@ -78,10 +78,43 @@ const aws = fields({
   .refine((value) => value.accessKeyId === undefined || value.assumeRole === undefined, {
     error: 'must have at most one of accessKeyId, assumeRole',
   })
+const azureSecret = fields({ tenant_id: fileOrInline, client_id: fileOrInline, client_secret: fileOrInline })
+const managedIdentity = fields({
+  clientId: text.optional(),
+  objectId: text.optional(),
+  resourceId: text.optional(),
+}).refine((value) => Object.keys(value).length <= 1, {
+  error: 'must have at most one of clientId, objectId, resourceId',
+})
+const explicitAzure = fields({
+  clientSecret: azureSecret.optional(),
+  managedIdentity: managedIdentity.optional(),
+  workloadIdentity: fields({}).optional(),
+})
+  .refine((value) => Object.keys(value).length === 1, {
+    error: 'must have exactly one of clientSecret, managedIdentity, workloadIdentity',
+  })
+  .meta(ONE_FIELD)
+const azure = fields({
+  implicit: fields({}).optional(),
+  developerImplicit: fields({}).optional(),
+  explicitConfig: explicitAzure.optional(),
+}).refine((value) => Object.keys(value).length <= 1, {
+  error: 'must have at most one of implicit, developerImplicit, explicitConfig',
+})
+const gcp = fields({
+  type: z.enum(['accessToken', 'idToken']).optional(),
+  audience: text.optional(),
+  credential: fileOrInline.optional(),
+}).refine((value) => value.audience === undefined || value.type === 'idToken', {
+  error: 'must have type idToken beside audience',
+})
 const authObject = fields({
   key: authKey.optional(),
   passthrough: fields({ location: location.optional() }).optional(),
   aws: aws.optional(),
+  azure: azure.optional(),
+  gcp: gcp.optional(),
   credentials: z
     .array(fields({ location, key: fileOrInline }))
     .min(1)

@@ -1,8 +1,8 @@
 // The credential JSON of cloudC that a Secret contains. Its author may be a tenant: hosts, files and commands in it are
 // limited before the vendor's library gets it, as the vendor's documentation demands of credentials from outside.
 import { isAbsolute, normalize } from 'node:path'
-import { parseBoundedJson } from '#api/bounded-json.ts'
-import { isRecord } from '../cloud-fetch.ts'
+import { parseBoundedJson } from '../bounded-json.ts'
+import { isRecord } from '../json.ts'
 
 export interface AuthorizedUser {
   readonly type: 'authorized_user'
@@ -72,6 +72,12 @@ export function parseCredential(text: string): CloudCCredential | { readonly pro
     if (error instanceof Unusable) return { problem: `the credential ${error.message}` }
     throw error
   }
+}
+
+/** @returns the reason why this credential gives no ID tokens, or undefined */
+export function idTokenProblem(credential: CloudCCredential): string | undefined {
+  const { type } = credential.type === 'impersonated_service_account' ? credential.source : credential
+  return type === 'external_account' ? 'external_account gives no ID tokens: use AccessToken' : undefined
 }
 
 /** Whether a URL is one of a token endpoint of the vendor. */

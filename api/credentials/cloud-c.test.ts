@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { isVendorUrl, parseCredential } from './credential.ts'
+import { isVendorUrl, parseCredential } from './cloud-c.ts'
 
 const USER = { type: 'authorized_user', client_id: 'c', client_secret: 'planted-s', refresh_token: 'planted-r' }
 const ACCOUNT = { type: 'service_account', client_email: 'a@b', private_key: 'planted-k' }

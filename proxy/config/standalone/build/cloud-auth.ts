@@ -1,0 +1,68 @@
+// Credentials of clouds in standalone files: the fields of the file, in the names of the rendered configuration.
+import type { BackendAuth as RenderedAuth } from '#api/ir/types.gen.ts'
+import { pathTo } from '../field-path.ts'
+import type { BackendAuth } from '../schema/policies.ts'
+import type { FileOrInline } from '../schema/values.ts'
+import type { BuildContext } from './context.ts'
+import { defined, ifSet } from './defined.ts'
+
+type Fields = Exclude<BackendAuth, string>
+
+export function renderAws(
+  value: NonNullable<Fields['aws']>,
+  path: string,
+  context: BuildContext,
+): NonNullable<RenderedAuth['cloudA']> {
+  const { accessKeyId, secretAccessKey, sessionToken, assumeRole, region, serviceName } = value
+  const secret = (name: string, given: FileOrInline) => context.secret(pathTo(path, name), given)
+  return defined({
+    secretRef:
+      accessKeyId !== undefined && secretAccessKey !== undefined
+        ? {
+            accessKey: secret('accessKeyId', accessKeyId),
+            secretKey: secret('secretAccessKey', secretAccessKey),
+            ...defined({ sessionToken: ifSet(sessionToken, (given) => secret('sessionToken', given)) }),
+          }
+        : undefined,
+    assumeRole: ifSet(assumeRole, ({ roleArn, sessionName, sessionNameExpression, tags }) => ({
+      roleRef: roleArn,
+      ...defined({ sessionName, sessionNameExpression, tags: tags?.map((tag) => defined(tag)) }),
+    })),
+    region,
+    serviceName,
+  })
+}
+
+export function renderAzure(
+  { developerImplicit, explicitConfig }: NonNullable<Fields['azure']>,
+  path: string,
+  context: BuildContext,
+): NonNullable<RenderedAuth['cloudB']> {
+  const { clientSecret, managedIdentity, workloadIdentity } = explicitConfig ?? {}
+  const secret = (name: string, given: FileOrInline) =>
+    context.secret(pathTo(path, 'explicitConfig', 'clientSecret', name), given)
+  return defined({
+    developerTools: ifSet(developerImplicit, () => true),
+    secretRef: ifSet(clientSecret, (given) => ({
+      clientID: secret('client_id', given.client_id),
+      tenantID: secret('tenant_id', given.tenant_id),
+      clientSecret: secret('client_secret', given.client_secret),
+    })),
+    managedIdentity: ifSet(managedIdentity, (given) => defined(given)),
+    workloadIdentity: ifSet(workloadIdentity, () => true),
+  })
+}
+
+export function renderGcp(
+  { type, audience, credential }: NonNullable<Fields['gcp']>,
+  path: string,
+  context: BuildContext,
+): NonNullable<RenderedAuth['cloudC']> {
+  return {
+    type: type === 'idToken' ? 'IdToken' : 'AccessToken',
+    ...defined({
+      secretRef: ifSet(credential, (given) => context.secret(pathTo(path, 'credential'), given)),
+      audience,
+    }),
+  }
+}
