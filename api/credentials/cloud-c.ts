@@ -1,8 +1,7 @@
 // The credential JSON of cloudC that a Secret contains. Its author may be a tenant: hosts, files and commands in it are
 // limited before the vendor's library gets it, as the vendor's documentation demands of credentials from outside.
 import { isAbsolute, normalize } from 'node:path'
-import { parseBoundedJson } from '../bounded-json.ts'
-import { isRecord } from '../json.ts'
+import { isRecord, parseJson } from '../json.ts'
 
 export interface AuthorizedUser {
   readonly type: 'authorized_user'
@@ -67,7 +66,7 @@ class Unusable extends Error {}
 export function parseCredential(text: string): CloudCCredential | { readonly problem: string } {
   try {
     if (text.length > JSON_LENGTH_MAX) throw new Unusable(`is longer than ${JSON_LENGTH_MAX} characters`)
-    return credentialOf(recordOf(parsed(text), 'the content'))
+    return credentialOf(contentOf(text))
   } catch (error) {
     if (error instanceof Unusable) return { problem: `the credential ${error.message}` }
     throw error
@@ -87,13 +86,10 @@ export function isVendorUrl(url: URL): boolean {
   return HOSTS.has(hostname) || /^sts\.[a-z0-9-]+\.rep\.googleapis\.com$/.test(hostname)
 }
 
-function parsed(text: string): unknown {
-  try {
-    return parseBoundedJson(text)
-  } catch {
-    // The message of the parser quotes the text.
-    throw new Unusable('is not valid JSON')
-  }
+function contentOf(text: string): Record<string, unknown> {
+  const json = parseJson(text)
+  if (json === undefined) throw new Unusable('is not valid JSON')
+  return objectOf(json, 'the content')
 }
 
 function credentialOf(json: Record<string, unknown>): CloudCCredential {
@@ -103,7 +99,7 @@ function credentialOf(json: Record<string, unknown>): CloudCCredential {
   if (!Array.isArray(delegates) || delegates.length > DELEGATES_MAX || !delegates.every(isDelegate)) {
     throw new Unusable(`has invalid delegates: at most ${DELEGATES_MAX} names of accounts`)
   }
-  const source = sourceOf(recordOf(json['source_credentials'], 'source_credentials'))
+  const source = sourceOf(objectOf(json['source_credentials'], 'source_credentials'))
   return { type: 'impersonated_service_account', source, principal: principalOf(url), delegates }
 }
 
@@ -137,7 +133,7 @@ function sourceOf(json: Record<string, unknown>): AuthorizedUser | ServiceAccoun
 }
 
 function externalOf(json: Record<string, unknown>): ExternalAccount {
-  const source = recordOf(json['credential_source'], 'credential_source')
+  const source = objectOf(json['credential_source'], 'credential_source')
   const other = ['url', 'executable', 'certificate', 'environment_id'].find((name) => source[name] !== undefined)
   if (other !== undefined) {
     throw new Unusable(`has credential_source.${other}, which a Secret may not name: use credential_source.file`)
@@ -148,7 +144,7 @@ function externalOf(json: Record<string, unknown>): ExternalAccount {
   }
   const impersonation = optionalVendorUrl(json, 'service_account_impersonation_url')
   if (impersonation !== undefined) principalOf(impersonation)
-  const format = source['format'] === undefined ? {} : recordOf(source['format'], 'credential_source.format')
+  const format = source['format'] === undefined ? {} : objectOf(source['format'], 'credential_source.format')
   const lifetime = lifetimeOf(json)
   return {
     type: 'external_account',
@@ -165,7 +161,7 @@ function externalOf(json: Record<string, unknown>): ExternalAccount {
 function lifetimeOf(json: Record<string, unknown>): number | undefined {
   const settings = json['service_account_impersonation']
   if (settings === undefined) return undefined
-  const seconds = recordOf(settings, 'service_account_impersonation')['token_lifetime_seconds']
+  const seconds = objectOf(settings, 'service_account_impersonation')['token_lifetime_seconds']
   if (seconds === undefined) return undefined
   if (typeof seconds !== 'number' || seconds < LIFETIME.min || seconds > LIFETIME.max) {
     throw new Unusable(`has an invalid token_lifetime_seconds: use ${LIFETIME.min} to ${LIFETIME.max}`)
@@ -203,7 +199,7 @@ function textOf(json: Record<string, unknown>, name: string): string {
   return value
 }
 
-function recordOf(value: unknown, name: string): Record<string, unknown> {
+function objectOf(value: unknown, name: string): Record<string, unknown> {
   if (!isRecord(value)) throw new Unusable(`has no object as ${name}`)
   return value
 }

@@ -1,9 +1,9 @@
 // HTTP for the libraries of cloud vendors while they fetch one credential. It sends requests only to the hosts that the
 // caller admits, follows no redirect, limits answers, and keeps for messages which endpoint answered what. It must not
 // keep or report a body.
-import { parseBoundedJson } from '#api/bounded-json.ts'
-import { isRecord } from '#api/json.ts'
+import { isRecord, parseJson, recordOf } from '#api/json.ts'
 import { TokenError } from './token.ts'
+import { untilAborted } from './until-aborted.ts'
 
 /** Limits one fetch of a cloud credential, with all its requests, in milliseconds (data plane, section 8.4). */
 export const CLOUD_FETCH_MS = 5000
@@ -102,16 +102,10 @@ export class CloudFetch {
    */
   async run<T>(work: () => Promise<T>): Promise<T> {
     const { signal } = this
-    const aborted = Promise.withResolvers<never>()
-    const abort = (): void => aborted.reject(signal.reason)
-    if (signal.aborted) abort()
-    signal.addEventListener('abort', abort, { once: true })
     try {
-      return await Promise.race([work(), aborted.promise])
+      return await untilAborted(signal, work, () => signal.reason)
     } catch (error) {
       throw this.#failure(error)
-    } finally {
-      signal.removeEventListener('abort', abort)
     }
   }
 
@@ -191,14 +185,7 @@ async function limited(response: Response): Promise<Uint8Array<ArrayBuffer>> {
 
 /** `error` of OAuth with the code of cloudB, or `error.status` of an API of cloudC. */
 function errorCode(bytes: Uint8Array): string | undefined {
-  let parsed: unknown
-  try {
-    parsed = parseBoundedJson(new TextDecoder().decode(bytes))
-  } catch {
-    return undefined
-  }
-  if (!isRecord(parsed)) return undefined
-  const { error, error_description: description } = parsed
+  const { error, error_description: description } = recordOf(parseJson(new TextDecoder().decode(bytes)))
   const code = isRecord(error) ? error['status'] : error
   if (typeof code !== 'string' || !CODE.test(code)) return undefined
   const detail = typeof description === 'string' ? AADSTS.exec(description)?.[0] : undefined

@@ -3,6 +3,7 @@
 import { BoundedCache } from '../auth/bounded-cache.ts'
 import type { TokenShare } from './token-share.ts'
 import { type Token, TokenError, type TokenSource, type TokenStore } from './token.ts'
+import { untilAborted } from './until-aborted.ts'
 
 /** Of one owner, where its source names no other bound (data-plane supplement section 8.5). */
 const ENTRIES_MAX = 8192
@@ -195,9 +196,6 @@ function tokenError(error: unknown): TokenError {
 
 /** A source that does not listen to the signal is not waited for. */
 function inTime(source: TokenSource<unknown>, signal: AbortSignal): Promise<Token<unknown>> {
-  const { promise, reject } = Promise.withResolvers<never>()
-  const onAbort = (): void => reject(new TokenError('Unavailable', 'the credential did not come in time'))
-  signal.addEventListener('abort', onAbort, { once: true })
-  const fetched = source.fetch(signal)
-  return Promise.race([fetched, promise]).finally(() => signal.removeEventListener('abort', onAbort))
+  const late = () => new TokenError('Unavailable', 'the credential did not come in time')
+  return untilAborted(signal, () => source.fetch(signal), late)
 }

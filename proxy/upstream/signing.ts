@@ -3,11 +3,9 @@
 import type { Detail } from '../exchange/diagnosis.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { withoutDefaultPort } from '../message/authority.ts'
-import type { RequestSigner } from '../message/request-signer.ts'
+import type { RequestSigner, SignableRequest } from '../message/request-signer.ts'
 import type { CallFailure } from './call.ts'
 import { UpstreamError, type UpstreamRequest, type UpstreamTarget } from './target.ts'
-
-const UNSIGNED = 'the request could not be signed'
 
 /** Resolves to undefined when the request is signed; else to its failure. Never rejects. */
 export async function signExchange(
@@ -31,15 +29,12 @@ export async function signExchange(
   }
   const { method, pathAndQuery, headers } = request
   const whole = Buffer.isBuffer(request.body) ? request.body : undefined
-  const signature = await signer({ method, pathAndQuery, authority, headers, body: whole }, connection.signal)
+  const signed = await sign({ method, pathAndQuery, authority, headers, body: whole }, signer, connection.signal)
   if (connection.signal.aborted) {
     return { code: 'upstreamFailure', detail: 'the client left before the request was signed' }
   }
-  if ('problem' in signature) {
-    return { code: 'backendAuthFailed', detail: { log: signature.problem, client: UNSIGNED } }
-  }
-  for (const [name, value] of signature.fields) headers.set(name, value)
-  request.hideFields(signature.fields.map(([name]) => name))
+  if ('detail' in signed) return { code: 'backendAuthFailed', detail: signed.detail }
+  request.hideFields(signed.names)
   return undefined
 }
 
@@ -52,15 +47,25 @@ export async function signRequest(
   const { method, pathAndQuery, headers, body } = request
   const whole = typeof body === 'string' ? Buffer.from(body) : body
   if (whole !== undefined && !Buffer.isBuffer(whole)) {
-    throw new UpstreamError('backendAuthFailed', {
-      log: 'the body is a stream, which cannot be signed',
-      client: UNSIGNED,
-    })
+    throw new UpstreamError('backendAuthFailed', unsigned('the body is a stream, which cannot be signed'))
   }
   const authority = withoutDefaultPort(request.authority, target.tls !== undefined)
-  const signature = await signer({ method, pathAndQuery, authority, headers, body: whole }, signal)
-  if ('problem' in signature) {
-    throw new UpstreamError('backendAuthFailed', { log: signature.problem, client: UNSIGNED })
-  }
-  for (const [name, value] of signature.fields) headers.set(name, value)
+  const signed = await sign({ method, pathAndQuery, authority, headers, body: whole }, signer, signal)
+  if ('detail' in signed) throw new UpstreamError('backendAuthFailed', signed.detail)
+}
+
+/** Sets the fields of the signature: their names, or why there is none. */
+async function sign(
+  request: SignableRequest,
+  signer: RequestSigner,
+  signal: AbortSignal | undefined,
+): Promise<{ readonly names: string[] } | { readonly detail: Detail }> {
+  const signature = await signer(request, signal)
+  if ('problem' in signature) return { detail: unsigned(signature.problem) }
+  for (const [name, value] of signature.fields) request.headers.set(name, value)
+  return { names: signature.fields.map(([name]) => name) }
+}
+
+function unsigned(problem: string): Detail {
+  return { log: problem, client: 'the request could not be signed' }
 }

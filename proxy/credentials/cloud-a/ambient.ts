@@ -2,7 +2,7 @@
 // (EKS Pod Identity, ECS) and instance metadata, in the order of the vendor's library, which owns their addresses.
 import { TokenError, type TokenSource } from '../token.ts'
 import type { AccessKeys } from './access-keys.ts'
-import { failureOf, SILENT, tokenOf, unlessAborted } from './fetch.ts'
+import { failureOf, inTime, SILENT, tokenOf } from './fetch.ts'
 
 /** Keys without an end, as in variables and shared files, are read again after this time. */
 const WITHOUT_END_MS = 15 * 60_000
@@ -19,7 +19,7 @@ export function ambientKeys(): TokenSource<AccessKeys> {
     name: { kind: 'cloudA', owner: 'environment of the proxy' },
     async fetch(signal) {
       try {
-        return tokenOf(WHAT, await unlessAborted(WHAT, signal, readChain()), WITHOUT_END_MS)
+        return tokenOf(WHAT, await inTime(WHAT, signal, readChain), WITHOUT_END_MS)
       } catch (error) {
         throw failureOf(WHAT, error)
       }

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { TokenSource, TokenStore } from '../token.ts'
 import type { AccessKeys } from './access-keys.ts'
-import { failureOf, SILENT, tokenOf, unlessAborted } from './fetch.ts'
+import { failureOf, inTime, SILENT, tokenOf } from './fetch.ts'
 import type { Session } from './session.ts'
 
 export interface AssumedRole {
@@ -38,7 +38,8 @@ export function roleKeys(assumed: AssumedRole, { base, tokens }: RoleEnvironment
     async fetch(signal) {
       const basis = await tokens.get(base)
       try {
-        return tokenOf(WHAT, await unlessAborted(WHAT, signal, assume(assumed, basis.value, signal)), WITHOUT_END_MS)
+        const keys = await inTime(WHAT, signal, () => assume(assumed, basis.value, signal))
+        return tokenOf(WHAT, keys, WITHOUT_END_MS)
       } catch (error) {
         if (error instanceof Error && BASE_REFUSED.has(error.name)) tokens.invalidate(base, basis)
         throw failureOf(WHAT, error)

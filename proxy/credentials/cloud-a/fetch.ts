@@ -1,5 +1,6 @@
 // What all fetches of keys share: their libraries are loaded by the first one, and their failures name no secret.
 import { TokenError, type Token } from '../token.ts'
+import { untilAborted } from '../until-aborted.ts'
 import type { AccessKeys } from './access-keys.ts'
 
 /** Keys as the libraries return them. */
@@ -38,16 +39,8 @@ export function failureOf(what: string, error: unknown): TokenError {
 }
 
 /** Rejects at the abort, whether the work can be aborted or not. */
-export async function unlessAborted<T>(what: string, signal: AbortSignal, work: Promise<T>): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>()
-  const onAbort = (): void => reject(new TokenError('Unavailable', `${what}: no answer in time`))
-  if (signal.aborted) onAbort()
-  signal.addEventListener('abort', onAbort, { once: true })
-  try {
-    return await Promise.race([work, promise])
-  } finally {
-    signal.removeEventListener('abort', onAbort)
-  }
+export function inTime<T>(what: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  return untilAborted(signal, work, () => new TokenError('Unavailable', `${what}: no answer in time`))
 }
 
 const CODE = /^[A-Za-z][A-Za-z0-9_]{0,63}$/

@@ -3,10 +3,10 @@
 import { createHash } from 'node:crypto'
 import { readFile, realpath, stat } from 'node:fs/promises'
 import type { AuthClient, IdentityPoolClient, JWT, UserRefreshClient } from 'google-auth-library'
-import { parseBoundedJson } from '#api/bounded-json.ts'
-import { isRecord } from '#api/json.ts'
+import { isRecord, parseJson, recordOf } from '#api/json.ts'
 import { CloudFetch, checkedToken, type Fetch } from '../cloud-fetch.ts'
 import { TokenError, type Token, type TokenSource } from '../token.ts'
+import { unverifiedExpiryMs } from '../unverified-expiry.ts'
 import {
   type AuthorizedUser,
   type CloudCCredential,
@@ -129,8 +129,9 @@ interface IdTokenOf {
 
 async function idTokenOf({ parsed, audience, fetching }: IdTokenOf): Promise<unknown> {
   if (parsed === undefined) {
+    const { library } = fetching
     const client = await ambientClient(fetching)
-    const { Compute, JWT, UserRefreshClient, Impersonated } = fetching.library
+    const { Compute, JWT, UserRefreshClient, Impersonated } = library
     // The library puts it unescaped into the query of the metadata server.
     if (client instanceof Compute) return await client.fetchIdToken(encodeURIComponent(audience))
     if (client instanceof JWT || client instanceof UserRefreshClient || client instanceof Impersonated) {
@@ -150,18 +151,7 @@ async function idTokenOf({ parsed, audience, fetching }: IdTokenOf): Promise<unk
 
 /** ID tokens are JWTs; their own claim is their expiry. */
 function idToken(value: unknown): Token<string> {
-  const claims = typeof value === 'string' ? claimsOf(value.split('.')[1] ?? '') : undefined
-  const seconds = claims?.['exp']
-  return checkedToken(value, typeof seconds === 'number' ? seconds * 1000 : undefined)
-}
-
-function claimsOf(part: string): Record<string, unknown> | undefined {
-  try {
-    const claims: unknown = parseBoundedJson(Buffer.from(part, 'base64url').toString('utf8'))
-    return isRecord(claims) ? claims : undefined
-  } catch {
-    return undefined
-  }
+  return checkedToken(value, typeof value === 'string' ? unverifiedExpiryMs(value) : undefined)
 }
 
 interface Call {
@@ -174,7 +164,7 @@ async function impersonate(
   { source, principal, delegates }: Impersonated,
   fetching: Fetching,
   { method, body }: Call,
-): Promise<Record<string, unknown>> {
+): Promise<Readonly<Record<string, unknown>>> {
   const { value } = await tokenOf(clientOf(source, fetching))
   const { data } = await fetching.transporter.request<unknown>({
     url: `${IAM}${encodeURIComponent(principal)}:${method}`,
@@ -183,7 +173,7 @@ async function impersonate(
     data: { ...body, delegates },
     responseType: 'json',
   })
-  return isRecord(data) ? data : {}
+  return recordOf(data)
 }
 
 function clientOf(credential: AuthorizedUser | ServiceAccount, fetching: Fetching): JWT | UserRefreshClient
@@ -245,8 +235,7 @@ async function subjectToken({ file, field }: ExternalAccount): Promise<string> {
     throw new TokenError('Unavailable', 'credential_source.file cannot be read', { cause: error })
   }
   if (field === undefined) return text
-  const json = claimsOf(Buffer.from(text).toString('base64url'))
-  const value = json?.[field]
+  const value = recordOf(parseJson(text))[field]
   if (typeof value !== 'string') throw new TokenError('Unavailable', 'credential_source.file has no such field')
   return value
 }

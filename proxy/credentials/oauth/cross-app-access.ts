@@ -2,9 +2,9 @@
 // provider exchanges the token of the client for an identity assertion, and the authorization server of the application
 // exchanges that for an access token. Only the access token is kept, by the token store.
 import { createHash } from 'node:crypto'
-import { isRecord, parseJson } from '#api/json.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
 import { TokenError, type TokenSource } from '../token.ts'
+import { unverifiedExpiryMs } from '../unverified-expiry.ts'
 import { requestToken, type TokenEndpoint } from './token-endpoint.ts'
 
 const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange'
@@ -46,7 +46,9 @@ export function crossAppSource(exchange: Exchange, settings: CrossAppSettings, s
       const assertion = await requestAssertion(exchange, settings, { subject, signal })
       const { token, expiresInS } = await requestAccess(exchange, settings, { assertion, signal })
       const lifetimeMs = expiresInS === undefined ? settings.defaultTtlMs : expiresInS * 1000
-      return { value: token, expiresMs: Math.min(startMs + lifetimeMs, expiryOf(subject)) }
+      // Not verified: a wrong claim shortens the life of the client's own token only.
+      const subjectEndMs = unverifiedExpiryMs(subject) ?? Infinity
+      return { value: token, expiresMs: Math.min(startMs + lifetimeMs, subjectEndMs) }
     },
   }
 }
@@ -93,13 +95,4 @@ function requestAccess(
 
 function scopeField(scopes: readonly string[]): [string, string][] {
   return scopes.length === 0 ? [] : [['scope', scopes.join(' ')]]
-}
-
-/** Claim `exp` in milliseconds, not verified: a wrong one shortens the life of the client's own token only. */
-function expiryOf(jwt: string): number {
-  const [, payload, signature] = jwt.split('.', 3)
-  if (payload === undefined || signature === undefined) return Infinity
-  const claims = parseJson(Buffer.from(payload, 'base64url').toString('utf8'))
-  const exp = isRecord(claims) ? claims['exp'] : undefined
-  return typeof exp === 'number' && Number.isFinite(exp) ? exp * 1000 : Infinity
 }
