@@ -1,34 +1,10 @@
-// Several workers with one main thread, without threads: messages are structured clones that arrive later.
+// Tokens that several workers share through the main thread.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { LEASE_MS_MAX, SharedTokens, type TokenPeer } from './shared-tokens.ts'
+import { LEASE_MS_MAX, type TokenPeer } from './shared-tokens.ts'
 import { TokenError, type TokenSource } from './token.ts'
-import { TokenShare } from './token-share.ts'
-import { WorkerTokenStore } from './token-store.ts'
+import { type FakeWorker, workers } from './workers.testing.ts'
 
 const HOUR_MS = 3_600_000
-
-interface FakeWorker {
-  readonly store: WorkerTokenStore
-  readonly peer: TokenPeer
-}
-
-function workers(count: number): { main: SharedTokens; all: FakeWorker[] } {
-  const main = new SharedTokens()
-  const all = Array.from({ length: count }, (): FakeWorker => {
-    const share = new TokenShare((message) => {
-      const sent = structuredClone(message)
-      queueMicrotask(() => main.receive(peer, sent))
-    })
-    const peer: TokenPeer = {
-      post: (reply) => {
-        const sent = structuredClone(reply)
-        queueMicrotask(() => share.receive(sent))
-      },
-    }
-    return { store: new WorkerTokenStore(undefined, share), peer }
-  })
-  return { main, all }
-}
 
 class CountingSource implements TokenSource<string> {
   readonly key = 'k'
@@ -63,13 +39,13 @@ describe('workers', () => {
     expect(source.fetches).toBe(1)
   })
 
-  it('share a failure, with its reason', async () => {
+  it.each(['Rejected', 'SubjectRejected', 'Unavailable'] as const)('share a failure with reason %s', async (reason) => {
     const { all } = workers(3)
     const source = new CountingSource()
-    source.failure = new TokenError('Rejected', 'invalid_client')
+    source.failure = new TokenError(reason, 'invalid_client')
     const outcomes = await Promise.allSettled(all.map(async ({ store }) => store.get(source)))
     expect(outcomes).toMatchObject(
-      all.map(() => ({ status: 'rejected', reason: { reason: 'Rejected', message: 'invalid_client' } })),
+      all.map(() => ({ status: 'rejected', reason: { reason, message: 'invalid_client' } })),
     )
     expect(source.fetches).toBe(1)
   })

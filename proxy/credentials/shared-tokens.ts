@@ -1,6 +1,6 @@
 // Tokens of all workers, on the main thread: one worker fetches for a key, the others get what it fetched.
 import { BoundedCache } from '../auth/bounded-cache.ts'
-import type { Token } from './token.ts'
+import type { Token, TokenError } from './token.ts'
 
 const TOKENS_MAX = 16_384
 /** Longer than a fetch may take (token-store.ts): a worker that does not answer by then does not respond at all. */
@@ -11,7 +11,7 @@ export type TokenAnswer = 'Fetch' | TokenOutcome
 
 export type TokenOutcome =
   | { readonly token: Token<unknown> }
-  | { readonly reason: 'Rejected' | 'Unavailable'; readonly message: string }
+  | { readonly reason: TokenError['reason']; readonly message: string }
 
 export type TokenMessage =
   /** `afterMs`: only a token that ends later is of use. Answered once, with TokenReply. */

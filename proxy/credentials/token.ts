@@ -45,8 +45,11 @@ export interface TokenStore {
 
 /** Why there is no token. The message goes to the log: no secret, and of an endpoint only its error code. */
 export class TokenError extends Error {
-  /** `Rejected`: the issuer refused this request. `Unavailable`: it could not be asked, or gave no usable answer. */
-  readonly reason: 'Rejected' | 'Unavailable'
+  /**
+   * `Rejected`: the issuer refused this request. `SubjectRejected`: it refused the token of the client, so that the
+   * failure is the client's. `Unavailable`: it could not be asked, or gave no usable answer.
+   */
+  readonly reason: 'Rejected' | 'SubjectRejected' | 'Unavailable'
 
   constructor(reason: TokenError['reason'], message: string, options?: ErrorOptions) {
     super(message, options)

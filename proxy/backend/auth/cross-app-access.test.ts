@@ -10,6 +10,7 @@ import {
   send,
 } from '../../credentials/oauth/authorities.testing.ts'
 import { WorkerTokenStore } from '../../credentials/token-store.ts'
+import { workers } from '../../credentials/workers.testing.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
 import { exchangeOf, expression } from '../../policy/exchange.testing.ts'
 import { testService, type TestService } from '../../policy/external/service.testing.ts'
@@ -50,10 +51,10 @@ const SECRETS = new Map([
   ['n/app/clientSecret', 'app-secret'],
 ])
 
-function filter(policy: CrossAppAccess = POLICY, secrets = SECRETS) {
+function filter(policy: CrossAppAccess = POLICY, secrets = SECRETS, tokens = new WorkerTokenStore()) {
   // What this kind does not use is left out.
   const environment = {
-    tokens: new WorkerTokenStore(),
+    tokens,
     expression,
     secret: ({ secret }: { secret: string }) => secrets.get(secret),
     service: ({ backend }: { backend?: string }) => services.get(backend ?? '')?.caller,
@@ -89,6 +90,14 @@ describe('crossAppAccess', () => {
   it('answers with 400 without a token, and calls no server', async () => {
     expect(await filter()(exchangeOf())).toMatchObject({ status: 400 })
     expect(provider.forms).toEqual([])
+  })
+
+  it('answers with 400 in each worker if the identity provider refuses the token that one of them sent', async () => {
+    const { all } = workers(3)
+    const runs = all.map(({ store }) => filter(POLICY, SECRETS, store))
+    const responses = await Promise.all(runs.map(async (run) => run(bearer('none'))))
+    expect(responses).toMatchObject(all.map(() => ({ status: 400 })))
+    expect(provider.forms.length).toBe(1)
   })
 
   it('answers with 400 if the identity provider refuses the token, with 500 if the application does', async () => {

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import type { CrossAppAccess, OAuthEndpoint } from '#api/ir/types.gen.ts'
 import { compileCredentialReader } from '../../auth/credential-reader.ts'
 import { compileClientAuth } from '../../credentials/oauth/client-auth.ts'
-import { type CrossAppSettings, crossAppSource, SubjectRejection } from '../../credentials/oauth/cross-app-access.ts'
+import { type CrossAppSettings, crossAppSource } from '../../credentials/oauth/cross-app-access.ts'
 import type { TokenEndpoint } from '../../credentials/oauth/token-endpoint.ts'
 import { TokenError } from '../../credentials/token.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
@@ -46,7 +46,7 @@ export const crossAppAccess: AuthKind = ({ crossAppAccess: policy }, environment
 
 function failed(exchange: Exchange, error: unknown): ReturnType<Exchange['fail']> {
   if (!(error instanceof TokenError)) throw error
-  const code = error instanceof SubjectRejection ? 'subjectTokenRejected' : 'backendAuthFailed'
+  const code = error.reason === 'SubjectRejected' ? 'subjectTokenRejected' : 'backendAuthFailed'
   return exchange.fail(code, { log: `crossAppAccess: ${error.message}`, client: 'no access token' })
 }
 

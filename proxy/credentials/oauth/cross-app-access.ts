@@ -26,9 +26,6 @@ export interface CrossAppSettings {
   readonly fingerprint: string
 }
 
-/** The identity provider refused the token of the client, so that the failure is the client's. */
-export class SubjectRejection extends TokenError {}
-
 /**
  * Where the access token for one subject comes from.
  *
@@ -78,7 +75,7 @@ async function requestAssertion(
     return token
   } catch (error) {
     if (error instanceof TokenError && error.reason === 'Rejected') {
-      throw new SubjectRejection('Rejected', error.message, { cause: error })
+      throw new TokenError('SubjectRejected', error.message, { cause: error })
     }
     throw error
   }
