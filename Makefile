@@ -32,6 +32,7 @@ verify: install ## Fail when a generated file is not what its source gives
 	node codegen/main.ts --verify
 	hack/update-envoy-protos.sh --verify
 	hack/update-otlp-protos.sh --verify
+	hack/update-istio-protos.sh --verify
 
 .PHONY: typecheck
 typecheck: install
