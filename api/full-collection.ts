@@ -1,4 +1,4 @@
-// A full collection of garbage on request, for threads that know when nobody waits for them.
+// A full garbage collection on request, for threads that know when no work waits for them.
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 

@@ -1,7 +1,7 @@
 // The valid name that a misspelt one most probably means.
 import { distance } from 'fastest-levenshtein'
 
-/** Longer names are nobody's typing error, and cost quadratic time. */
+/** Longer names are not typing errors, and cost quadratic time. */
 const NAME_LENGTH_MAX = 64
 
 /** undefined when nothing is near: a wild guess is worse than none. */
@@ -16,7 +16,7 @@ export function nearestName(name: string, valid: readonly string[]): string | un
   return best?.candidate
 }
 
-/** The cure for a name that nothing bears; `otherwise` where no name is near. */
+/** The advice for an unknown name; `otherwise` where no valid name is near. */
 export function hintFor(name: string, valid: readonly string[], otherwise: string): string {
   const nearest = nearestName(name, valid)
   return nearest === undefined ? otherwise : `did you mean ${nearest}?`

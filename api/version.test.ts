@@ -1,4 +1,4 @@
-// Controller and proxy tell the commit that the images say.
+// Controller and proxy report the commit of their images.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-// Where a proxy that wants a token at its admin server leaves it: the proxy writes the file, `gw proxy` reads it.
+// The file with the token of a proxy's admin server, if it requires one: the proxy writes it, `gw proxy` reads it.
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 

@@ -42,7 +42,7 @@ export interface CelRead {
   readonly offset: number
 }
 
-/** What an expression reads by name; local variables are no reads. */
+/** What an expression reads by name; local variables do not count. */
 export interface CelReads {
   readonly reads: readonly CelRead[]
   /** Dotted paths whose presence the expression asks for, so that it can do without them. */

@@ -1,11 +1,11 @@
-// What a misspelt or misplaced name in an expression is told, and what stays untold because it may be right.
+// Which misspelt or misplaced names in an expression are reported, and which are not because they may be right.
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { readsOf } from './compile.ts'
 import { nameProblems } from './names.ts'
 import { CEL_ABSENT, CEL_NOT_YET, CEL_VARIABLES, type CelMoment } from './variables.ts'
 
-function told(source: string, moment: CelMoment | undefined): string[] {
+function reported(source: string, moment: CelMoment | undefined): string[] {
   const found = readsOf(source)
   if ('problem' in found) throw new Error(`${source}: ${found.problem.message}`)
   return nameProblems(source, found, moment).map(({ message, line, column }) => `${line}:${column} ${message}`)
@@ -32,7 +32,7 @@ describe('names that do not exist', () => {
     ['soruce.port == soruce.port', '1:1 there is no variable soruce; did you mean source?'],
     ['has(jwt.sub) && request.usr == "x"', expect.stringContaining('request has no member usr;')],
   ])('%s', (source, message) => {
-    expect(told(source, undefined)).toEqual([message])
+    expect(reported(source, undefined)).toEqual([message])
   })
 
   it.each([
@@ -50,14 +50,14 @@ describe('names that do not exist', () => {
     'request[jwt.sub] == "x"',
     'llm.params.max_tokens > 3 && source.subjectAltNames[0] == "x"',
     'google.protobuf.Duration == type(duration("1s"))',
-  ])('nothing is told of %s', (source) => {
-    expect(told(source, undefined)).toEqual([])
+  ])('reports no problem for %s', (source) => {
+    expect(reported(source, undefined)).toEqual([])
   })
 })
 
-it('tells the first eight names of an expression, each once', () => {
-  const names = Array.from({ length: 20 }, (_, i) => `nobody${i}`)
-  const messages = told([...names, ...names].join(' + '), undefined)
+it('reports the first eight unknown names of an expression, each once', () => {
+  const names = Array.from({ length: 20 }, (_, i) => `unknown${i}`)
+  const messages = reported([...names, ...names].join(' + '), undefined)
   expect(messages.map((message) => /variable (\w+);/.exec(message)?.[1])).toEqual(names.slice(0, 8))
 })
 
@@ -91,10 +91,10 @@ describe('names that are not available yet', () => {
     ['default(llm.cost, 0) == 0', 'log', []],
     ['jwt.sub == "x" && apiKey.key == "y"', 'routing', []],
   ] as const)('%s, %s', (source, moment, messages) => {
-    expect(told(source, moment)).toEqual(messages)
+    expect(reported(source, moment)).toEqual(messages)
   })
 
-  it.each([...CEL_NOT_YET])('%s is told apart from a mistake', (name) => {
+  it.each([...CEL_NOT_YET])('%s is reported as not yet available, not as a mistake', (name) => {
     const found = readsOf(name)
     const problems = 'problem' in found ? [] : nameProblems(name, found, undefined)
     expect(problems).toMatchObject([
@@ -106,7 +106,7 @@ describe('names that are not available yet', () => {
 describe('the lists', () => {
   it('have in each moment only names of the language', () => {
     for (const names of [CEL_NOT_YET, ...Object.values(CEL_ABSENT)]) {
-      for (const name of names) expect(told(name, undefined).join()).not.toMatch(/there is no|has no/)
+      for (const name of names) expect(reported(name, undefined).join()).not.toMatch(/there is no|has no/)
     }
   })
 

@@ -1,4 +1,4 @@
-// Names in an expression that nothing can bear: variables and members that do not exist, or not yet when the expression
+// Names in an expression that cannot be valid: variables and members that do not exist, or not yet when the expression
 // is evaluated. Only what is certain from the text; claims, headers and metadata may have any name.
 import { hintFor } from '../nearest.ts'
 import { problemAt } from './engine/parse.ts'

@@ -1,6 +1,6 @@
 // Reads of a Deny rule that fail when a value is absent: headers, claims and other maps of any names. Only what is
 // certain from the text; a Deny rule that fails lets the request pass. A rule that only asks for values, such as
-// `jwt.sub == "ann"`, is no concern: an absent value is not the one it asks for, and is not denied either way.
+// `jwt.sub == "ann"`, is not reported: an absent value is not equal to "ann", and such a request is not denied anyway.
 import { problemAt } from './engine/parse.ts'
 import type { CelProblem, CelRead, CelReads } from './expression.ts'
 

@@ -90,7 +90,7 @@ describe('user functions', () => {
     expect(outcome).toEqual({ problem: expect.objectContaining({ message: expect.stringContaining('too large') }) })
   })
 
-  it('may be none at all', () => {
+  it('accepts a text without functions', () => {
     expect(compileUserFunctions(' # nothing\n')).toHaveProperty('environment')
   })
 })

@@ -1,5 +1,5 @@
-// One API key as a Secret holds it: the key itself, or JSON with it or with its hash. Proxy and operator judge entries
-// alike. A reason never tells what the entry holds.
+// One API key as a Secret holds it: the key itself, or JSON with it or with its hash. Proxy and operator use the same
+// checks. A reason never contains the value of the entry.
 import { hash } from 'node:crypto'
 import { parseBoundedJson } from '../bounded-json.ts'
 import { fromJson } from '../cel/values/json.ts'

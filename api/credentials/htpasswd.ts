@@ -1,5 +1,6 @@
 // Reads htpasswd text: which user has which kind of hash. A line that cannot be used is left out with a warning that
-// names its number only. Proxy and operator read it alike: what the one leaves out the other tells in the status.
+// contains only its number. Proxy and operator use the same reader: the operator reports in the status what the proxy
+// leaves out.
 
 /** What it takes to check a password against a hash; see proxy/auth/password-hash.ts. */
 export type HashKind = 'sha1' | 'md5' | 'bcrypt' | 'crypt' | 'shaCrypt'

@@ -25,8 +25,8 @@ const VALUE_CHARS_MAX = 4096
 export const REJECTION_CHARS_MAX = 1024
 
 /**
- * Pods of one Gateway that are listened to: more than fit into the 1 MiB that an API server lets a ConfigMap have, so
- * all whose word it took. Of those nobody may be left out: one that reads an older format only could not start.
+ * Pods of one Gateway whose acknowledgements count: more than fit into the 1 MiB that an API server lets a ConfigMap
+ * have, so every stored one counts. None may be left out: a proxy that reads only an older format could not start.
  */
 export const ACKNOWLEDGEMENTS_MAX = 6000
 
@@ -63,8 +63,8 @@ function acknowledgementsIn(data: Entries): ReadonlyMap<string, Acknowledgement>
 }
 
 /**
- * The newest format that all of these proxies read. One that comes later and does not read it says so, and then gets
- * what it reads.
+ * The newest format that all of these proxies read. A proxy that starts later and does not read it acknowledges with
+ * the format that it reads, and then gets that one.
  */
 export function formatFor(acknowledgements: ReadonlyMap<string, Acknowledgement>): DeliveryFormat {
   return [...acknowledgements.values()].every(({ reads = 1 }) => reads >= DELIVERY_FORMAT) ? DELIVERY_FORMAT : 1

@@ -19,7 +19,7 @@ function idsOf(chunks: readonly Chunk[]): string[] {
 }
 
 describe('cutList', () => {
-  it('gives what cutting anew gives, whatever was there before, and all items in their order', () => {
+  it('returns the same chunks as a first cut, whatever the previous list was, and all items in order', () => {
     fc.assert(
       fc.property(fc.array(list, { minLength: 1, maxLength: 5 }), fc.nat(), (lists, seed) => {
         let before: readonly Chunk[] = []

@@ -152,7 +152,7 @@ describe('a delivery', () => {
     expect('problem' in delivery && delivery.problem).toMatchObject({ path: 'config', reason: 'TooLarge' })
   })
 
-  it('tells nothing in its ConfigMaps about a secret', () => {
+  it('writes nothing about a secret into its ConfigMaps', () => {
     const one = (salt: string): string => {
       const secrets = { version: 1 as const, secrets: [{ key: 'k', value: 'hunter2' }] }
       const gateway = { name: 'web', uid: 'u', generation: 1 }

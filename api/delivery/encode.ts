@@ -16,7 +16,7 @@ export interface DeliveryInput {
   readonly generation: number
   /**
    * Random text of this Gateway, kept in its Secret. It is part of what is hashed, so that the hash in the index, which
-   * lies in a ConfigMap, tells nothing about a secret that somebody could guess.
+   * lies in a ConfigMap, cannot confirm a guess of a secret.
    */
   readonly salt: string
 }

@@ -1,5 +1,5 @@
-// One list of a configuration out of its chunks: only those that are new are unpacked and checked, and their items are
-// the objects of before wherever they say the same.
+// Reads one list of a configuration from its chunks: only new chunks are unpacked and checked, and items that are
+// equal to previous ones are the same objects.
 import { isRecord } from '../json.ts'
 import { type ListChange, listChanges, noteChanges } from '../incremental/list-change.ts'
 import { emptyConfig } from '../ir/empty.ts'
@@ -65,7 +65,7 @@ export class ListReader {
         const known = gone.get(id)
         const items = known ?? this.#unpack(id, file, before)
         if ('fault' in items) return items
-        // One that moved stands for itself once; a second one would be made of the same objects.
+        // A chunk that moved is used once; a second use would hold the same objects.
         if (known !== undefined) gone.delete(id)
         come.push({ id, items })
       }

@@ -12,7 +12,7 @@ function words(byPod: Readonly<Record<string, UnknownKeys | undefined>>): Map<st
 }
 
 it.each([
-  ['nobody misses anything', { p: undefined }, { p: undefined }, []],
+  ['no pod misses a key', { p: undefined }, { p: undefined }, []],
   ['the first time', { p: undefined }, { p: { [A]: 1 } }, [A]],
   ['once more', { p: { [A]: 1, [B]: 4 } }, { p: { [A]: 2, [B]: 4 } }, [A]],
   ['the same word again', { p: { [A]: 2 } }, { p: { [A]: 2 } }, []],
@@ -25,7 +25,7 @@ it.each([
 
 it.each([
   ['a list', [1], false],
-  ['a count that is none', { [A]: '1' }, false],
+  ['a count that is not a number', { [A]: '1' }, false],
   ['as many sets as are counted', Object.fromEntries(numbered(UNKNOWN_KEYS_MAX)), true],
   ['more', Object.fromEntries(numbered(UNKNOWN_KEYS_MAX + 1)), false],
 ])('believes a pod that writes %s: %s', (_name, value, isBelieved) => {

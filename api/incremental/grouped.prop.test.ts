@@ -29,7 +29,7 @@ function groups(grouped: Grouped<Item>): (readonly Item[])[] {
 }
 
 describe('Grouped', () => {
-  it('is what grouping anew is, whatever came before, and leaves the former one as it was', () => {
+  it('equals a first grouping, whatever the previous list was, and does not change the previous one', () => {
     fc.assert(
       fc.property(lists, (all) => {
         let former = Grouped.of<Item>([], keysOf)

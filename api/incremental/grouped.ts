@@ -8,7 +8,7 @@ import { lowerBound } from './lower-bound.ts'
 /** The same for the same item; an item may have several keys, or none. */
 type KeysOf<T> = (item: T) => readonly string[]
 
-/** For more changes at once the list is grouped anew. */
+/** With more changes at once the whole list is grouped again. */
 const CHANGES_MAX = 64
 
 /** A list without items: the same one wherever there is none. */
@@ -57,7 +57,7 @@ export class Grouped<T extends object> {
     return this.#groups.since(before.#groups).map(([key]) => key)
   }
 
-  /** undefined: the list is not what its groups are made of, which would be a bug; grouping anew is right then, too. */
+  /** undefined: the list does not match its groups, which would be a bug; grouping the whole list again is correct. */
   #changed(changes: readonly ListChange<T>[]): ReadonlyMap<string, readonly T[]> | undefined {
     const changed = new Map<string, readonly T[]>()
     /** Members before it stand where they stood. */

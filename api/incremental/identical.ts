@@ -1,4 +1,4 @@
-// Whether two lists are made of the very same things, for those who keep what was made of a list. Pure.
+// Whether two lists hold the same objects, for callers that keep what they derived from a list. Pure.
 
 /** The same items at the same places. */
 export function isIdentical(a: readonly unknown[], b: readonly unknown[]): boolean {

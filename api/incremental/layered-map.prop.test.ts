@@ -25,7 +25,7 @@ describe('LayeredMap', () => {
           const map = expected[at]
           expect(new Map(version.entries())).toEqual(map)
           for (const key of KEYS) expect(version.get(key)).toBe(map?.get(key))
-          // The difference makes one of the other, also where the ground has been laid anew.
+          // The difference turns one into the other, also after the base was rebuilt.
           expect(new Map(start?.with(version.since(start)).entries())).toEqual(map)
         }
       }),

@@ -1,7 +1,7 @@
 // A large map that changes by little from one configuration to the next: versions share what stayed, so that a new one
 // costs what changed. Versions never change each other.
 
-/** Changes that lie above the common ground; with more of them it is laid anew. */
+/** Changes above the common base; with more of them the base is rebuilt. */
 const LAYER_MAX = 128
 
 export class LayeredMap<V> {

@@ -27,7 +27,7 @@ export function listChanges<T>(before: readonly T[], now: readonly T[]): readonl
   return changes
 }
 
-/** From who made the later list of the earlier one: nobody has to compare them then. */
+/** Called by the code that derived the later list from the earlier one: no code has to compare them then. */
 export function noteChanges<T>(before: readonly T[], now: readonly T[], changes: readonly ListChange<T>[]): void {
   noted.set(before, now, changes)
 }
@@ -89,7 +89,7 @@ function sameEnds(before: readonly unknown[], now: readonly unknown[]): readonly
 
 type PositionPair = readonly [before: number, now: number]
 
-/** Where two lists that part at a place go on together; their ends if they do not. */
+/** Where two lists that differ at a place become equal again; their ends if they do not. */
 function meetingPlaces(
   before: readonly unknown[],
   now: readonly unknown[],

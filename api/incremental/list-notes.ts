@@ -1,6 +1,6 @@
-// What is noted of a list that was made of another one. The earlier list is known by a number: with a reference each
-// list would keep all before it. V8 takes a WeakRef for a reference while it collects young garbage: lists of thousands
-// of items, made for every change, grew old before they went.
+// Notes about a list that was derived from another one. The note names the earlier list by a number: with a reference
+// each list would keep all earlier ones in memory. V8 treats a WeakRef as a reference while it collects young garbage:
+// lists of thousands of items, made for every change, became old before they were collected.
 
 /** Keys of a WeakMap do not count as references, neither for young garbage nor for old. */
 const ids = new WeakMap<readonly unknown[], number>()

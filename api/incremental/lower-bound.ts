@@ -1,6 +1,6 @@
-// The first place of a sorted list where something is, or belongs. Pure.
+// The first index of a sorted list where something is, or belongs. Pure.
 
-/** Of the places 0 to `length`, the first that is not before what is looked for; `isBefore` must say so in order. */
+/** The first index of 0 to `length` for which `isBefore` returns false; all indexes before it must return true. */
 export function lowerBound(length: number, isBefore: (place: number) => boolean): number {
   let [low, high] = [0, length]
   while (low < high) {

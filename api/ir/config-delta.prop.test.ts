@@ -66,7 +66,7 @@ describe('a delta of configurations', () => {
 })
 
 describe('keepItems', () => {
-  it('says what was read, with the objects of before wherever they are equal', () => {
+  it('equals what was read, and keeps the previous objects that are equal', () => {
     fc.assert(
       fc.property(config, config, (before, read) => {
         const kept = keepItems(before, read)

@@ -1,4 +1,4 @@
-// A rendered configuration told as its difference from an earlier one: lists by steps, items by identity. Between
+// A rendered configuration as its difference from an earlier one: lists by steps, items by identity. Between
 // threads, copying what stayed costs far more than finding what changed. Pure.
 import { type ListChange, listChanges, noteChanges } from '../incremental/list-change.ts'
 import { LIST_NAMES, type ListName } from './lists.ts'
@@ -22,7 +22,7 @@ export function applyDelta(before: RenderedConfig, delta: ConfigDelta): Rendered
     const steps = delta[name]
     return steps === undefined ? [] : [[name, listOf(before[name], steps)]]
   })
-  // Steps hold items of the list that they were made of.
+  // Steps hold items of the list that they were derived from.
   return { ...before, ...(Object.fromEntries(changed) as Partial<RenderedConfig>) }
 }
 

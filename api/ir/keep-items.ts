@@ -1,5 +1,5 @@
-// Keeps the items of an earlier configuration where a later one, read anew, says the same: then what is made of an
-// item, or told about it, need not be made or told again. Pure.
+// Keeps the items of an earlier configuration that are equal in a later one: what was derived from such an item, or
+// sent about it, stays valid. Pure.
 import { isIdentical } from '../incremental/identical.ts'
 import { isSame } from '../incremental/same.ts'
 import { keyOfItem, LIST_NAMES } from './lists.ts'

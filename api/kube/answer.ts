@@ -4,8 +4,8 @@ import { parseOwnJson } from '../json.ts'
 type Bytes = AsyncIterable<Uint8Array>
 
 /**
- * The body as JSON; undefined when it is none: the server answers in plain text while it starts, and while a resource
- * is not served yet, and the status says enough.
+ * The body as JSON; undefined when it is not JSON: the server answers in plain text while it starts, and while a
+ * resource is not served yet; the status code is enough then.
  * @throws {Error} more than `bytesMax`; whatever `source` throws.
  */
 export async function readJson(source: Bytes, bytesMax: number): Promise<unknown> {

@@ -39,7 +39,7 @@ describe('loadKubeConfig', () => {
 
   it.each([
     ['a file that is not there', undefined, 'KUBECONFIG: ENOENT'],
-    ['what is no YAML', 'users:\n  - token: "secret-token\n', 'KUBECONFIG: '],
+    ['invalid YAML', 'users:\n  - token: "secret-token\n', 'KUBECONFIG: '],
     ['no current context', kubeConfig({ server: 'https://127.0.0.1:6443', context: '' }), 'no current context'],
     ['another context', kubeConfig({ server: 'https://127.0.0.1:6443', context: 'x' }), 'no current context'],
     ['plain HTTP', kubeConfig({ server: 'http://127.0.0.1:6443', context: 'dev' }), 'cluster dev must be an https'],

@@ -7,7 +7,7 @@ const guard = addressGuard({ allowed: [], own: ['10.1.2.3', '2001:db8::99'] })
 
 describe('addressGuard', () => {
   it.each([...DENIED_ADDRESSES, '10.1.2.3', '::ffff:10.1.2.3', '2002:a01:203::', '2001:db8::99'])(
-    '%s is no destination',
+    'denies %s',
     (address) => {
       expect(guard(address)).toBe(false)
     },

@@ -1,6 +1,6 @@
-// The one list of addresses that nobody may be sent to by a text that users or clients choose: this host, this link,
-// nobody, everybody, and where clouds keep credentials. Ask about the addresses that names led to, right before they
-// are connected to: then no name can lead elsewhere in between.
+// The one list of addresses to which text of users or clients must not send a request: this host, this link, the
+// unspecified and multicast addresses, and the metadata addresses of clouds. Check the addresses that names resolved
+// to, right before connecting: then no name can resolve to another address in between.
 import { BlockList, isIPv4, isIPv6, SocketAddress } from 'node:net'
 import { networkInterfaces } from 'node:os'
 

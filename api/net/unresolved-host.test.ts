@@ -1,4 +1,4 @@
-// Hosts that a proxy on the way would resolve: addresses in every spelling, and names that mean what is no destination.
+// Hosts that a proxy on the way would resolve: addresses in every spelling, and names of denied addresses.
 import { describe, expect, it } from 'vitest'
 import { addressGuard } from './address-guard.ts'
 import { admitsUnresolved } from './unresolved-host.ts'

@@ -1,5 +1,5 @@
-// Which hosts that a client chose may be handed to a proxy on the way, which resolves them out of sight: what is an
-// address in any spelling, and names that every cloud or host gives to what is no destination, are judged here.
+// Which hosts that a client chose may be sent to a proxy on the way, which resolves them itself. Checks addresses in
+// any spelling, and names that every cloud or host gives to denied addresses.
 import { isIP } from 'node:net'
 import { domainToASCII } from 'node:url'
 import type { AddressGuard } from './address-guard.ts'
@@ -49,8 +49,8 @@ export function admitsUnresolved(host: string, admits: AddressGuard): boolean {
 }
 
 /**
- * `2130706433`, `127.1`, `0x7f.0.0.1`: one to four numbers, of which the last fills what is left. A leading zero means
- * octal to some and nothing to others: undefined, as for all that is no address.
+ * `2130706433`, `127.1`, `0x7f.0.0.1`: one to four numbers; the last one fills the remaining bytes. A leading zero
+ * means octal to some parsers and nothing to others: undefined, as for every text that is not an address.
  */
 function numericAddress(name: string): string | undefined {
   const parts = name.split('.')

@@ -52,8 +52,8 @@ function usesOf({ samples = [], timeDeltas = [] }: CpuProfile): Map<number, { co
   for (const [i, id] of samples.entries()) {
     const use = used.get(id) ?? { count: 0, micros: 0 }
     use.count++
-    // A delta is the time since the sample before, so that the first holds what starting the sampler took and belongs
-    // to nobody. Clocks of processors differ: a step back counts as none.
+    // A delta is the time since the previous sample, so the first one is the start time of the sampler and belongs to
+    // no function. Clocks of processors differ: a step back counts as 0.
     use.micros += Math.max(0, timeDeltas[i + 1] ?? 0)
     used.set(id, use)
   }
@@ -76,7 +76,7 @@ function stacksOf({ nodes }: CpuProfile): (id: number) => readonly Frame[] {
 
 /** `seconds`: how long allocations were looked at; 0 for all that is in use. */
 export function encodeHeap(threads: readonly OfThread<HeapProfile>[], seconds: number): Uint8Array {
-  // The engine tells what a sample stands for in bytes, and not in objects.
+  // The engine reports the weight of a sample in bytes, not in objects.
   const builder = new Builder([
     ['samples', 'count'],
     ['inuse_space', 'bytes'],

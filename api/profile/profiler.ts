@@ -37,7 +37,7 @@ let heapSession: Promise<Session> | undefined
 /** From now on for as long as the thread lives: memory in use is only known where its allocation was seen. */
 export function watchHeap(): void {
   heapSession ??= startHeapSampling()
-  // Whoever asks for a profile is told.
+  // The error is reported to each request for a profile.
   heapSession.catch(() => undefined)
 }
 
@@ -94,7 +94,7 @@ async function openSession(): Promise<Session> {
   return session
 }
 
-/** Ends early when nobody waits for the result any more. */
+/** Ends early when the request for the result was aborted. */
 async function pause(seconds: number, signal: AbortSignal): Promise<void> {
   await delay(seconds * 1000, undefined, { signal, ref: false }).catch(() => undefined)
 }

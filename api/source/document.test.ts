@@ -73,7 +73,7 @@ describe('parseDocuments', () => {
     expect(document.locate('use.host')).toMatchObject({ line: 2, column: 3 })
   })
 
-  it('reports several errors of one file and goes on with the other documents', () => {
+  it('reports several errors of one file and continues with the other documents', () => {
     const { documents, problems } = parseDocuments('f.yaml', 'a: 1\na: 2\nb: 1\nb: 2\n---\nx: @y\n---\nok: 1\n')
     expect(problems.map(({ line, column }) => [line, column])).toEqual([
       [2, 1],

@@ -50,7 +50,7 @@ const CURES: Readonly<Record<string, string>> = {
 const NO_ANCHOR =
   'not valid YAML: * begins an alias of an anchor that is not there; put text such as "*.example" in quotes'
 
-/** What the library says of these helps nobody who wrote a file. */
+/** The library's own messages for these do not help the author of a file. */
 const OWN_WORDS = [
   ['Maximum call stack size exceeded', 'it is nested too deeply'],
   [
@@ -190,7 +190,7 @@ function offsetOf(document: Document, root: Node, parts: readonly string[]): num
 }
 
 interface Step {
-  /** undefined: the path goes on below what exists. */
+  /** undefined: the path continues below what exists. */
   readonly node: Node | undefined
   readonly offset: number | undefined
 }

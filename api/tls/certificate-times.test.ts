@@ -68,7 +68,7 @@ const CONFIG: RenderedConfig = {
       name: { kind: 'HTTPRoute', namespace: 'a', name: 'r' },
       hostnames: [],
       matches: [],
-      // Two of one route are told as one.
+      // Two of one route are reported as one.
       backends: [near, far].map(({ certificate }) => ({
         weight: 1,
         ref: { backend: 'x' },

@@ -1,5 +1,5 @@
 // When the certificates of a rendered configuration begin and end to be valid, and what that means at a moment. Has no
-// clock, never throws for what is no certificate: those who use it say that.
+// clock. Never throws for an invalid certificate: the code that uses it reports that.
 import { X509Certificate } from 'node:crypto'
 import type { BackendPayload, BackendTLS, ListenerTLS, RenderedConfig, RenderedSecrets } from '../ir/types.gen.ts'
 

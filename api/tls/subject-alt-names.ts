@@ -1,4 +1,4 @@
-// The subjectAltName text that node:tls and node:crypto give, as typed values, and whether it bears a wanted name.
+// The subjectAltName text of node:tls and node:crypto as typed values, and whether it contains an expected name.
 import { isIP } from 'node:net'
 import { parseJson } from '../json.ts'
 

@@ -53,7 +53,7 @@ function letters(text: string): string {
 }
 
 /** In whatever words; or the value itself, where it is a number, a duration or a name. */
-function tellsPreset({ description, preset }: Field): boolean {
+function namesPreset({ description, preset }: Field): boolean {
   if (preset === undefined || /\bunset\b|\bdefaults?\b/i.test(description)) return true
   return typeof preset !== 'object' && description.includes(JSON.stringify(preset).replaceAll('"', ''))
 }
@@ -70,8 +70,8 @@ describe('descriptions', () => {
     expect(poor.map(({ path, description }) => `${path}: ${JSON.stringify(description)}`)).toEqual([])
   })
 
-  it.each(kinds())('every field of $kind that is filled in when it is left out says so', ({ kind, schema }) => {
-    const silent = fieldsOf(schema, kind).filter((field) => !tellsPreset(field))
+  it.each(kinds())('every field of $kind with a default or preset names it in its description', ({ kind, schema }) => {
+    const silent = fieldsOf(schema, kind).filter((field) => !namesPreset(field))
     expect(silent.map(({ path, preset }) => `${path}: ${JSON.stringify(preset)}`)).toEqual([])
   })
 })

@@ -116,14 +116,14 @@ export interface GwParametersSpec {
   serviceAccount?: KubernetesResourceOverlay
   /**
    * Creates a PodDisruptionBudget, with the selector set to the pods of the Gateway, and with these changes. When
-   * unset, there is none.
+   * unset, the controller creates no PodDisruptionBudget.
    *
    * Example: `{ spec: { minAvailable: 1 } }`.
    */
   podDisruptionBudget?: KubernetesResourceOverlay
   /**
    * Creates a HorizontalPodAutoscaler, with the scale target set to the Deployment of the Gateway, and with these
-   * changes. When unset, there is none. Not with `workload.kind` DaemonSet.
+   * changes. When unset, the controller creates no HorizontalPodAutoscaler. Not with `workload.kind` DaemonSet.
    *
    * Example: `{ spec: { minReplicas: 2, maxReplicas: 5 } }`.
    */

@@ -152,7 +152,7 @@ function listMutations({ node }: SchemaValue, value: readonly unknown[]): Mutati
   return result
 }
 
-/** A list of this length whose entries differ where the schema wants it. */
+/** A list of this length whose entries differ where the schema requires it. */
 function listOfLength(node: CrdNode, value: readonly unknown[], length: number): unknown[] | undefined {
   if (value.length >= length) return value.slice(0, length)
   const kind = node['x-kubernetes-list-type']

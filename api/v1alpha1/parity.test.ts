@@ -37,7 +37,7 @@ describe.skipIf(script === undefined)('the API server', { tags: ['full'] }, () =
     KIND_MS,
   )
 
-  it('tells kubectl explain what the schemas say', async () => {
+  it('gives kubectl explain the descriptions of the schemas', async () => {
     const served = JSON.stringify(await server.get('/openapi/v3/apis/gw.dev/v1alpha1'))
     const isServed = (text: string): boolean => served.toLowerCase().includes(text.toLowerCase())
     expect([...kinds.keys()].filter((kind) => !isServed(`"dev.gw.v1alpha1.${kind}"`))).toEqual([])

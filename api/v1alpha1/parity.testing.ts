@@ -42,7 +42,7 @@ async function compare(server: ApiServer, kind: CrdKind, { title, object, oldObj
   const { problems } = validateObject(object, isUpdate ? { oldObject } : {})
   const verdict = isUpdate ? await server.update(kind, { oldObject, object }) : await server.create(kind, object)
   const unknown = unknownFields(verdict)
-  // The server stops at unknown fields; local validation tells the rest as well.
+  // The server stops at unknown fields; local validation reports the rest as well.
   const relevant = unknown.length === 0 ? problems : problems.filter(({ reason }) => reason === 'FieldUnknown')
   const here = sorted(
     withoutAlternatives(
@@ -63,8 +63,8 @@ function unknownFields({ message }: Verdict): string[] {
 }
 
 function causePaths({ causes }: Verdict): string[] {
-  const told = causes.filter(({ message }) => !message.includes('some validation rules were not checked'))
-  return told.map(({ field, message }) => alternativePath(message) ?? field)
+  const reported = causes.filter(({ message }) => !message.includes('some validation rules were not checked'))
+  return reported.map(({ field, message }) => alternativePath(message) ?? field)
 }
 
 /** Of oneOf and anyOf only the verdict counts: the server adds why one of the alternatives failed. */

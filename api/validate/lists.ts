@@ -30,7 +30,7 @@ function duplicates(list: Semantics['list'], entries: readonly unknown[], path: 
     const text = canonical(identity)
     const count = (counts.get(text) ?? 0) + 1
     counts.set(text, count)
-    // A third equal entry is not told again.
+    // A third equal entry is not reported again.
     if (count !== 2) continue
     const what = list === 'set' ? 'value' : `entry with the same ${list.join(', ')}`
     const message = `Duplicate value: an earlier ${what} is in this list`

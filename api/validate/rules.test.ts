@@ -53,7 +53,7 @@ describe('ruleProblems', () => {
     expect(paths(semantics, { spec: { namespace: 'b', 'x-y': 1 } })).toEqual(['spec: no'])
   })
 
-  it('tells integers from other numbers by the schema', () => {
+  it('distinguishes integers from other numbers by the schema', () => {
     const semantics: Semantics = {
       fields: {
         d: { double: true, rules: [{ rule: 'type(self) == double', message: 'double' }] },

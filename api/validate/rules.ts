@@ -59,7 +59,7 @@ function visitItems(node: Semantics, place: RuleSubject, problems: Problem[]): v
   }
 }
 
-/** Only entries of list-maps can be told apart across an update. */
+/** Only entries of list-maps can be matched across an update. */
 function oldItem(node: Semantics, old: RuleSubject['old'], value: unknown): RuleSubject['old'] {
   const { list } = node
   if (old === undefined || list === undefined || list === 'set' || !Array.isArray(old.value)) return undefined

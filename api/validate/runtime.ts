@@ -1,4 +1,4 @@
-// What checks and rules ask about values: length, patterns, formats, equality. Knows nothing of kinds.
+// What checks and rules ask about values: length, patterns, formats, equality. Does not depend on kinds.
 import ipaddr from 'ipaddr.js'
 import { RE2JS } from 're2js'
 

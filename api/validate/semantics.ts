@@ -25,7 +25,7 @@ export interface Semantics {
   readonly free?: true
   /** The fields that the schema does name, where it is free for others. */
   readonly known?: readonly string[]
-  /** `set`, or the keys that tell entries of a list-map apart. */
+  /** `set`, or the keys that identify the entries of a list-map. */
   readonly list?: 'set' | readonly string[]
   /** A number that is no integer to CEL. */
   readonly double?: true

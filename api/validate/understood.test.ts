@@ -30,7 +30,7 @@ describe('understood', () => {
       ['retry.codes[1]'],
     ],
     [
-      'a list, and keeps places of what is told',
+      'a list, and reports the original indexes',
       { headerModifiers: { request: { remove: [1, 'x-a', 2] } } },
       { headerModifiers: { request: { remove: ['x-a'] } } },
       ['headerModifiers.request.remove[0]', 'headerModifiers.request.remove[2]'],
@@ -46,7 +46,7 @@ describe('understood', () => {
     expect(leftOut.map(({ path }) => path)).toEqual(paths.map((path) => `spec.traffic.${path}`.replace(/\.$/, '')))
   })
 
-  it('keeps what only a rule refuses, and says so', () => {
+  it('keeps and reports a field that only a rule rejects', () => {
     const { object, leftOut, kept } = understood(policyWith({ rateLimit: { local: [{ unit: 'Seconds' }] } }))
     expect(specOf(object)).toMatchObject({ traffic: { rateLimit: { local: [{ unit: 'Seconds' }] } } })
     expect(leftOut).toEqual([])
@@ -90,7 +90,7 @@ describe('understoodPart', () => {
     expect(understoodPart(part, frame, PATH).object).toBe(part)
   })
 
-  it('leaves out what is wrong, and says so in terms of its own place', () => {
+  it('leaves out an invalid field, and reports it with a path from its own place', () => {
     const { object, leftOut } = understoodPart(
       { type: 'RequestHeaderModifier', requestHeaderModifier: { remove: ['a', 5] } },
       frame,

@@ -1,5 +1,6 @@
-// What can be used of an object that the API server would refuse today: one that an older schema let in, or a manifest
-// that nobody validated. Says what is wrong, and gives a copy without it. Never throws for user input.
+// The usable part of an object that the API server would reject today: one that an older schema accepted, or a
+// manifest without validation. Reports the invalid fields, and returns a copy without them. Never throws for user
+// input.
 import { isRecord } from '../json.ts'
 import type { FieldPath, Problem } from '../problem.ts'
 import { withDefaults } from './defaults.ts'
@@ -30,10 +31,10 @@ interface Extent {
 
 const OF_SECTIONS: Extent = { segments: SECTION_DEPTH }
 
-/** Objects that `validateObject` has no problem with. By identity: nobody may change them. */
+/** Objects for which `validateObject` reports no problem. By identity: no code may change them. */
 const VALID = new WeakSet<object>()
 
-/** `object` was validated as a whole, or made of one that was by adding defaults: it is not validated again. */
+/** `object` was validated as a whole, or is such an object with defaults added: it is not validated again. */
 export function rememberValid(object: object): void {
   VALID.add(object)
 }
@@ -50,13 +51,13 @@ export function understood(object: unknown, extent: Extent = OF_SECTIONS): Under
   const structure = structureProblems(kind.structure, complete).filter(isOfSpec)
   const sound = structure.length === 0 ? object : withoutWrong(kind, object)
   const others = otherProblems(kind, structure.length === 0 ? complete : completed(kind, sound))
-  const told = others.filter(({ path }) => !isConsequence(path, structure, extent))
+  const reported = others.filter(({ path }) => !isConsequence(path, structure, extent))
   const hollow = others.filter(({ path }) => isEmptyAt(sound, path))
-  if (hollow.length === 0) return { object: sound, leftOut: structure, kept: told }
+  if (hollow.length === 0) return { object: sound, leftOut: structure, kept: reported }
   // A rule asks for something in it: where there is nothing, there is nothing to keep.
   const pruned = hollow.reduce<unknown>((value, { path }) => marked(value, keysOf(path)), sound)
-  const leftOut = [...structure, ...told.filter((problem) => hollow.includes(problem))]
-  const kept = told.filter((problem) => !isConsequence(problem.path, leftOut, extent))
+  const leftOut = [...structure, ...reported.filter((problem) => hollow.includes(problem))]
+  const kept = reported.filter((problem) => !isConsequence(problem.path, leftOut, extent))
   return { object: withoutWrong(kind, sweptSpec(pruned)), leftOut, kept }
 }
 
@@ -173,7 +174,7 @@ function marked(value: unknown, [key, ...rest]: readonly string[]): unknown {
   )
 }
 
-/** An object without a spec would be none. */
+/** An object must keep a spec, even an empty one. */
 function sweptSpec(value: unknown): unknown {
   const left = swept(value)
   return isRecord(left) ? { ...left, spec: left['spec'] ?? {} } : left

@@ -46,7 +46,7 @@ export function applyDefaults<T>(object: T): T {
   return withDefaults(kind.semantics, object) as T
 }
 
-/** Tells whether `object` names a kind that can be validated. */
+/** Whether `object` names a kind that can be validated. */
 export function isKnownKind(object: unknown): boolean {
   return kindOf(object) !== undefined
 }

@@ -53,7 +53,7 @@ export function integral(value: unknown): bigint | undefined {
   return undefined
 }
 
-/** Keys of a map value in order. @throws {CelError} when it is no map. */
+/** Keys of a map value in order. @throws {CelError} when it is not a map. */
 export function keysOf(value: unknown): unknown[] {
   if (value instanceof Map) return [...value.keys()]
   if (typeof value === 'object' && value !== null) {

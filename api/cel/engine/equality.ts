@@ -43,7 +43,7 @@ function isEqualObject(a: unknown, b: unknown, frame: Frame): boolean {
   return isMap(a) && isMap(b) && isEqualMap(a, b, frame)
 }
 
-/** Values of one of the engine's classes; undefined when `a` is none. */
+/** Values of one of the engine's classes; undefined when `a` has another class. */
 function isEqualScalar(a: unknown, b: object, frame: Frame): boolean | undefined {
   if (a instanceof CelDuration) return b instanceof CelDuration && a.nanos === b.nanos
   if (a instanceof CelTimestamp) return b instanceof CelTimestamp && a.nanos === b.nanos

@@ -18,7 +18,7 @@ export const missingKey = (key: string): MissingKey => quietly(() => new Missing
 
 export const undeclared = (name: string): MissingKey => quietly(() => new MissingKey(`undeclared reference to ${name}`))
 
-/** For every catch in the engine: the error to go on with. Rethrows what must not be absorbed. */
+/** For every catch in the engine: returns the error to continue with. Rethrows errors that must not be absorbed. */
 export function absorbed(error: unknown): CelError {
   if (error instanceof BudgetExceeded) throw error
   return asCelError(error)

@@ -21,8 +21,8 @@ export interface CelFunction {
   readonly isStrict: boolean
   readonly call: FixedCall | { readonly variadic: VariadicCall }
   /**
-   * Makes the call for a second argument that is constant, once. @throws {CelError} when the argument is no good, which
-   * the compiler reports.
+   * Makes the call for a second argument that is constant, once. @throws {CelError} when the argument is invalid; the
+   * compiler reports the error.
    */
   readonly prepare: ((argument: string) => FixedCall) | undefined
 }
@@ -93,7 +93,7 @@ export function tableKey(name: string, isMethod: boolean): string {
   return isMethod ? `.${name}` : name
 }
 
-/** The text of an argument. @throws {CelError} naming the function when it is no string. */
+/** The text of an argument. @throws {CelError} with the name of the function when it is not a string. */
 export function textArg(value: unknown, name: string): string {
   if (typeof value === 'string') return value
   const text = textOf(value)

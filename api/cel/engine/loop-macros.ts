@@ -7,7 +7,7 @@ import { localName, type Macro, type MacroCall } from './macro.ts'
 import type { Node } from './parse.ts'
 import { typeName } from './types.ts'
 
-/** A loop with its parts compiled: one call of `each` per element, which says whether to go on. */
+/** A loop with its parts compiled: one call of `each` per element, which returns whether the loop continues. */
 interface Loop {
   readonly parts: readonly Code[]
   /** Bodies after the variable names, in order. */

@@ -17,7 +17,7 @@ const STEPS_PER_MATCH = 8
 
 const cache = new Map<string, RE2JS>()
 
-/** @throws {CelError} when the text is no pattern. */
+/** @throws {CelError} when the text is not a valid pattern. */
 function compilePattern(pattern: string): RE2JS {
   try {
     return RE2JS.compile(pattern)

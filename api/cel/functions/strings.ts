@@ -5,7 +5,7 @@ import { checkElements, checkLength, type Frame } from '../engine/frame.ts'
 import { type CelFunction, intArg, listArg, method, textArg } from '../engine/function-table.ts'
 import { chargeCurrent } from '../engine/meter.ts'
 
-/** Unicode White_Space; `\s` also has the byte order mark, which is none. */
+/** Unicode White_Space; `\s` also matches the byte order mark, which is not white space. */
 const EDGE_SPACE =
   /^[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+|[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+$/g
 
@@ -98,8 +98,8 @@ function split(text: unknown, separator: unknown, limit: unknown, frame: Frame):
 }
 
 /**
- * At most `limit` pieces, the last one holding the rest; a negative limit is none. An empty separator cuts between code
- * points; for `replace` it also matches before the first and after the last one.
+ * At most `limit` pieces; the last one holds the rest. A negative limit means no limit. An empty separator cuts between
+ * code points; for `replace` it also matches before the first and after the last one.
  */
 function splitAt(text: string, separator: string, limit: bigint, isSplit = false): string[] {
   if (limit === 0n) return []

@@ -1,5 +1,5 @@
-// What `flatten(x)` gives: a mark that logs and traces expand into one field for each entry. It has no text form, so
-// that elsewhere, as in a metric label, it is no value.
+// What `flatten(x)` returns: a mark that logs and traces expand into one field for each entry. It has no text form, so
+// elsewhere, as in a metric label, it counts as an absent value.
 import { elementOrMissing, keysOf } from '../engine/access.ts'
 import { isMap } from '../engine/types.ts'
 

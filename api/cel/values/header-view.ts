@@ -100,7 +100,7 @@ export class HeaderView {
   }
 }
 
-/** Fields hold bytes shown as Latin-1. Who writes text there writes UTF-8; what is none stays as it is. */
+/** Fields hold bytes shown as Latin-1. Clients write text as UTF-8; bytes that are not valid UTF-8 stay as they are. */
 function textOf(value: string): string {
   if (!BEYOND_ASCII.test(value)) return value
   const bytes = Buffer.from(value, 'latin1')

@@ -40,7 +40,7 @@ export class CelTimestamp {
   }
 }
 
-/** Parses RFC 3339; undefined when the text is none or outside the years 1 to 9999. */
+/** Parses RFC 3339; undefined when the text is not a timestamp or is outside the years 1 to 9999. */
 export function parseCelTimestamp(text: string): CelTimestamp | undefined {
   const match = RFC_3339.exec(text)
   if (match === null) return undefined

@@ -27,7 +27,7 @@ export function compileRule(source: string): CompiledRule {
   const parsed = environment.parse(forEngine(source))
   const { valid, error } = parsed.check()
   if (!valid) throw error ?? new Error(`not a valid rule: ${source}`)
-  // The engine wants an index signature on the same fields.
+  // The engine requires an index signature on the same fields.
   const rule: CompiledRule = (variables) => parsed({ ...variables }) as unknown
   compiled.set(source, rule)
   return rule
@@ -58,7 +58,7 @@ function forEngine(source: string): string {
   return source.replaceAll(TOKENS, (token) => REPLACEMENTS[token] ?? token)
 }
 
-/** Tells whether a rule compares with the value before an update. */
+/** Whether a rule compares with the value before an update. */
 export function readsOldSelf(source: string): boolean {
   return [...source.matchAll(TOKENS)].some(([token]) => token === 'oldSelf')
 }

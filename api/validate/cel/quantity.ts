@@ -3,7 +3,7 @@ import type { Environment } from '@marcbachmann/cel-js'
 
 const NANO = 1_000_000_000n
 
-/** Longer texts are no quantities; without a bound an exponent could fill the memory. */
+/** Longer texts are not quantities; without a bound an exponent could fill the memory. */
 const EXPONENT_MAX = 40
 const LENGTH_MAX = 100
 
