@@ -47,7 +47,7 @@ it.effect('one that has grown by less: none', () =>
   }),
 )
 
-it.effect('changes that go on put it off', () =>
+it.effect('continuing changes postpone it', () =>
   Effect.gen(function* () {
     const { seen, changed } = yield* setUp
     for (let i = 0; i < 50; i++) yield* changed(200, 100)
@@ -72,15 +72,15 @@ it.effect('growth is counted from the last full collection, whoever made it', ()
   }),
 )
 
-it('the heap of this process gets smaller, and tells of it', async () => {
+it('shrinks the heap of this process, and reports the collection', async () => {
   const heap = ownHeap()
-  let told = 0
-  heap.onCollected(() => told++)
+  let reports = 0
+  heap.onCollected(() => reports++)
   const garbage: unknown[] = []
   for (let i = 0; i < 300_000; i++) garbage.push({ i })
   const before = heap.bytes()
   garbage.length = 0
   heap.collect()
   expect(heap.bytes()).toBeLessThan(before)
-  await until('it is told', () => told > 0)
+  await until('it is reported', () => reports > 0)
 })

@@ -58,10 +58,10 @@ export const collectWhenIdle = Effect.fn('operator.collectWhenIdle')(function* (
 /** Of this process. */
 export function ownHeap(): Heap {
   const isYoung = (name: string): boolean => name.startsWith('new_')
-  let told = (): void => {}
-  // Collections of young garbage leave registered objects alone. It must be held: one that is garbage tells nothing.
+  let report = (): void => {}
+  // Collections of young garbage skip registered objects. The registry must be referenced, or it reports nothing.
   const registry = new FinalizationRegistry<undefined>(() => {
-    told()
+    report()
     registry.register({}, undefined)
   })
   return {
@@ -69,7 +69,7 @@ export function ownHeap(): Heap {
       getHeapSpaceStatistics().reduce((sum, space) => sum + (isYoung(space.space_name) ? 0 : space.space_used_size), 0),
     collect: fullCollection('regular'),
     onCollected: (listener) => {
-      told = listener
+      report = listener
       registry.register({}, undefined)
     },
   }

@@ -30,14 +30,14 @@ describe('LogLevels', () => {
     expect(lines(levels, translator)).toEqual([])
   })
 
-  it.each(['level=loud', 'translator=', 'nobody=info'])('refuses %s and changes nothing', (query) => {
+  it.each(['level=loud', 'translator=', 'unknown=info'])('rejects %s and changes nothing', (query) => {
     const levels = new LogLevels('warn')
     const before = levels.report()
     expect(levels.change(new URLSearchParams(`deployer=debug&${query}`))).toHaveProperty('problem')
     expect(levels.report()).toBe(before)
   })
 
-  it('shows text of users without what steers a terminal', () => {
+  it('escapes control characters in text of users', () => {
     const written: string[] = []
     const logger = operatorLogger(new LogLevels('info'), (line) => written.push(line))
     const text = 'a\u001b[2J\u202e\u0085\nb'

@@ -65,14 +65,14 @@ describe('metrics of the operator', () => {
     expect(shapes(await used().text()).get(name)).toEqual([kind, labels])
   })
 
-  it('are no others, and all of them are documented', async () => {
+  it('are exactly these, and all of them are documented', async () => {
     const names = METRICS.map(([name]) => name)
     expect([...shapes(await used().text()).keys()].sort()).toEqual(names.toSorted())
     const docs = readFileSync(join(import.meta.dirname, '../../docs/cluster.md'), 'utf8')
     expect(names.filter((name) => !docs.includes(`\`${name}\``))).toEqual([])
   })
 
-  it('of the runtime come when they are asked for', async () => {
+  it('include those of the runtime when enabled', async () => {
     const names = [...shapes(await used(true).text()).keys()]
     expect(names).toEqual(expect.arrayContaining(['process_cpu_seconds_total', 'nodejs_heap_size_used_bytes']))
   })
@@ -83,14 +83,14 @@ describe('metrics of the operator', () => {
     expect([bounds[0], bounds.at(-2), bounds.at(-1)]).toEqual(['0.0005', '5', '+Inf'])
   })
 
-  it('say which build it is', async () => {
+  it('report the build', async () => {
     const text = await used().text()
     expect(text).toContain(`version="${VERSION}",git_commit="${build.commit}",build_date="${build.date}"`)
     expect(buildInfo({})).toEqual({ commit: 'unknown', date: 'unknown' })
     expect(buildInfo({ GW_BUILD_COMMIT: 'c', GW_BUILD_DATE: '' })).toEqual({ commit: 'c', date: 'unknown' })
   })
 
-  it('count no series for each object of a cluster', async () => {
+  it('have no series per object of a cluster', async () => {
     const metrics = used()
     for (const queue of ['status', 'events']) {
       metrics.observer.run({ queue, key: 'HTTPRoute shop/cart', isSuccess: true, seconds: 1 })
@@ -99,7 +99,7 @@ describe('metrics of the operator', () => {
     expect(await metrics.text()).not.toContain('cart')
   })
 
-  it('count failures of watches, and say for how long each is lost', async () => {
+  it('count failures of watches, and report for how long each is lost', async () => {
     const { observer, text } = createMetrics({ hasRuntimeMetrics: false, build })
     for (const lostMs of [undefined, 100, 2500]) observer.followed({ kind: 'Gateway', namespace: '' }, lostMs)
     expect(await text()).toContain('gw_controller_watch_failures_total{kind="Gateway",namespace=""} 2')
@@ -109,7 +109,7 @@ describe('metrics of the operator', () => {
     expect(await text()).toContain('gw_controller_watch_lost_seconds{kind="Gateway",namespace=""} 0')
   })
 
-  it('show a run while it is under way, and not when it was interrupted', async () => {
+  it('count a run while it is in progress, and not when it was interrupted', async () => {
     const metrics = createMetrics({ hasRuntimeMetrics: false, build })
     const scope = Effect.runSync(Scope.make())
     const { run: observe, running: observeRunning } = metrics.observer

@@ -9,7 +9,7 @@ const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 
 export interface OperatorMetrics {
   readonly observer: OperatorObserver
-  /** Told about every call that writes to the API server. */
+  /** Called for every request that writes to the API server. */
   readonly onWrite: (write: KubeWrite) => void
   readonly text: () => Promise<string>
   readonly contentType: string
@@ -92,7 +92,7 @@ export function createMetrics({ hasRuntimeMetrics, build }: MetricsOptions): Ope
   }
 }
 
-/** What stands still without any object being at fault. */
+/** Failures that no object of a user causes. */
 function healthOf(registers: Registry[]): Pick<OperatorObserver, 'translationFailed' | 'objectFailed' | 'leading'> {
   const failures = new Counter({
     name: 'gw_controller_translation_failures_total',

@@ -68,7 +68,7 @@ function says(resource: string, name: string): string[] {
 
 const UNATTENDED = ['Accepted Unknown Pending', 'Programmed Unknown Pending']
 
-/** Programmed, for nobody has to load anything. */
+/** Programmed, because there is no configuration that a proxy must load. */
 async function served(name: string, className: string): Promise<void> {
   makeGateway(name, className)
   await until('the Deployment', () => kube.store.get('deployments.apps', `shop/${name}`) !== undefined)
@@ -85,7 +85,7 @@ const isUnattended = (resource: string, name: string) => (): boolean =>
   says(resource, name).join() === UNATTENDED.join()
 
 describe('a Gateway whose class is deleted', () => {
-  it('says so, keeps its address and its proxies, and is served again when the class is back', async () => {
+  it('reports it, keeps its address and its proxies, and is served again when the class is back', async () => {
     makeClass('blue')
     await served('web', 'blue')
     makeSet()
@@ -106,7 +106,7 @@ describe('a Gateway whose class is deleted', () => {
     expect(statusOf(GATEWAYS, 'web').listeners).toHaveLength(1)
   })
 
-  it('says so as well when that happened while nobody looked', async () => {
+  it('also reports it when the class was deleted while no operator ran', async () => {
     makeClass('blue')
     await served('web', 'blue')
     await operator.stop()
@@ -161,7 +161,7 @@ describe('the class that we make', () => {
 })
 
 describe('a ListenerSet whose Gateway is deleted', () => {
-  it('says so, and is attached again when it is back', async () => {
+  it('reports it, and is attached again when the Gateway is back', async () => {
     await served('web', 'gw')
     makeSet()
     await until('the set', () => says(SETS, 'more').includes('Accepted True Accepted'))
@@ -173,7 +173,7 @@ describe('a ListenerSet whose Gateway is deleted', () => {
     makeGateway('web', 'gw')
     await until('attached again', () => says(SETS, 'more').includes('Accepted True Accepted'))
   })
-  it('is left alone when nothing tells that it was ours', async () => {
+  it('stays unchanged when nothing shows that it was attached to one of our Gateways', async () => {
     await operator.stop()
     makeSet()
     const set = kube.store.get(SETS, 'shop/more') as FakeObject // made above

@@ -1,5 +1,5 @@
-// What is left to say of objects that translation is silent about though their statuses still speak of us: a Gateway
-// whose class is gone, the ListenerSets of a Gateway that is, and entries of ours that nothing computes any more.
+// Statuses of objects that translation no longer covers although they still have our entries: a Gateway whose class was
+// deleted, the ListenerSets of a deleted Gateway, and status entries that nothing computes any more.
 import { deliveryNames } from '#api/delivery/names.ts'
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import type { ListenerSet } from '#api/gateway/listenerset.gen.ts'
@@ -15,8 +15,8 @@ import { ACKNOWLEDGEMENTS } from './sources.ts'
 import type { World } from './world.ts'
 
 /**
- * undefined: nothing that we could take back. `isKnownOurs`: this leader has spoken of the object; nothing in a
- * ListenerSet without its Gateway tells whose it was.
+ * undefined: no entry to take back. `isKnownOurs`: this leader has written the status of the object; a ListenerSet
+ * without its Gateway does not show which controller it belonged to.
  */
 export function abandonedStatus(
   world: World,
@@ -30,7 +30,7 @@ export function abandonedStatus(
   return { ...refOf(object), status: object.kind === 'Gateway' ? { ...status, attachedListenerSets: 0 } : status }
 }
 
-/** Of a Gateway or ListenerSet that was ours and is nobody's now. */
+/** For a Gateway or ListenerSet that was ours and now has no controller. */
 export function whyUnattended(world: World, object: KubeObject): string | undefined {
   // Of their kinds in the cache.
   if (object.kind === 'Gateway') return whyGateway(world, object as Gateway)
@@ -78,7 +78,7 @@ function whyListenerSet(world: World, set: ListenerSet): string | undefined {
   return `spec.parentRef: Gateway ${nameKey(namespace, name)} does not exist; create it, or delete the ListenerSet`
 }
 
-/** Its Gateway does not exist, and nobody else tells whose it was. */
+/** Its Gateway does not exist, and nothing else shows which controller it belonged to. */
 function isOrphan({ cache }: World, object: KubeObject): boolean {
   if (object.kind !== 'ListenerSet') return false
   const { parentRef } = (object as ListenerSet).spec // of its kind in the cache

@@ -4,7 +4,7 @@ import { type ServedVersions, supportedVersion } from './served-versions.ts'
 
 export interface ClassFacts {
   readonly unservedFeatures: ReadonlySet<string>
-  /** undefined: the API server has not told yet. */
+  /** undefined: the API server has not reported them yet. */
   readonly versions: ServedVersions | undefined
 }
 
@@ -13,12 +13,12 @@ export function withClassFacts(status: ObjectStatus, { unservedFeatures, version
   // Of a GatewayClass.
   if (status.kind !== 'GatewayClass' || !('conditions' in body)) return status
   const generation = body.conditions[0]?.observedGeneration
-  const told = versions === undefined ? [] : [supportedVersion(versions, generation)]
+  const supported = versions === undefined ? [] : [supportedVersion(versions, generation)]
   const features = 'supportedFeatures' in body ? body.supportedFeatures : undefined
   return {
     ...status,
     status: {
-      conditions: [...body.conditions, ...told],
+      conditions: [...body.conditions, ...supported],
       ...(features && { supportedFeatures: features.filter(({ name }) => !unservedFeatures.has(name)) }),
     },
   }

@@ -28,9 +28,9 @@ import { Succession } from './succession.ts'
 export interface GatewayDeployerOptions {
   readonly settings: OperatorSettings
   readonly cache: ObjectCache
-  /** Told when what is known of the Gateway's objects has changed. */
+  /** Called when the known state of the Gateway's objects has changed. */
   readonly onChange: (key: string) => void
-  /** Told when an object is not as it was left, and nothing else will say so. */
+  /** Called when an object was changed by another client, and nothing else will report that. */
   readonly onTouched: (key: string) => void
 }
 
@@ -60,7 +60,7 @@ interface Deployment {
 export class GatewayDeployer {
   readonly #options: GatewayDeployerOptions
   readonly #deployments = new Map<string, Deployment>()
-  /** Gateways of which an object was written that the cache does not have: gone before a watch could tell of it. */
+  /** Gateways with a written object that the cache does not have: deleted before a watch could report it. */
   readonly missing = missingTwice(() => this.#unseen())
 
   constructor(options: GatewayDeployerOptions) {
@@ -98,7 +98,7 @@ export class GatewayDeployer {
     const deployment = this.#deployments.get(key)
     const id = `${kind}/${metadata.name}`
     if (deployment?.refused.includes(id) === true) return true
-    deployment?.underWay.told(id, version)
+    deployment?.underWay.reported(id, version)
     const applied = deployment?.applied
     const known = applied?.get(id)
     if (applied === undefined || known === undefined) return false
@@ -235,17 +235,17 @@ interface ApplyInput {
 const applyAll = Effect.fn('operator.deployGateway')(function* (input: ApplyInput) {
   const { deployment, result, gateway } = input
   const due = result.objects.map((object) => changeOf(deployment, object)).filter((change) => change !== undefined)
-  const told = <A, R>({ object }: Pick<Change, 'object'>, call: Effect.Effect<A, KubeError, R>) =>
+  const described = <A, R>({ object }: Pick<Change, 'object'>, call: Effect.Effect<A, KubeError, R>) =>
     Effect.mapError(call, (error) => {
       const text = refusalText(error, object, deployment.parameters)
       return new NotWritten({ error, text })
     })
-  const found = yield* Effect.forEach(due, (change) => told(change, liveObject(change)), { concurrency: LOOKS })
+  const found = yield* Effect.forEach(due, (change) => described(change, liveObject(change)), { concurrency: LOOKS })
   const refused = found.filter((live) => live !== undefined).filter((live) => !isOwnedBy(live, gateway))
   if (refused.length > 0) return refuse(deployment, refused)
   if (due.length > 1) {
     const tries = due.filter(({ object }) => SHAPED_KINDS.has(object.kind))
-    const tried = yield* Effect.forEach(tries, (change) => Effect.result(told(change, tryOne(input, change))), {
+    const tried = yield* Effect.forEach(tries, (change) => Effect.result(described(change, tryOne(input, change))), {
       concurrency: LOOKS,
     })
     const [first, ...others] = tried.filter(Result.isFailure).map(({ failure }) => failure)
@@ -254,14 +254,14 @@ const applyAll = Effect.fn('operator.deployGateway')(function* (input: ApplyInpu
       return yield* new NotWritten({ error: first.error, text })
     }
   }
-  for (const [i, change] of due.entries()) yield* told(change, applyOne(input, change, found[i]))
+  for (const [i, change] of due.entries()) yield* described(change, applyOne(input, change, found[i]))
   for (const object of yield* settled(input)) {
     const client = yield* KubeClient
     const resource = resourceOf(object)
     if (resource === undefined) continue
     const { namespace = '', name } = object.metadata
     const removal = client.remove(resource, namespace, name)
-    yield* told(
+    yield* described(
       { object },
       Effect.catchTag(removal, 'KubeNotFound', () => Effect.void),
     )
@@ -313,7 +313,7 @@ const liveObject = Effect.fnUntraced(function* ({ object, resource }: Change) {
   return live && { ...live, kind: object.kind }
 })
 
-/** Nothing is written, as of a deployment that has problems: a half of one would serve nobody. */
+/** Writes nothing, as for a deployment that has problems: half of a deployment cannot serve. */
 function refuse(deployment: Deployment, objects: readonly KubeObject[]): string {
   deployment.refused = objects.map(idOf)
   return objects.map(({ kind, metadata: { name } }) => notOwned({ kind, name })).join('\n')
@@ -332,7 +332,7 @@ function isThereAlready(error: KubeError): boolean {
   return error._tag === 'KubeConflict' && error.reason === 'AlreadyExists'
 }
 
-/** Whether it would be taken: a half of a deployment serves nobody, and of one that serves, nothing is to change. */
+/** Whether the API server would accept it: half of a deployment cannot serve, and a serving one must not change. */
 const tryOne = Effect.fnUntraced(function* ({ manager }: ApplyInput, { object, resource }: Change) {
   const client = yield* KubeClient
   yield* client.tryApply(object, resource, manager)

@@ -30,9 +30,9 @@ describe('refusalText', () => {
       'Service',
       'Service web was refused: failed to create typed patch object: .spec.type: expected string; see spec.service of GwParameters shop/own',
     ],
-    ['an object that nobody shapes', refused(422, 'no'), 'Role', 'Role web was refused: no'],
+    ['an object without typed fields and overlay', refused(422, 'no'), 'Role', 'Role web was refused: no'],
     [
-      'what can only be made anew',
+      'an object that must be recreated',
       refused(422, 'spec.selector: field is immutable'),
       'Deployment',
       'Deployment web was refused: spec.selector: field is immutable; delete Deployment web; the controller creates it again',

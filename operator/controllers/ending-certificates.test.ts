@@ -58,25 +58,25 @@ const using = (secret: string): Partial<Listener> => ({
   tls: { certificate: { secret: `shop/${secret}/tls.crt` }, privateKey: { secret: `shop/${secret}/tls.key` } },
 })
 
-/** What is told at these moments, in hours since the certificate was made. */
-const toldAt = Effect.fnUntraced(function* (one: RenderedGateway, hours: readonly number[]) {
-  const told: (readonly Occurrence[])[] = []
+/** What is reported at these moments, in hours since the certificate was made. */
+const reportedAt = Effect.fnUntraced(function* (one: RenderedGateway, hours: readonly number[]) {
+  const reported: (readonly Occurrence[])[] = []
   yield* TestClock.setTime(fromMs + (hours[0] ?? 0) * HOUR_MS)
   yield* Effect.forkChild(
-    followCertificates({ gateways: () => [[gateway, one]], tell: (occurrences) => told.push(occurrences) }),
+    followCertificates({ gateways: () => [[gateway, one]], report: (occurrences) => reported.push(occurrences) }),
   )
   const answers: (readonly Occurrence[] | undefined)[] = []
   for (const hour of hours) {
     yield* TestClock.setTime(fromMs + hour * HOUR_MS + 60_000)
-    answers.push(told.at(-1))
+    answers.push(reported.at(-1))
   }
   return answers
 })
 
 describe('certificates that end', () => {
-  it.effect('are told of in the last quarter of their time, every day, and when it is over', () =>
+  it.effect('are reported in the last quarter of their validity, every day, and when they have expired', () =>
     Effect.gen(function* () {
-      const answers = yield* toldAt(rendered([using('a')]), [-1, 0, 71, 73, 80, 95, 97])
+      const answers = yield* reportedAt(rendered([using('a')]), [-1, 0, 71, 73, 80, 95, 97])
       const date = new Date(fromMs + DAYS * 24 * HOUR_MS).toISOString().slice(0, 16)
       expect(answers.map((all) => all?.map(({ reason, turn }) => [reason, turn]))).toEqual([
         [['CertificateNotYetValid', 0]],
@@ -97,7 +97,7 @@ describe('certificates that end', () => {
     }),
   )
 
-  it.effect('are told of once for all places that use them, the soonest first, and not more than ten', () =>
+  it.effect('are reported once for all places that use them, the soonest first, at most ten', () =>
     Effect.gen(function* () {
       const listenerSet = { namespace: 'team', name: 'more' }
       const name = { gatewayNamespace: 'shop', gatewayName: 'web', listenerName: 'api', listenerSet }
@@ -107,7 +107,7 @@ describe('certificates that end', () => {
       listeners[0] = { ...first, tls: { ...first?.tls, clientCertificates: clients } }
       const backend = { tls: { clientCertificate: { secret: 'shop/a/tls.crt' } } }
       const policy = { key: 'backend/shop/p:tls:shop/up', policy: { backend } } as RenderedConfig['policies'][number]
-      const answers = yield* toldAt(rendered(listeners, [policy]), [90])
+      const answers = yield* reportedAt(rendered(listeners, [policy]), [90])
       const messages = answers[0]?.map(({ message }) => message.replace(/ expires on [^;]+/, ' ends'))
       expect(last).toBeDefined()
       expect(messages?.toSorted()).toEqual([
@@ -119,7 +119,7 @@ describe('certificates that end', () => {
       const many = Array.from({ length: 12 }, (_, index) => `shop/s${index}/tls.crt`)
       const { config, secrets } = rendered(many.map((secret) => ({ tls: { certificate: { secret } } })))
       const all = { config, secrets: { ...secrets, secrets: many.map((key) => ({ key, value: pair.certificate })) } }
-      expect((yield* toldAt(all, [90]))[0]).toHaveLength(10)
+      expect((yield* reportedAt(all, [90]))[0]).toHaveLength(10)
     }),
   )
 

@@ -17,7 +17,7 @@ import type { Occurrence } from './events.ts'
 import { lookAgainAndAgain } from './look-again.ts'
 
 /** Of one Gateway, the soonest to end first. The metric of its proxies has all. */
-const TOLD_MAX = 10
+const REPORTED_MAX = 10
 /** In one message. */
 const PLACES_MAX = 3
 const DAY_MS = 24 * 3_600_000
@@ -39,13 +39,13 @@ const REASONS: { readonly [S in CertificateState]?: string } = {
 export interface CertificateSources {
   /** Those that stay, with what was rendered for them. */
   readonly gateways: () => readonly (readonly [Gateway, RenderedGateway])[]
-  /** All that is to be told now. */
-  readonly tell: (occurrences: readonly Occurrence[]) => void
+  /** Receives everything to report now. */
+  readonly report: (occurrences: readonly Occurrence[]) => void
 }
 
 export const followCertificates = Effect.fn('operator.certificates')(function* ({
   gateways,
-  tell,
+  report,
 }: CertificateSources) {
   let known = new Map<string, Read>()
   const look = Effect.gen(function* () {
@@ -60,7 +60,7 @@ export const followCertificates = Effect.fn('operator.certificates')(function* (
       yield* Effect.yieldNow
     }
     known = read
-    tell(occurrences)
+    report(occurrences)
   })
   return yield* lookAgainAndAgain('certificates', look)
 })
@@ -93,13 +93,13 @@ function occurrencesOfCertificates(gateway: Gateway, { rendered, used }: Read, n
   const listeners = new Map(rendered.config.listeners.map(({ key, name }) => [key, name]))
   return endingOf(used, nowMs)
     .toSorted((a, b) => a.atMs - b.atMs)
-    .slice(0, TOLD_MAX)
+    .slice(0, REPORTED_MAX)
     .map((ending) => ({
       object,
       reason: REASONS[ending.state] ?? '',
       message: messageOf(ending, listeners),
       afterMs: 0,
-      // Events are forgotten within hours; what has not been mended is told again.
+      // Events expire within hours; a problem that still exists is reported again.
       turn: Math.floor((ending.atMs - nowMs) / DAY_MS),
     }))
 }

@@ -21,7 +21,7 @@ function made(troubles: Troubles) {
   return { ...all, keys, queue: new EventQueue({ ...all, keys, troublesOf: () => troubles }) }
 }
 
-it('tells of what has stood for a while, once', async () => {
+it('writes one Event for a problem that has lasted for a while', async () => {
   const all = made({ deployProblems: [], failure: 'the object of somebody else is in the way' })
   addGateway(all, 'web')
   all.queue.lookForDue(0)
@@ -29,8 +29,8 @@ it('tells of what has stood for a while, once', async () => {
   all.queue.lookForDue(LONG_AFTER_MS)
   expect(all.keys.taken()).toEqual(['Gateway shop/web'])
   await runAgainst(kube, all.queue.run('Gateway shop/web'))
-  const told = kube.store.list('events')
-  expect(told.map(({ message }) => message)).toContain('the object of somebody else is in the way')
+  const events = kube.store.list('events')
+  expect(events.map(({ message }) => message)).toContain('the object of somebody else is in the way')
   all.queue.changed()
   all.queue.lookForDue(2 * LONG_AFTER_MS)
   expect(all.keys.taken()).toEqual([])

@@ -54,6 +54,6 @@ export class EventQueue {
   }
 
   run(key: string): Effect.Effect<void, KubeError, KubeClient> {
-    return this.#events.tell(key)
+    return this.#events.write(key)
   }
 }

@@ -70,19 +70,19 @@ describe('Events', () => {
       const { written, run } = server()
       const events = new Events('gw.dev/controller')
       events.update([wrong({ message: 'spec["\u001b[2J\u202e"]: no\nsecond line' })], 0)
-      yield* run(events.tell(KEY))
+      yield* run(events.write(KEY))
       expect(written[0]?.body).toMatchObject({ message: 'spec["\\x1b[2J\\u202e"]: no\nsecond line' })
     }),
   )
 
-  it.effect('are told once while something stands, and again when it came back', () =>
+  it.effect('are written once while a problem lasts, and again when it came back', () =>
     Effect.gen(function* () {
       const { written, run } = server()
       const events = new Events('gw.dev/controller')
       expect(events.update([wrong(), wrong()], 0)).toEqual([KEY])
-      yield* run(events.tell(KEY))
+      yield* run(events.write(KEY))
       expect(events.update([wrong()], 10)).toEqual([])
-      yield* run(events.tell(KEY))
+      yield* run(events.write(KEY))
       expect(written).toHaveLength(1)
       expect(written[0]?.body).toMatchObject({
         metadata: { name: expect.stringMatching(/^cart\.[0-9a-f]{16}$/), namespace: 'shop' },
@@ -95,19 +95,19 @@ describe('Events', () => {
       })
       expect(events.update([], 20)).toEqual([])
       expect(events.update([wrong()], 30)).toEqual([KEY])
-      yield* run(events.tell(KEY))
+      yield* run(events.write(KEY))
       expect(written[1]).toMatchObject({ kind: 'patch', name: written[0]?.name, body: { count: 2 } })
       expect(written).toHaveLength(2)
     }),
   )
 
-  it.effect('are told again, as the same one, when their turn is another one', () =>
+  it.effect('are written again, as the same Event, when their turn changes', () =>
     Effect.gen(function* () {
       const { written, run } = server()
       const events = new Events('c')
       for (const turn of [3, 3, 2]) {
         events.update([wrong({ turn })], 0)
-        yield* run(events.tell(KEY))
+        yield* run(events.write(KEY))
       }
       expect(written.map(({ kind }) => kind)).toEqual(['create', 'patch'])
       expect(written[1]).toMatchObject({ name: written[0]?.name, body: { count: 2 } })
@@ -127,7 +127,7 @@ describe('Events', () => {
         [next, [wrong()]],
       ] as const) {
         events.update(standing, 0)
-        yield* run(events.tell(KEY))
+        yield* run(events.write(KEY))
       }
       const counts = written.map(({ kind, body }) => [kind, (body as { count?: number }).count])
       expect(counts).toEqual([
@@ -168,9 +168,9 @@ describe('Events', () => {
     const { written, run } = server([failure])
     const events = new Events('c')
     events.update([wrong()], 0)
-    const first = await Effect.runPromiseExit(run(events.tell(KEY)))
+    const first = await Effect.runPromiseExit(run(events.write(KEY)))
     expect(first._tag).toBe(count === 1 ? 'Failure' : 'Success')
-    await Effect.runPromise(run(events.tell(KEY)))
+    await Effect.runPromise(run(events.write(KEY)))
     expect(written).toHaveLength(count)
   })
 
@@ -181,9 +181,9 @@ describe('Events', () => {
       const other = { ...object, name: 'other', uid: 'o' }
       const many = Array.from({ length: 40 }, (_, index) => wrong({ message: `spec: ${index}` }))
       expect(events.update([...many, wrong({ object: other })], 0)).toEqual([KEY, 'HTTPRoute shop/other'])
-      yield* run(events.tell(KEY))
+      yield* run(events.write(KEY))
       expect(written).toHaveLength(10)
-      yield* run(events.tell('HTTPRoute shop/other'))
+      yield* run(events.write('HTTPRoute shop/other'))
       expect(written).toHaveLength(11)
       // What was cut is not tried again and again.
       expect(events.update(many, 1000)).toEqual([])
@@ -196,7 +196,7 @@ describe('Events', () => {
       const events = new Events('c')
       const long = { ...object, kind: 'GatewayClass', namespace: '', name: `${'a'.repeat(199)}.${'b'.repeat(53)}` }
       events.update([wrong({ object: long, message: 'x'.repeat(5000) })], 0)
-      yield* run(events.tell(`GatewayClass /${long.name}`))
+      yield* run(events.write(`GatewayClass /${long.name}`))
       const [event] = written
       expect(event?.name).toMatch(/^a{199}\.[0-9a-f]{16}$/)
       expect(event?.body).toMatchObject({ metadata: { namespace: 'default' }, message: 'x'.repeat(1024) })

@@ -17,9 +17,9 @@ export interface Occurrence {
   readonly object: ObjectRef & { readonly uid: string }
   readonly reason: string
   readonly message: string
-  /** Told only when it still stands after this time: one `kubectl apply` brings objects one after the other. */
+  /** Written only if the problem lasts this long: `kubectl apply` creates objects one after the other. */
   readonly afterMs: number
-  /** Another one has it told again, as if it had come back. */
+  /** With another value it is written again, as if the problem had come back. */
   readonly turn?: number
 }
 
@@ -41,7 +41,7 @@ interface Standing {
   readonly id: string
   readonly occurrence: Occurrence
   readonly sinceMs: number
-  state: 'new' | 'due' | 'told'
+  state: 'new' | 'due' | 'written'
 }
 
 export class Events {
@@ -62,7 +62,7 @@ export class Events {
     return this.#isWaiting
   }
 
-  /** All that is wrong now; gives the keys of objects for `tell`. What has gone may come again and is told again. */
+  /** All current problems; returns the keys of objects for `write`. A problem that comes back is written again. */
   update(occurrences: readonly Occurrence[], nowMs: number): string[] {
     const standing = new Map<string, Standing>()
     const keys = new Set<string>()
@@ -84,7 +84,7 @@ export class Events {
   }
 
   /** Writes what is due about one object. What fails is due still; the caller comes back. */
-  tell(key: string): Effect.Effect<void, KubeError, KubeClient> {
+  write(key: string): Effect.Effect<void, KubeError, KubeClient> {
     const due = [...this.#standing.values()].filter(
       ({ state, occurrence: { object } }) => state === 'due' && describe(object) === key,
     )
@@ -96,7 +96,7 @@ export class Events {
       const passedMs = yield* elapsedMs
       const { object, reason, message } = one.occurrence
       if (!this.#ofObjects.of(object.uid).tryTake(passedMs)) {
-        one.state = 'told'
+        one.state = 'written'
         yield* Effect.logDebug('event dropped: too many events for one object', describe(object), reason, message)
         return
       }
@@ -105,7 +105,7 @@ export class Events {
       const known = this.#counts.get(identityOf(one.occurrence))
       const nowMs = yield* Clock.currentTimeMillis
       const count = yield* writeEvent({ ...one.occurrence, component: this.#component, known, nowMs })
-      one.state = 'told'
+      one.state = 'written'
       remember(this.#counts, identityOf(one.occurrence), count)
     })
   }

@@ -1,5 +1,5 @@
 // What translation cannot know about a Gateway: whether its objects could be made, and whether a proxy runs what was
-// rendered for it. Changes the two conditions that say so. Pure.
+// rendered for it. Changes the two conditions that report this. Pure.
 import { isIPv6 } from 'node:net'
 import type { Acknowledgement } from '#api/delivery/acknowledgement.ts'
 import type { DeployProblem } from '#deployer/input.ts'

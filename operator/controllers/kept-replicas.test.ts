@@ -43,7 +43,7 @@ describe('keptReplicas', () => {
     ['of the default', { live: scaled(1) }],
     ['of none, which an autoscaler would leave alone', { live: scaled(0) }],
     ['of another kind', { object: { ...object, kind: 'DaemonSet' } }],
-  ])('are none: %s', (_, change) => {
+  ])('are not kept: %s', (_, change) => {
     expect(keptReplicas({ object, live, manager: MANAGER, wanted, ...change })).toBeUndefined()
   })
 })

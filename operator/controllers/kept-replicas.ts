@@ -6,7 +6,7 @@ import type { KubeObject } from '../translate/kube.ts'
 export interface KeptReplicasInput {
   /** As it is going to be applied. */
   readonly object: KubeObject
-  /** As it stands in the cluster, from the API server: the cache knows no managers. */
+  /** The live object, from the API server: the cache has no field managers. */
   readonly live: KubeObject | undefined
   readonly manager: string
   readonly wanted: readonly KubeObject[]

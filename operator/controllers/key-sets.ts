@@ -69,7 +69,7 @@ export const makeKeySets: (
   Effect.annotateLogs('component', 'jwks_store'),
 )
 
-/** Of proxies that were not heard before, nobody knows whether the keys have come since. */
+/** Proxies without an earlier acknowledgement do not count: the keys may have arrived since. */
 function lackedSince({ before, after }: ObjectChange): ReadonlySet<string> {
   if (before === undefined || after === undefined) return new Set()
   // Both ConfigMaps.

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { addGateway, queueWorld, rendered } from './queue-world.testing.ts'
 
-it('says which Gateways were rendered anew, by identity, and which are gone', () => {
+it('reports which Gateways were rendered again, by identity, and which are gone', () => {
   const { gateways } = queueWorld()
   const [one, other] = [rendered(80), rendered(81)]
   expect(gateways.take(new Map([['shop/a', one]]))).toEqual([{ key: 'shop/a', before: undefined, after: one }])

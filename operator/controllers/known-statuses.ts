@@ -1,4 +1,4 @@
-// What translation wants said of each object, and which of it has to be compared with the cluster after a change: of
+// The statuses that translation computed, and which of them must be compared with the cluster after a change: of
 // thousands of statuses most are the same objects as before, and were compared then.
 import type { ObjectStatus } from '../translate/object-status.ts'
 import { changesBetween } from '../translate/changes.ts'
@@ -6,9 +6,9 @@ import { describe } from '../translate/object-ref.ts'
 
 export class KnownStatuses {
   readonly #byKey = new Map<string, ObjectStatus>()
-  /** The same, as translation gave them: what says the same is the same object. */
+  /** The same, as translation returned them: equal statuses are the same objects. */
   #translated: readonly ObjectStatus[] = []
-  /** One that was made anew has lost what was said, though we say the same. */
+  /** A recreated object has lost its status, though the computed status is the same. */
   readonly #changed = new Set<string>()
 
   get(key: string): ObjectStatus | undefined {

@@ -36,7 +36,7 @@ export const lead: (world: World) => Effect.Effect<never, never, KubeClient | Sc
     yield* Effect.forkScoped(followUnservedFeatures((unservedFeatures) => status.setClassFacts({ unservedFeatures })))
     yield* Effect.forkScoped(followServedVersions((versions) => status.setClassFacts({ versions })))
     yield* Effect.forkScoped(
-      followCertificates({ gateways: () => gateways.all(), tell: (news) => events.setCertificates(news) }),
+      followCertificates({ gateways: () => gateways.all(), report: (news) => events.setCertificates(news) }),
     )
     yield* Effect.forkScoped(everyNow(EVENT_CHECK, (nowMs) => events.lookForDue(nowMs)))
     world.observer.leading(true)

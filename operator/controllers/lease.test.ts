@@ -146,7 +146,7 @@ it('renews every 2 s a lease of 4 s, and tries again soon what failed', () =>
     }),
   ))
 
-it('does not write while the API server is away, and goes on where it was', () =>
+it('does not write while the API server is away, and continues where it stopped', () =>
   run(
     Effect.gen(function* () {
       const server = new Server()

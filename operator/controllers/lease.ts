@@ -54,9 +54,9 @@ interface Seen {
 }
 
 /**
- * Waits for the lease, runs `lead` while it is held, gives it back at the end. While renewals fail, as with an API
- * server that is slow, what `lead` writes waits: to begin anew would make it slower. It ends when another replica has
- * the lease.
+ * Waits for the lease, runs `lead` while it is held, gives it back at the end. While renewals fail, as with a slow API
+ * server, the writes of `lead` wait: a restart would make the server slower. It ends when another replica has the
+ * lease.
  */
 export const withLeadership = Effect.fn('operator.leadership')(function* (
   candidacy: Candidacy,

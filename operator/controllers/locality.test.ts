@@ -1,5 +1,5 @@
-// What a whole operator tells proxies of endpoints nearby: from Nodes, Services and EndpointSlices of an API server to
-// what proxies load.
+// What a whole operator delivers to proxies about endpoints nearby: from Nodes, Services and EndpointSlices of an API
+// server to the configuration that proxies load.
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { DeliveryDecoder } from '#api/delivery/decode.ts'
 import type { RenderedConfig } from '#api/ir/types.gen.ts'
@@ -74,7 +74,7 @@ function delivered(): RenderedConfig | undefined {
 const workload = (uid: string): RenderedConfig['workloads'][number] | undefined =>
   delivered()?.workloads.find((one) => one.uid === uid)
 
-it('tells where endpoints and the proxies themselves are, and follows Nodes', async () => {
+it('delivers the places of endpoints and of the proxies themselves, and follows Nodes', async () => {
   make('namespaces', { kind: 'Namespace', metadata: { name: 'shop' } })
   for (const one of [node('n1', 'za'), node('n2', 'zb')]) kube.store.create('nodes', one)
   make('services', {

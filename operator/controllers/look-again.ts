@@ -1,4 +1,4 @@
-// What no watch tells is asked for again and again: what the API server serves changes when somebody installs kinds.
+// Polls what no watch reports: the served kinds of an API server change when an administrator installs CRDs.
 import { Effect } from 'effect'
 import { describeKubeError, type KubeError } from '../kube/errors.ts'
 

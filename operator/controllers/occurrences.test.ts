@@ -39,7 +39,7 @@ function makeRoute(name: string, service: string): void {
 
 const events = (): readonly FakeObject[] => kube.store.list('events')
 
-async function untilTold(): Promise<void> {
+async function untilReported(): Promise<void> {
   await until('an Event', () => events().length > 0)
   await until('idle', () => operator.operator.isIdle())
 }
@@ -50,7 +50,7 @@ describe('Events of the operator', () => {
     makeRoute('early', 'cart')
     makeRoute('lost', 'nowhere')
     make('services', 'Service', 'cart', { spec: { ports: [{ port: 80 }] } })
-    await untilTold()
+    await untilReported()
     const [event, ...others] = events()
     expect(others).toEqual([])
     expect(event).toMatchObject({ reason: 'BackendNotFound', involvedObject: { kind: 'HTTPRoute', name: 'lost' } })
@@ -60,17 +60,17 @@ describe('Events of the operator', () => {
   it('are about parameters that do not happen, and the status says the same', async () => {
     make('gwparameters.gw.dev', 'GwParameters', 'mesh', { spec: { meshIntegration: {} } })
     makeGateway({ parametersRef: { group: 'gw.dev', kind: 'GwParameters', name: 'mesh' } })
-    await untilTold()
+    await untilReported()
     expect(events()).toMatchObject([{ reason: 'MeshNotServed', involvedObject: { kind: 'Gateway', name: 'web' } }])
-    const told = 'GwParameters shop/mesh: spec.meshIntegration: '
-    expect(events()[0]?.['message']).toContain(told)
+    const reported = 'GwParameters shop/mesh: spec.meshIntegration: '
+    expect(events()[0]?.['message']).toContain(reported)
     const { status } = kube.store.get(`gateways.${GATEWAY_API}`, 'shop/web') as {
       status?: { conditions?: { type: string; status: string; message: string }[] }
     }
     const accepted = status?.conditions?.find(({ type }) => type === 'Accepted')
     expect(accepted).toMatchObject({ status: 'True' })
     expect(accepted?.message).toMatch(/^Successfully accepted Gateway\n/)
-    expect(accepted?.message).toContain(told)
+    expect(accepted?.message).toContain(reported)
   })
 
   it('are written again after a failure', async () => {
@@ -79,7 +79,7 @@ describe('Events of the operator', () => {
       method === 'POST' && resource === 'events' && failures++ < 2 ? { kind: 'status', status: 500 } : undefined
     makeGateway()
     makeRoute('lost', 'nowhere')
-    await untilTold()
+    await untilReported()
     expect(failures).toBe(3)
     expect(events()).toHaveLength(1)
   })

@@ -231,7 +231,7 @@ describe('the operator', () => {
     make('endpointslices.discovery.k8s.io', {
       apiVersion: 'discovery.k8s.io/v1',
       kind: 'EndpointSlice',
-      metadata: { name: 'other', namespace: 'shop', labels: { 'kubernetes.io/service-name': 'nobody-asks' } },
+      metadata: { name: 'other', namespace: 'shop', labels: { 'kubernetes.io/service-name': 'not-used' } },
       addressType: 'IPv4',
       endpoints: [{ addresses: ['10.0.0.9'] }],
       ports: [{ port: 80 }],
@@ -308,7 +308,7 @@ describe('the operator', () => {
     expect(hosts()).toEqual(['cart.example.com'])
   })
 
-  it('does not touch objects of others that bear a name of a delivery', async () => {
+  it('does not touch objects of others that have a name of a delivery', async () => {
     make('secrets', {
       apiVersion: 'v1',
       kind: 'Secret',
@@ -318,7 +318,7 @@ describe('the operator', () => {
     await start()
     make(GATEWAYS, gateway())
     const web = (): FakeObject | undefined => kube.store.get(GATEWAYS, 'shop/web')
-    await until('the Gateway says so', () => condition(web(), 'Programmed') === 'False DeploymentFailed')
+    await until('the Gateway reports it', () => condition(web(), 'Programmed') === 'False DeploymentFailed')
     expect(kube.store.get('secrets', 'shop/web-secrets')?.['data']).toEqual({ a: 'Yg==' })
   })
 
@@ -337,7 +337,7 @@ describe('the operator', () => {
     expect(parents()).toEqual([foreign])
   })
 
-  it('tells about a refused configuration with an Event, once', async () => {
+  it('writes one Event for a rejected configuration', async () => {
     const one = await start()
     make(GATEWAYS, gateway())
     await until('delivered', () => 'delivered' in delivered())

@@ -1,4 +1,4 @@
-// Objects of users under the names that a Gateway needs: never written, and said so.
+// Objects of users under the names that a Gateway needs: never written, and reported.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { FakeKube } from '#test/fakekube/server.ts'
 import type { FakeObject } from '#test/fakekube/store.ts'
@@ -30,7 +30,7 @@ function makeGateway(name: string): void {
   })
 }
 
-/** Some change of the Gateway, so that nobody has to wait until the object is looked at again. */
+/** A change of the Gateway, so that the test need not wait until the object is checked again. */
 function touchGateway(name: string): void {
   const gateway = live(GATEWAYS, name)
   const annotations = { touched: String(gateway.metadata.resourceVersion) }
@@ -119,7 +119,7 @@ describe('objects that the Gateway does not own', () => {
   })
 })
 
-describe('two Gateways whose objects would bear one name', () => {
+describe('two Gateways whose objects would have one name', () => {
   it.each([
     ['a', 'a-config'],
     ['a-config', 'a'],

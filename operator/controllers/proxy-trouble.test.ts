@@ -55,7 +55,7 @@ describe('proxyTrouble', () => {
       'has a container gw that ended with code 137 (OOMKilled); see its log',
     ],
     [{ containers: [waiting('CrashLoopBackOff')] }, 'restarts its container gw repeatedly; see its log'],
-  ])('tells of %o', (facts, expected) => {
+  ])('reports %o', (facts, expected) => {
     expect(proxyTrouble(workload(), [pod('a', facts)])).toBe(`pod a ${expected}`)
   })
 

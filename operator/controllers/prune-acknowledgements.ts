@@ -19,7 +19,7 @@ export const pruneAcknowledgements = Effect.fn('operator.pruneAcknowledgements')
 ) {
   const { name, namespace = '' } = gateway.metadata
   const { acknowledgements } = deliveryNames(name)
-  // Where nothing runs the workload, proxies are no pods.
+  // Where nothing runs the workload, proxies are not pods.
   if (workloadOf(world, gateway)?.status?.observedGeneration === undefined) return
   const object = world.cache.get(ACKNOWLEDGEMENTS, namespace, acknowledgements)
   // A ConfigMap.

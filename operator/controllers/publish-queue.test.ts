@@ -30,14 +30,14 @@ function made() {
   return { ...all, keys, problems, queue: new PublishQueue({ ...all, keys, onProblem: (key) => problems.push(key) }) }
 }
 
-it('takes what was rendered anew, and what is gone', () => {
+it('takes Gateways that were rendered again, and those that are gone', () => {
   const { queue, keys } = made()
   queue.rendered({ key: 'shop/web', before: undefined, after: rendered(80) })
   queue.rendered({ key: 'shop/old', before: rendered(80), after: undefined })
   expect(keys.taken()).toEqual(['shop/web', 'shop/old'])
 })
 
-it('statuses wait for what was rendered anew, until its run ends', async () => {
+it('statuses wait until a newly rendered Gateway was published', async () => {
   const { queue } = made()
   const isTheirTurn = (): Promise<boolean> =>
     Effect.runPromise(Effect.race(Effect.as(queue.turnOfStatuses.come, true), Effect.as(Effect.sleep(20), false)))

@@ -74,13 +74,13 @@ export function rendered(port: number): RenderedGateway {
   return { config: { version: 2, binds: [{ key: `${port}`, port }], ...lists }, secrets: { version: 1, secrets: [] } }
 }
 
-/** As the cache tells it. */
+/** As the cache reports it. */
 export function changeOf(kind: string, object: KubeObject, options: Partial<ObjectChange> = {}): ObjectChange {
   const key = `${object.metadata.namespace ?? ''}/${object.metadata.name}`
   return { kind, key, before: object, after: object, isStatusOnly: false, ...options }
 }
 
-/** What the API server of this process has, as a watch tells it. */
+/** The objects of the API server of this process, as a watch reports them. */
 export function storedObjects(kube: FakeKube, resource: string): KubeObject[] {
   // Written by the operator, with whole owner references.
   return kube.store.list(resource) as (FakeObject & KubeObject)[]

@@ -36,9 +36,9 @@ describe('unservedFeatures', () => {
 })
 
 describe('followUnservedFeatures', () => {
-  it('reads the document when its hash changes, and goes on after failures', async () => {
+  it('reads the document when its hash changes, and continues after failures', async () => {
     const asked: string[] = []
-    const told: string[][] = []
+    const reported: string[][] = []
     const documents = new Map<string, unknown>()
     const serve = (hash: string, rule: object): void => {
       const path = `/openapi/v3/${GROUP}?hash=${hash}`
@@ -52,7 +52,9 @@ describe('followUnservedFeatures', () => {
       },
     })
     const body = Effect.gen(function* () {
-      const fiber = yield* Effect.forkChild(followUnservedFeatures((unserved) => void told.push([...unserved].sort())))
+      const fiber = yield* Effect.forkChild(
+        followUnservedFeatures((unserved) => void reported.push([...unserved].sort())),
+      )
       yield* TestClock.adjust('1 minute')
       serve('1', {})
       yield* TestClock.adjust('3 minutes')
@@ -61,7 +63,7 @@ describe('followUnservedFeatures', () => {
       yield* Fiber.interrupt(fiber)
     })
     await Effect.runPromise(body.pipe(Effect.provide(Layer.merge(client, TestClock.layer()))))
-    expect(told).toEqual([RETRY, []])
+    expect(reported).toEqual([RETRY, []])
     expect(asked.filter((path) => path.includes('hash'))).toHaveLength(2)
   })
 })

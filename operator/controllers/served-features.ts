@@ -20,22 +20,22 @@ const OF_FIELDS: readonly FieldFeatures[] = [
   },
 ]
 
-/** Until the API server has told what it has. */
+/** Until the API server has reported its fields. */
 export const FEATURES_OF_FIELDS: ReadonlySet<string> = new Set(OF_FIELDS.flatMap(({ features }) => features))
 
 const ROOT = '/openapi/v3'
 const GROUP = 'apis/gateway.networking.k8s.io/v1'
 
-/** Looks now and then, tells when the answer is another one. The document is large: its hash says when to read it. */
+/** Polls, and reports when the answer changed. The document is large: it is read only when its hash changed. */
 export const followUnservedFeatures = Effect.fn('operator.followFeatures')(function* (
-  tell: (unserved: ReadonlySet<string>) => void,
+  report: (unserved: ReadonlySet<string>) => void,
 ) {
   let seen: string | undefined
   const look = Effect.gen(function* () {
     const client = yield* KubeClient
     const path = pathOf(yield* client.document(ROOT))
     if (path === undefined || path === seen) return
-    tell(unservedFeatures(yield* client.document(path)))
+    report(unservedFeatures(yield* client.document(path)))
     seen = path
   })
   return yield* lookAgainAndAgain('kinds', look)
@@ -60,7 +60,7 @@ function hasField(schema: unknown, [first, ...rest]: readonly string[]): boolean
   return hasField(first === '[]' ? items : recordOf(properties)[first], rest)
 }
 
-/** Where the document of our group is; the path bears its hash. */
+/** The path of the document of our group; it contains the hash. */
 function pathOf(root: unknown): string | undefined {
   const path = recordOf(recordOf(recordOf(root)['paths'])[GROUP])['serverRelativeURL']
   return typeof path === 'string' ? path : undefined

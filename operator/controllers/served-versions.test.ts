@@ -72,7 +72,7 @@ describe('withClassFacts', () => {
   const ref = { apiVersion: `${GROUP}/v1`, kind: 'GatewayClass', namespace: '', name: 'gw' }
   const status: ObjectStatus = { ...ref, status: { conditions, supportedFeatures: [{ name: 'A' }, { name: 'B' }] } }
 
-  it('says nothing before the API server has told, and leaves other kinds alone', () => {
+  it('adds nothing before the API server has reported its versions, and leaves other kinds alone', () => {
     const facts = { unservedFeatures: new Set(['B']), versions: undefined }
     expect(withClassFacts(status, facts).status).toEqual({ conditions, supportedFeatures: [{ name: 'A' }] })
     const other = { ...status, kind: 'Gateway' }
@@ -90,8 +90,8 @@ describe('withClassFacts', () => {
 })
 
 describe('followServedVersions', () => {
-  it('reads the discovery of the group, tells changes only, and goes on after failures', async () => {
-    const told: string[][] = []
+  it('reads the discovery of the group, reports only changes, and continues after failures', async () => {
+    const reported: string[][] = []
     const documents = new Map<string, unknown>()
     const serve = (kinds: Readonly<Record<string, readonly string[]>>): void => {
       documents.set(`/apis/${GROUP}`, { versions: Object.keys(kinds).map((version) => ({ version })) })
@@ -109,7 +109,7 @@ describe('followServedVersions', () => {
     })
     const body = Effect.gen(function* () {
       const follow = followServedVersions((versions) =>
-        told.push([...versions].map(([kind, all]) => `${kind} ${all.join()}`)),
+        reported.push([...versions].map(([kind, all]) => `${kind} ${all.join()}`)),
       )
       const fiber = yield* Effect.forkChild(follow)
       yield* TestClock.adjust('1 minute')
@@ -120,7 +120,7 @@ describe('followServedVersions', () => {
       yield* Fiber.interrupt(fiber)
     })
     await Effect.runPromise(body.pipe(Effect.provide(Layer.merge(client, TestClock.layer()))))
-    expect(told).toEqual([
+    expect(reported).toEqual([
       ['Gateway v1,v1beta1', 'ReferenceGrant v1beta1'],
       ['Gateway v1', 'ReferenceGrant v1'],
     ])

@@ -1,5 +1,5 @@
-// In which versions the cluster serves the kinds of the Gateway API. What it has in versions only that Gw does not read
-// would be silently empty: the class says so, and the log.
+// In which versions the cluster serves the kinds of the Gateway API. Kinds that it serves only in versions that Gw does
+// not read would have no objects, without a message: the status of the class and the log report them.
 import { Effect } from 'effect'
 import { recordOf } from '#api/json.ts'
 import { KubeClient } from '../kube/client.ts'
@@ -18,9 +18,9 @@ const CURE = 'install the kinds of Gateway API v1.6.3 (make install-crds)'
 
 const KINDS: readonly Resource[] = Object.values(TRANSLATED).filter(({ group }) => group === GATEWAY_GROUP)
 
-/** Looks now and then, tells when the answer is another one. */
+/** Polls, and reports when the answer changed. */
 export const followServedVersions = Effect.fn('operator.followVersions')(function* (
-  tell: (served: ServedVersions) => void,
+  report: (served: ServedVersions) => void,
 ) {
   let seen = ''
   const look = Effect.gen(function* () {
@@ -28,7 +28,7 @@ export const followServedVersions = Effect.fn('operator.followVersions')(functio
     const text = JSON.stringify([...served])
     if (text === seen) return
     seen = text
-    tell(served)
+    report(served)
     const { unread, absent } = judge(served)
     if (unread.length > 0) yield* Effect.logWarning('kinds of the Gateway API are ignored', unread.join('; '), CURE)
     if (absent.length > 0) yield* Effect.logInfo('kinds of the Gateway API are not in this cluster', absent.join(', '))

@@ -94,7 +94,7 @@ describe('resolveOperatorSettings', () => {
     ])
   })
 
-  it('names what nobody reads', () => {
+  it('names unknown settings', () => {
     const environment = {
       GW_LOG_LEVEL: 'info',
       GW_LOGLEVEL: 'debug',

@@ -80,7 +80,7 @@ const KEY_PREFIX = /^[A-Za-z0-9][-A-Za-z0-9_./]{0,316}$/
 const [DEFAULT_WORD, NONE_WORD] = ['default', 'none']
 /** Not settings: api/version.ts. */
 const OF_IMAGES: ReadonlySet<string> = new Set(['GW_BUILD_COMMIT', 'GW_BUILD_DATE'])
-/** Where Kubernetes tells a pod of Services, one of them may be called `gw`. */
+/** Variables that Kubernetes sets in pods for Services; one Service may have the name `gw`. */
 const SERVICE_LINK = /_(?:SERVICE_HOST|SERVICE_PORT(?:_[A-Z0-9_]+)?|PORT(?:_[A-Z0-9_]+)?)$/
 
 export function resolveOperatorSettings(
@@ -194,7 +194,7 @@ class Reader {
     this.#environment = environment
   }
 
-  /** With our prefix, and read by nobody: misspelt, or of another version. */
+  /** Variables with our prefix that nothing reads: misspelt, or of another version. */
   unknown(): string[] {
     const isUnknown = (name: string): boolean =>
       name.startsWith(PREFIX) && !this.#read.has(name) && !OF_IMAGES.has(name) && !SERVICE_LINK.test(name)

@@ -90,7 +90,7 @@ export interface WatchedSource {
   readonly namespace: string
 }
 
-/** Told after each list, watch and failure for how long the kind has not been followed; undefined: it is. */
+/** Called after each list, watch and failure with the time for which the kind was not followed; undefined: it is. */
 export type Followed = (source: WatchedSource, lostMs: number | undefined) => void
 
 export interface Sources {

@@ -49,7 +49,7 @@ const CONDITION = {
   lastTransitionTime: '2026-01-01T00:00:00Z',
 }
 
-it('takes what translation does not speak of any more, and classes when their facts change', () => {
+it('takes objects that translation no longer covers, and classes when their facts change', () => {
   const { queue, keys, cache } = made()
   cache.put('GatewayClass', CLASS)
   queue.translated([classStatus('fine')])

@@ -21,7 +21,7 @@ export interface StatusWriterOptions {
 const ATTEMPTS_MAX = 5
 const PAUSE = '100 millis'
 
-/** The work of the status queue, whose keys `describe` gives; an object that is gone, or says so already, is done. */
+/** The work of the status queue, by keys of `describe`; done if the object is gone or already has the status. */
 export function statusWriter(options: StatusWriterOptions) {
   return Effect.fn('operator.writeStatus')(function* (queueKey: string) {
     const space = queueKey.indexOf(' ')
@@ -31,7 +31,7 @@ export function statusWriter(options: StatusWriterOptions) {
         Effect.catchTag('KubeConflict', (error) =>
           attempt < ATTEMPTS_MAX ? Effect.as(refresh(options, kind, key), 'again' as const) : Effect.fail(error),
         ),
-        // Deleted in between: nobody is left to tell.
+        // The object was deleted meanwhile.
         Effect.catchTag('KubeNotFound', () => Effect.succeed('done' as const)),
       )
       if (outcome === 'done') return

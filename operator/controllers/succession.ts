@@ -1,5 +1,5 @@
 // A Deployment whose place a DaemonSet takes, or the other way round: the former stays while it serves and the new one
-// does not yet, so that traffic goes on. No longer than some minutes, as a new one may never come.
+// does not yet, so that traffic continues. No longer than some minutes, as a new one may never become available.
 import { isRecord } from '#api/json.ts'
 import { statusOf } from '../kube/status-of.ts'
 import type { KubeObject } from '../translate/kube.ts'

@@ -1,4 +1,4 @@
-// A translation that fails by a defect is told and counted, and the next change is translated again.
+// A translation that fails by a defect is logged and counted, and the next change is translated again.
 import { Effect, Logger } from 'effect'
 import { expect, it, vi } from 'vitest'
 import { settingsFor } from '#operator/controllers/operator.testing.ts'
@@ -28,7 +28,7 @@ function gatewayClass(name: string): KubeObject & { spec: object } {
   }
 }
 
-it('goes on after a defect, which is counted and logged', async () => {
+it('continues after a defect, which is counted and logged', async () => {
   const cache = new BrokenCache()
   const log: string[] = []
   let failures = 0

@@ -20,7 +20,7 @@ export class TurnOfStatuses {
     this.#latch.closeUnsafe()
   }
 
-  /** Objects were written, and proxies are told of them now. */
+  /** Objects were written; proxies see them now. */
   readonly written: Effect.Effect<void> = Effect.map(elapsedMs, (nowMs) => {
     this.#writtenMs = nowMs
   })

@@ -58,7 +58,7 @@ async function isQuiet(): Promise<void> {
 }
 
 describe('a change of workload.kind', () => {
-  it('keeps the Deployment until the DaemonSet has as many pods, and tells so', async () => {
+  it('keeps the Deployment until the DaemonSet has as many pods, and reports it', async () => {
     await says('Deployment', { availableReplicas: 2 })
     ask('DaemonSet')
     await says('DaemonSet', { desiredNumberScheduled: 3, numberAvailable: 1 })

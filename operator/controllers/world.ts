@@ -1,4 +1,4 @@
-// What the parts of the operator share: settings, the cache, the last translation, and who is told about changes.
+// What the parts of the operator share: settings, the cache, the last translation, and the listener of changes.
 import { formatFor, readAcknowledgements } from '#api/delivery/acknowledgement.ts'
 import type { DeliveryFormat } from '#api/delivery/index-file.ts'
 import { deliveryNames } from '#api/delivery/names.ts'
@@ -36,9 +36,9 @@ export interface World {
   readonly observer: OperatorObserver
   readonly translation: () => Translation
   readonly snapshot: () => Snapshot
-  /** The one that leads now is told about changes; undefined: nobody. */
+  /** Set while this replica leads: it receives changes. */
   listener: Listener | undefined
-  /** Of what the operator makes for itself; empty until they are known, or where nobody can be. */
+  /** Owners of the operator's own objects; empty until they are known, or where they cannot be determined. */
   owners: readonly OwnerReference[]
 }
 
@@ -74,7 +74,7 @@ export function isMeshConfig({ settings }: World, { kind, key }: ObjectChange): 
   return kind === 'ConfigMap' && key === nameKey(namespace, meshConfigMapName(revision))
 }
 
-/** 'deleted' is no version. */
+/** 'deleted' is not a version. */
 export function versionOf({ after }: ObjectChange): string {
   return after === undefined ? 'deleted' : (after.metadata.resourceVersion ?? '')
 }

@@ -36,7 +36,7 @@ async function opened(port: number): Promise<Socket> {
 }
 
 describe('dial', () => {
-  it('connects to what the look-up answers, and to nothing else', async () => {
+  it('connects only to the address that the lookup returns', async () => {
     const asked: string[] = []
     const port = await listening(() => {})
     const socket = await dial(
@@ -54,7 +54,7 @@ describe('dial', () => {
     expect([socket.remoteAddress, socket.remotePort, asked]).toEqual(['127.0.0.1', port, ['idp.invalid']])
   })
 
-  it('fails with what the look-up says', async () => {
+  it('fails with the error of the lookup', async () => {
     const lookup = (_host: string, _options: object, answer: (error: Error, addresses: []) => void): void =>
       answer(new Error('address 10.0.0.1 of idp.invalid is not allowed'), [])
     await expect(dial({ host: 'idp.invalid', port: 1 }, { lookup, msMax: 5000 }, never)).rejects.toThrow(
@@ -62,8 +62,8 @@ describe('dial', () => {
     )
   })
 
-  it('takes no longer than it may', async () => {
-    // A name that nobody resolves.
+  it('rejects after msMax and after an abort', async () => {
+    // A lookup that never answers.
     const unanswered = { lookup: () => {}, msMax: 50 }
     await expect(dial({ host: 'idp.invalid', port: 1 }, unanswered, never)).rejects.toThrow('timed out')
     const controller = new AbortController()

@@ -59,7 +59,7 @@ describe('requests', () => {
     expect(JSON.parse(await textOf(answer))).toEqual(['PATCH', '/a?b=%20', 'text/x', '', 'ü'])
   })
 
-  it('one after the other use connections again', async () => {
+  it('reuse a connection one after the other', async () => {
     const sockets = new Set<Socket>()
     const pool = await plainPool(({ socket }, response) => {
       sockets.add(socket)
@@ -70,7 +70,7 @@ describe('requests', () => {
     expect(sockets.size).toBeLessThanOrEqual(2)
   })
 
-  it('at one time have a connection each, up to the bound', async () => {
+  it('use one connection each when concurrent, up to the bound', async () => {
     let open = 0
     let most = 0
     const pool = poolTo(
@@ -136,7 +136,7 @@ describe('deadlines', () => {
     await closed.promise
   })
 
-  it('an abort while a connection is waited for takes the request back', async () => {
+  it('an abort removes a request that waits for a connection', async () => {
     const held = Promise.withResolvers<void>()
     const pool = poolTo(
       await listening(createServer((_request, response) => void held.promise.then(() => response.end('x')))),
@@ -154,7 +154,7 @@ describe('deadlines', () => {
 })
 
 describe('bodies', () => {
-  it('are read no faster than they are asked for', async () => {
+  it('are read only as fast as the reader takes them', async () => {
     const PARTS = 256
     const part = Buffer.alloc(64 * 1024)
     let written = 0
@@ -171,7 +171,7 @@ describe('bodies', () => {
     const { body } = await get(pool)
     const parts = body[Symbol.asyncIterator]()
     await parts.next()
-    // The server goes on until the buffers of both sides are full; then nothing moves any more.
+    // The server continues until the buffers of both sides are full; then nothing moves any more.
     let before = -1
     await expect
       .poll(() => {
@@ -186,7 +186,7 @@ describe('bodies', () => {
     expect(size).toBeGreaterThan(PARTS * part.length - part.length)
   })
 
-  it('that break off throw', async () => {
+  it('throw when they are incomplete', async () => {
     const pool = await plainPool((_request, response) => {
       response.writeHead(200, { 'content-length': '100' })
       response.write('{"keys"', () => response.destroy())
@@ -194,7 +194,7 @@ describe('bodies', () => {
     await expect(get(pool).then(textOf)).rejects.toThrow(/broke off|closed/)
   })
 
-  it('that nobody reads to their end close the connection', async () => {
+  it('close the connection when they are not read to their end', async () => {
     const closed = Promise.withResolvers<void>()
     const pool = await plainPool((_request, response) => {
       response.once('close', closed.resolve)
@@ -235,7 +235,7 @@ describe('TLS', () => {
     expect(await asked({ ca: ca.certificate, servername: 'other.svc' })).toMatch(/not in the cert|does not match/)
   })
 
-  it('verifies nothing only where that is asked for', async () => {
+  it('skips verification only where that is set', async () => {
     expect(await asked({ rejectUnauthorized: false })).toBe('x')
     expect(await asked({ rejectUnauthorized: true })).toMatch(/unable to|self.signed|verify/)
   })

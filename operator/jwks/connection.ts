@@ -1,5 +1,5 @@
-// The connection of one fetch: TCP, to the proxy or by CONNECT through it when there is one, TLS when a policy asks for
-// it. Never a unix socket: those of the controller are nobody's business.
+// The connection of one fetch: TCP, to the proxy or by CONNECT through it when there is one, TLS when a policy requires
+// it. Never a unix socket: users must not reach the sockets of the controller.
 import type { Socket } from 'node:net'
 import { bearsOneOf, subjectAltNames } from '#api/tls/subject-alt-names.ts'
 import { dial, secured, type TlsOptions } from '../http/connect.ts'

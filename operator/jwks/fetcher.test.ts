@@ -20,7 +20,7 @@ function owned(host: string, refresh: Refresh = { afterMs: 300_000 }): OwnedRequ
 class World {
   readonly entries = new Map<string, StoredKeySet>()
   readonly asked: string[] = []
-  readonly told: string[] = []
+  readonly reported: string[] = []
   running = 0
   runningMax = 0
   takesMs = 0
@@ -42,8 +42,8 @@ class World {
 
   start() {
     return makeJwksFetcher({
-      stored: ({ url }, warnings) => Effect.sync(() => void this.told.push(`stored ${url}`, ...warnings)),
-      failed: ({ detail }) => Effect.sync(() => void this.told.push(`failed ${detail}`)),
+      stored: ({ url }, warnings) => Effect.sync(() => void this.reported.push(`stored ${url}`, ...warnings)),
+      failed: ({ detail }) => Effect.sync(() => void this.reported.push(`failed ${detail}`)),
     }).pipe(Effect.provide(this.layer), Effect.orDie)
   }
 
@@ -75,7 +75,7 @@ it.effect('fetches at once, then each time the set is due', () =>
     yield* fetcher.setRequests([owned('a')])
     yield* settle
     expect(world.asked).toHaveLength(2)
-    expect(world.told).toEqual(['stored http://a:80/keys', 'stored http://a:80/keys'])
+    expect(world.reported).toEqual(['stored http://a:80/keys', 'stored http://a:80/keys'])
   }),
 )
 
@@ -89,7 +89,7 @@ it.effect('stores no private members of a fetched key, and reports them once', (
     yield* TestClock.adjust(900_000)
     expect(world.kids()).toEqual(['a'])
     expect(JSON.stringify([...world.entries.values()])).not.toContain('planted')
-    expect(world.told).toEqual([
+    expect(world.reported).toEqual([
       'stored http://a:80/keys',
       expect.stringContaining('key 0 contains private members (`d`)'),
       expect.stringContaining('key 1 is a symmetric key'),
@@ -97,17 +97,17 @@ it.effect('stores no private members of a fetched key, and reports them once', (
   }),
 )
 
-it.effect('tells of keys only when they differ', () =>
+it.effect('reports keys only when they differ', () =>
   Effect.gen(function* () {
     const world = new World()
     const fetcher = yield* world.start()
     yield* fetcher.setRequests([owned('a')])
     yield* TestClock.adjust(900_000)
-    expect([world.asked.length, world.told]).toEqual([4, ['stored http://a:80/keys']])
+    expect([world.asked.length, world.reported]).toEqual([4, ['stored http://a:80/keys']])
   }),
 )
 
-it.effect('retries after 200 ms doubling to 15 s without end, keeps the old keys, and tells of a reason once', () =>
+it.effect('retries after 200 ms doubling to 15 s without end, keeps the old keys, and reports a reason once', () =>
   Effect.gen(function* () {
     const world = new World()
     const fetcher = yield* world.start()
@@ -129,18 +129,21 @@ it.effect('retries after 200 ms doubling to 15 s without end, keeps the old keys
     world.answer = () => ({ text: KEYS('b'), cacheControl: undefined, expires: undefined })
     yield* TestClock.adjust(15_000)
     expect(world.kids()).toEqual(['b'])
-    expect(world.told.slice(1)).toEqual(['failed down', 'failed still down', 'stored http://a:80/keys'])
+    expect(world.reported.slice(1)).toEqual(['failed down', 'failed still down', 'stored http://a:80/keys'])
   }),
 )
 
-it.effect('an answer that is no key set is a failure', () =>
+it.effect('reports a response that is not a key set as a failure', () =>
   Effect.gen(function* () {
     const world = new World()
     world.answer = () => ({ text: '<html>', cacheControl: undefined, expires: undefined })
     const fetcher = yield* world.start()
     yield* fetcher.setRequests([owned('a')])
     yield* settle
-    expect([world.kids(), world.told]).toEqual([[], ['failed the response is not a JSON Web Key Set, {"keys": [...]}']])
+    expect([world.kids(), world.reported]).toEqual([
+      [],
+      ['failed the response is not a JSON Web Key Set, {"keys": [...]}'],
+    ])
   }),
 )
 
@@ -168,10 +171,10 @@ it.effect('at most ten at once, and each within 10 s', () =>
     yield* fetcher.setRequests(Array.from({ length: 25 }, (_, index) => owned(`h${index}`)))
     yield* TestClock.adjust(9_999)
     expect([world.runningMax, world.asked.length]).toEqual([10, 10])
-    expect(world.told).toEqual([])
+    expect(world.reported).toEqual([])
     yield* TestClock.adjust(1)
-    expect(world.told).toEqual(world.told.map(() => 'failed no response within 10 s'))
-    expect([world.runningMax, world.asked.length, world.told.length]).toEqual([10, 20, 10])
+    expect(world.reported).toEqual(world.reported.map(() => 'failed no response within 10 s'))
+    expect([world.runningMax, world.asked.length, world.reported.length]).toEqual([10, 20, 10])
   }),
 )
 
@@ -201,7 +204,7 @@ it.effect('removes orphans after the first list of requests and after each succe
   }),
 )
 
-it.effect('what is no longer asked for is not fetched again', () =>
+it.effect('does not fetch a set again that is no longer requested', () =>
   Effect.gen(function* () {
     const world = new World()
     const fetcher = yield* world.start()

@@ -77,7 +77,7 @@ describe('answers', () => {
     [404, 'status 404'],
     [204, 'status 204'],
     [302, 'status 302; redirects are not followed'],
-  ])('%i is no key set', async (status, detail) => {
+  ])('rejects a response with status %i', async (status, detail) => {
     let asked = 0
     const port = await plain((_request, response) => {
       asked++
@@ -97,7 +97,7 @@ describe('answers', () => {
     if (!isTaken) expect(answer).toBe('the response is larger than 1048576 bytes')
   })
 
-  it('an answer that breaks off is none', async () => {
+  it('rejects an incomplete response', async () => {
     const port = await plain((_request, response) => {
       response.writeHead(200, { 'content-length': '100' })
       response.write('{"keys"', () => response.destroy())
@@ -205,12 +205,12 @@ describe('tunnels', () => {
 })
 
 describe('addresses', () => {
-  it.each(DENIED_ADDRESSES)('%s is no place of keys', (address) => {
+  it.each(DENIED_ADDRESSES)('denies a key set at %s', (address) => {
     expect(clusterRule([]).admits(address)).toBe(false)
     expect(() => checkUnresolved(address, clusterRule([]))).toThrow(`address ${address} is not allowed for key sets`)
   })
 
-  it.each(ADMITTED_ADDRESSES)('%s is one', (address) => {
+  it.each(ADMITTED_ADDRESSES)('admits %s', (address) => {
     expect([clusterRule([]).admits(address), localRule.admits(address)]).toEqual([true, true])
   })
 
@@ -220,7 +220,7 @@ describe('addresses', () => {
     expect(DENIED_ADDRESSES.filter(localRule.admits)).toEqual([...loopback, ...mapped])
   })
 
-  it('a literal and a name that means one are refused alike, and nobody is asked', async () => {
+  it('rejects a denied address and a name for it alike, and sends no request', async () => {
     let asked = 0
     const port = await plain((_request, response) => {
       asked++

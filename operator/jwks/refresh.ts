@@ -1,7 +1,7 @@
 // When a key set is due again. Pure: times go in and come out.
 import type { Refresh } from './requests.ts'
 
-/** Resources supplement section 2.17; that of the data plane, of which this is no part, says 100 ms in section 8.2. */
+/** Resources supplement section 2.17. The 100 ms of the data-plane supplement, section 8.2, do not apply here. */
 const RETRY = { firstMs: 200, maxMs: 15_000 } as const
 /** Standalone files: data-plane supplement section 8.2. */
 const SERVER_SAYS = { minMs: 60_000, unsaidMs: 300_000, maxMs: 24 * 3_600_000, retryMs: 15_000 } as const
@@ -34,7 +34,7 @@ function maxAgeMs(cacheControl: string | undefined): number | undefined {
   return age === undefined ? undefined : Number(age) * 1000
 }
 
-/** RFC 9111 section 5.3: a date that is none is in the past. */
+/** RFC 9111 section 5.3: an invalid date counts as one in the past. */
 function untilMs(expires: string | undefined, nowMs: number): number | undefined {
   if (expires === undefined) return undefined
   const atMs = Date.parse(expires)

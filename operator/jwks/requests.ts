@@ -15,8 +15,8 @@ import type { Snapshot } from '../translate/snapshot.ts'
 import type { TranslateSettings } from '../translate/translation.ts'
 
 /**
- * When a key set is fetched anew: after a fixed time; or as the server says in its answer (standalone files), no sooner
- * than after a minute, and 15 s after a failure.
+ * When a key set is fetched again: after a fixed time; or as the headers of the response require (standalone files), at
+ * the earliest after a minute, and 15 s after a failure.
  */
 export type Refresh = { readonly afterMs: number } | 'asServerSays'
 
@@ -32,7 +32,7 @@ export function jwksRequests(
   settings: Pick<TranslateSettings, 'clusterDomain' | 'backendRefGrantMode'>,
 ): readonly OwnedRequest[] {
   const services = serviceLookup(snapshot, settings.clusterDomain)
-  // Translation meets the same ones, and tells.
+  // Translation finds the same defects, and reports them.
   const defects = new Defects()
   const scope: PolicyScope = {
     references: { snapshot, services, pools: undefined, refusalOf: refusals(snapshot, settings, defects) },

@@ -59,7 +59,7 @@ describe('ObjectCache', () => {
     expect([...cache.views('Service')][0]).not.toBe(first)
   })
 
-  it('keeps the objects it has when a new list tells of the same versions', () => {
+  it('keeps its objects when a new list has the same versions', () => {
     const { cache, changes } = watched()
     const service = (version: number): KubeObject => ({ ...route(version, { status: {} }), kind: 'Other' })
     cache.replace('Other', [service(1)])
@@ -72,7 +72,7 @@ describe('ObjectCache', () => {
     expect(changes).toHaveLength(1)
   })
 
-  it('tells nobody about equal objects, nor about one that lags behind', () => {
+  it('reports no change for an equal or an older object', () => {
     const { cache, changes } = watched()
     cache.put('HTTPRoute', route(5))
     cache.put('HTTPRoute', route(6))

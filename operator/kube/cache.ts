@@ -1,4 +1,4 @@
-// The objects that reflectors have seen, by kind and name. One list is one change; equal objects are no change.
+// The objects that reflectors have seen, by kind and name. One list is one change; equal objects are not a change.
 import { isDeepStrictEqual } from 'node:util'
 import { StableViews } from './stable-view.ts'
 import type { KubeObject } from '../translate/kube.ts'
@@ -56,8 +56,8 @@ export class ObjectCache {
   }
 
   /**
-   * An answer about an object that is known. The watch may have told meanwhile that it is gone: it must not come back,
-   * for nothing would remove it again.
+   * The response to a write of a known object. The watch may have reported its deletion meanwhile: then it must not
+   * come back, because nothing would remove it again.
    */
   update(kind: string, object: KubeObject): void {
     const known = this.#of(kind).get(keyOf(object))
@@ -96,7 +96,7 @@ export class ObjectCache {
   #set(kind: string, key: string, after: KubeObject | undefined): void {
     const objects = this.#of(kind)
     const before = objects.get(key)
-    // A list tells again what is known.
+    // A list repeats known objects.
     if (before === after || isSameVersion(before, after)) return
     if (after === undefined) objects.delete(key)
     else objects.set(key, after)

@@ -57,11 +57,11 @@ export class KubeClient extends Context.Service<
     /** JSON merge patch of an object or of its status. */
     patch(target: PatchTarget, body: unknown): Effect.Effect<KubeObject, KubeError>
     remove(resource: Resource, namespace: string, name: string): Effect.Effect<void, KubeError>
-    /** What is no object: `/openapi/v3` and what is below it. */
+    /** A document that is not an object: `/openapi/v3` and the paths below it. */
     document(path: string): Effect.Effect<unknown, KubeError>
   }
 >()('gw/operator/kube/KubeClient') {
-  /** `onWrite` is told about every write. */
+  /** Calls `onWrite` for every write. */
   static readonly layer = (config: KubeConfig, onWrite: (write: KubeWrite) => void): Layer.Layer<KubeClient> =>
     Layer.effect(
       KubeClient,
@@ -100,7 +100,7 @@ class Versions {
     return version === undefined ? resource : { ...resource, version }
   }
 
-  /** The newest one that `ask` finds; a kind is asked for anew with each list. */
+  /** The newest one that `ask` finds; each list looks for the version of its kind again. */
   find<A>(resource: Resource, ask: (resource: Resource) => Effect.Effect<A, KubeError>): Effect.Effect<A, KubeError> {
     const candidates = [resource.version, ...(resource.older ?? [])].map((version) => ({ ...resource, version }))
     const [first, ...others] = candidates.map((one) =>

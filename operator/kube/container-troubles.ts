@@ -12,7 +12,7 @@ export interface ContainerTrouble {
   readonly ended?: { readonly exitCode: number; readonly reason: string; readonly message: string }
 }
 
-/** In time every pod starts: these are no trouble. */
+/** Each pod passes through these states while it starts: they are not reported. */
 const PASSING: ReadonlySet<unknown> = new Set(['ContainerCreating', 'PodInitializing'])
 const TEXT_CHARS_MAX = 512
 

@@ -1,5 +1,5 @@
-// How the API server is spoken to: headers and connections, from a kubeconfig or a pod. Both are looked up anew from
-// time to time, because tokens and certificates are replaced while we run.
+// Headers and connections for the API server, from a kubeconfig or a pod. Both are read again from time to time,
+// because tokens and certificates are replaced while the process runs.
 import type { RequestOptions } from 'node:https'
 import type { KubeConfig } from '@kubernetes/client-node'
 import { type Connections, connectionPool, type ServerTls } from '../http/pool.ts'

@@ -41,7 +41,7 @@ function clientThat(...answers: readonly Effect.Effect<unknown, KubeError>[]) {
   return { asked, layer: Layer.mergeAll(Layer.succeed(KubeClient, client), TestClock.layer(), Logger.layer([])) }
 }
 
-it('asks again while the API server does not answer, and not where nobody can tell', async () => {
+it('retries while the API server does not answer, and stops if it cannot name the account', async () => {
   const away = Effect.fail(new KubeUnreachable({ method: 'POST', path: 'x', cause: 'away' }))
   const late = clientThat(away, away, Effect.succeed(review(ACCOUNT)))
   const body = Effect.gen(function* () {

@@ -5,8 +5,8 @@ import type { KubeObject } from '../translate/kube.ts'
 import { nameKey } from '../translate/object-ref.ts'
 
 /**
- * Whether the object belongs to this Gateway. One whose owner reference somebody removed by hand still does while it
- * bears the labels that only the operator gives; one that another object controls never does.
+ * Whether the object belongs to this Gateway. An object without its owner reference still does while it has the labels
+ * that only the operator sets; an object that another object controls never does.
  */
 export function isOwnedBy({ metadata }: KubeObject, gateway: Gateway): boolean {
   const controller = metadata.ownerReferences?.find((owner) => owner.controller === true)

@@ -55,7 +55,7 @@ interface Reflected {
   readonly state: State
   readonly count: () => number
   readonly synced: () => number
-  /** As told; 0: it is followed. */
+  /** The reported values; 0: it is followed. */
   readonly lost: number[]
 }
 
@@ -119,7 +119,7 @@ it('forgets them when the kind stays away, and waits for it', () =>
     }),
   ))
 
-it('asks anew which version is served when the one it watches is gone', () =>
+it('looks for a served version again when the one it watches is gone', () =>
   reflected({ lists: 0 }, ({ state, count }) =>
     Effect.gen(function* () {
       state.watch = GONE
@@ -139,7 +139,7 @@ it('takes a kind that was never served for one without objects at once', () =>
     }),
   ))
 
-it('tells for how long the cluster is not followed, until a watch is open again', () =>
+it('reports for how long the cluster is not followed, until a watch is open again', () =>
   reflected({ lists: 0 }, ({ state, lost }) =>
     Effect.gen(function* () {
       expect(new Set(lost)).toEqual(new Set([0]))

@@ -42,13 +42,13 @@ class StableView {
   }
 }
 
-/** More of them at once: the list is made anew. */
+/** With more of them at once the list is rebuilt. */
 const PENDING_MAX = 64
 
 /** The views of all objects of a kind, as a list that is carried on with those that change. */
 export class StableViews {
   readonly #views = new Map<string, StableView>()
-  /** undefined: to be made anew. */
+  /** undefined: must be rebuilt. */
   #list: readonly KubeObject[] | undefined = []
   /** What is to be done to the list. */
   #pending: { readonly before: KubeObject | undefined; readonly after: KubeObject | undefined }[] = []

@@ -1,5 +1,5 @@
-// A limit on how often something may happen: so many a second in the long run, so many at once. Who comes too early is
-// told how long to wait, and has his turn then. The caller brings the time.
+// A limit on how often something may happen: so many a second in the long run, so many at once. A caller that comes too
+// early gets the time to wait, and a reserved turn. The caller passes the current time.
 
 export interface TokenBucketLimit {
   readonly perSecond: number

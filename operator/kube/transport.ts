@@ -47,7 +47,7 @@ const ANSWER_BYTES_MAX = 64 * 1024 * 1024
 const REQUEST_MS_MAX = 30_000
 const UNAUTHORIZED = 401
 
-/** `onWrite` is told about every attempt, also about those that fail. */
+/** Calls `onWrite` for every attempt, also for failed ones. */
 export function createTransport(config: KubeConfig, onWrite: (write: KubeWrite) => void = () => {}): Transport {
   const { origin, basePath } = serverOf(config)
   const credentials = new Credentials(config, origin)

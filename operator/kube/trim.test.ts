@@ -18,21 +18,21 @@ describe('trim', () => {
     expect(kept).toEqual({ ...KEPT, kind: 'HTTPRoute', metadata, spec: { rules: [] } })
   })
 
-  it('keeps no Secret that none of our kinds can refer to', () => {
+  it('drops Secrets that no kind of the operator can refer to', () => {
     const secret = (type: string): unknown => trim(object('Secret', { type, data: { a: 'Yg==' }, immutable: true }))
     expect(secret('helm.sh/release.v1')).toBeUndefined()
     expect(secret('kubernetes.io/service-account-token')).toBeUndefined()
     expect(secret('Opaque')).toEqual({ ...KEPT, kind: 'Secret', type: 'Opaque', data: { a: 'Yg==' } })
   })
 
-  it('keeps of a ConfigMap what may be an authority, a key set or the hash of a key', () => {
+  it('keeps entries of a ConfigMap that may be a CA certificate, a key set or the hash of a key', () => {
     const long = 'x'.repeat(16 * 1024 + 1)
     const data = { 'ca.crt': long, 'jwks-store': long, hash: long.slice(1), dashboard: long }
     const kept = trim(object('ConfigMap', { data, binaryData: { picture: 'AAAA' } }, { annotations: { a: 'b' } }))
     expect(kept).toEqual({ ...KEPT, kind: 'ConfigMap', data: { ...data, dashboard: '' } })
   })
 
-  it('keeps the data of acknowledgements, and nothing of what was delivered', () => {
+  it('keeps the data of acknowledgements, and drops that of deliveries', () => {
     const labelled = (part: string, kind: string): unknown =>
       trim(object(kind, { data: { pod: '{}' } }, { labels: { 'gw.dev/delivery': part } }))
     expect(labelled('acknowledgements', 'ConfigMap')).toHaveProperty('data', { pod: '{}' })
@@ -58,7 +58,7 @@ describe('trim', () => {
     expect(trim(object('EndpointSlice', { endpoints: null }))).toHaveProperty('endpoints', null)
   })
 
-  it('keeps of a Node where it is, so that its reports are no change', () => {
+  it('keeps only the place of a Node, so that its status reports change nothing', () => {
     const labels = { 'topology.kubernetes.io/zone': 'z', 'kubernetes.io/hostname': 'n' }
     const metadata = { name: 'n', uid: 'u', resourceVersion: '7', labels, annotations: { 'a/b': 'now and then' } }
     const node = { apiVersion: 'v1', kind: 'Node', metadata, spec: { podCIDR: '10.0.0.0/24' }, status: { images: [] } }
@@ -69,7 +69,7 @@ describe('trim', () => {
     })
   })
 
-  it('keeps of containers what keeps one from running, and nothing of those that run', () => {
+  it('keeps the reasons why a container does not run, and drops running containers', () => {
     const conditions = [{ type: 'Ready', status: 'False' }]
     const pod = (...containerStatuses: object[]): unknown =>
       trim(object('Pod', { status: { phase: 'Pending', conditions, hostIP: '10.0.0.1', containerStatuses } }))
@@ -89,7 +89,7 @@ describe('trim', () => {
     ])
   })
 
-  it('keeps of the conditions of a Deployment that pods cannot be made or are late', () => {
+  it('keeps the conditions of a Deployment that report pods that cannot be created or are late', () => {
     const failure = { type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message: 'exceeded quota' }
     const progressing = { type: 'Progressing', status: 'True', lastUpdateTime: 'now' }
     const deployment = (...conditions: object[]): unknown =>
@@ -103,7 +103,7 @@ describe('trim', () => {
     expect(deployment(late)).toHaveProperty('status.conditions', [late])
   })
 
-  it('keeps what a Service says of endpoints nearby', () => {
+  it('keeps the traffic distribution of a Service', () => {
     const spec = { trafficDistribution: 'PreferSameZone', internalTrafficPolicy: 'Local', sessionAffinity: 'None' }
     const service = { apiVersion: 'v1', kind: 'Service', metadata: { name: 's', namespace: 'ns' }, spec }
     expect(trim(service)).toMatchObject({

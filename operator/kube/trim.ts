@@ -1,5 +1,5 @@
-// What of an object is kept in memory: fields that something reads. Most of a large cluster's objects is bookkeeping of
-// the API server, and most of its Secrets and ConfigMaps are none of our business.
+// Keeps only the fields of an object in memory that the operator reads. Most content of a large cluster is bookkeeping
+// of the API server, and the operator needs few of its Secrets and ConfigMaps.
 import { DELIVERY_LABEL } from '#api/delivery/names.ts'
 import { isRecord } from '#api/json.ts'
 import type { KubeObject } from '../translate/kube.ts'
@@ -160,7 +160,7 @@ function endpointsOf(endpoints: unknown): unknown {
   }))
 }
 
-/** Too long for the hash of a key: kept by name, so that who expects one there is told that it is none. */
+/** Values too long for the hash of a key: the names stay, so that a reference to one is reported as invalid. */
 function entriesOf(data: unknown): Json {
   const entries = Object.entries(isRecord(data) ? data : {})
   return Object.fromEntries(

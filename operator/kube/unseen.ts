@@ -1,5 +1,5 @@
-// What watches do not tell about objects that were written: one that was lost at the wrong moment tells neither that an
-// object came nor that it went, and one that is quick tells of a change before the answer to the write is there.
+// Changes of written objects that watches do not report. A watch that is lost at the wrong moment reports neither that
+// an object was created nor that it was deleted; a quick one reports a change before the response to the write arrives.
 import { Effect } from 'effect'
 
 export interface MissingObject {
@@ -29,7 +29,7 @@ export function missingTwice(look: () => Iterable<MissingObject>): () => string[
   }
 }
 
-/** The version that the watch told while an object was written is not the one that was written. */
+/** The version that the watch reported during the write is later than the written one. */
 export function isLater(seen: string | undefined, written: string | undefined): boolean {
   return seen !== undefined && !(Number(seen) <= Number(written))
 }
@@ -38,16 +38,16 @@ interface Written {
   readonly metadata: { readonly resourceVersion?: string | undefined }
 }
 
-/** Writes whose answers are still to come, with what the watch tells of their objects meanwhile; by `kind/name`. */
+/** Writes without a response so far, with the versions that the watch reported meanwhile; by `kind/name`. */
 export class WritesUnderWay {
   readonly #seen = new Map<string, string | undefined>()
 
-  /** By the watch. */
-  told(id: string, version: string | undefined): void {
+  /** Called by the watch. */
+  reported(id: string, version: string | undefined): void {
     if (this.#seen.has(id)) this.#seen.set(id, version)
   }
 
-  /** `isTouched`: the object was changed or deleted before the answer was there; nothing will tell of it again. */
+  /** `isTouched`: the object was changed or deleted before the response arrived; no watch reports that again. */
   follow<A extends Written | undefined, E, R>(
     id: string,
     write: Effect.Effect<A, E, R>,

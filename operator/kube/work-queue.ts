@@ -1,5 +1,5 @@
 // Work by key: many changes of one key are one run, one key runs once at a time, failures come back later with growing
-// waits. Namespaces take turns (fair-keys.ts). A defect is logged and counted, and the queue goes on.
+// waits. Namespaces take turns (fair-keys.ts). A defect is logged and counted, and the queue continues.
 import { Cause, Duration, Effect, Queue } from 'effect'
 import type { KubeClient } from './client.ts'
 import { elapsedMs } from './elapsed.ts'
@@ -19,9 +19,9 @@ export interface WorkQueueOptions {
   readonly retryFirstMs?: number
   /** Of retries, over all keys of a namespace. Unset: no limit but that of each key. */
   readonly retryLimit?: { readonly perSecond: number; readonly burst: number }
-  /** Told about every run, when it is over. */
+  /** Called after every run. */
   readonly observe: (run: WorkRun) => void
-  /** Told when a run begins and ends, however it ends. */
+  /** Called when a run begins and when it ends, however it ends. */
   readonly observeRunning: (run: RunningWork) => void
 }
 

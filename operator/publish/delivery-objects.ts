@@ -49,7 +49,7 @@ export class DeliveryObjects implements HeldFiles {
   /** Somebody else changed or deleted it: it is looked at again. False: that was our own write. */
   touched(object: ObjectName, version: string | undefined): boolean {
     const known = this.#known.get(idOf(object))
-    this.#underWay.told(idOf(object), version)
+    this.#underWay.reported(idOf(object), version)
     if (known === undefined || known.version === version || Number(version) < Number(known.version)) return false
     this.#known.delete(idOf(object))
     return true
@@ -145,8 +145,8 @@ interface PutOptions {
 
 /**
  * ConfigMaps are replaced as a whole, because server-side apply of many large fields costs the API server ten times as
- * much, and the version refuses what a leader of before still wants to write. Secrets change seldom, and replacing them
- * takes a right that the operator has no other use for.
+ * much, and because the version rejects late writes of a former leader. Secrets change seldom, and replacing them
+ * requires a permission that the operator has no other use for.
  */
 const put = Effect.fnUntraced(function* (object: KubeObject, { version, manager }: PutOptions) {
   const client = yield* KubeClient

@@ -95,7 +95,7 @@ function writesOf(held: MemoryObjects, leader: Leader, content: Content, format:
     return [...plan.before, ...plan.after]
   }
   const gateway = { name: 'web', uid: 'u', generation: 1 }
-  // As the publisher of documents does: never a number of before, by which endpoint indexes are named.
+  // As the publisher of documents does: never a previous number, because endpoint indexes are named by it.
   const index = readDeliveryIndex(held.file(INDEX_FILE) ?? new Uint8Array())
   const generation = 'index' in index ? index.index.generation + 1 : 1
   const delivery = encodeDelivery({ gateway, ...content, generation, salt: SALT })

@@ -103,8 +103,8 @@ interface PlanState extends DeliveryInput {
   readonly names: DeliveryNames
   readonly inForce: FilesInForce
   /**
-   * Names the endpoint index that fits to the Services. Never one of before, also where the Services are: a proxy that
-   * sees objects in another order would take the endpoints of then.
+   * Names the endpoint index that matches the Services. Never a previous name, even where the Services are the same: a
+   * proxy that sees the objects in another order would use the previous endpoints.
    */
   readonly services: string
 }

@@ -34,7 +34,7 @@ export interface PartPlan {
   /** Before the index, because its object cannot take it all. */
   readonly first: readonly ShardFiles[]
   readonly head: Files
-  /** After the index, when nobody waits: makes the next change small again. */
+  /** After the index, when no proxy waits: makes the next change small again. */
   readonly later: readonly ShardFiles[]
 }
 

@@ -1,5 +1,5 @@
-// Writes a delivery of chunks: only those that changed, in the order that makes the switch of the index one moment.
-// What is in force is read from the objects themselves, so that a new leader goes on where another one stopped.
+// Writes a delivery of chunks: only the changed ones, in an order in which the write of the index switches all at once.
+// Reads what is in force from the objects themselves, so that a new leader continues where the former one stopped.
 import { Effect } from 'effect'
 import { ChunkEncoder, type ChunkedDelivery } from '#api/delivery/encode-chunks.ts'
 import { type DeliveredObject, secretObjects } from '#api/delivery/encode.ts'
@@ -34,7 +34,7 @@ export class ChunkPublisher {
   )
 }
 
-/** Without what proxies no longer read: secrets and endpoints of before, and objects that hold nothing in force. */
+/** Without what proxies no longer read: previous secrets and endpoints, and objects that hold nothing in force. */
 function objectsInForce({ objects }: PublishContext, gateway: Gateway, encoded: ChunkedDelivery): DeliveredObject[] {
   const names = deliveryNames(gateway.metadata.name)
   const inForce = filesInForce(objects, names)

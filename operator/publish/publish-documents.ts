@@ -58,7 +58,7 @@ export class DocumentPublisher {
     return this.#encoder.encode({ gateway, ...rendered, generation, salt })
   }
 
-  /** Endpoints of the same Services are replaced in one write; they need nothing of before. */
+  /** Endpoints of the same Services are replaced in one write; they need no previous files. */
   #previousFiles(objects: DeliveryObjects, services: string): ReadonlyMap<string, Files> {
     // Which of the files are from an earlier delivery is not known at first: all are kept for the next one.
     if (this.#last === undefined) return objects.all()

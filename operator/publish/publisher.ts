@@ -40,7 +40,7 @@ export interface PublishInput {
 
 export interface PublisherOptions {
   readonly manager: string
-  /** Whether a watch has told of the object, as far as it is known. */
+  /** Whether a watch has reported the object, as far as it is known. */
   readonly isSeen: (object: ObjectName & { readonly namespace: string }) => boolean
 }
 
@@ -83,7 +83,7 @@ export class Publisher {
     return [...this.#deliveries].filter(([, delivery]) => isDue(delivery)).map(([key]) => key)
   }
 
-  /** Gateways of which an object has to be looked at again, though no watch says so. */
+  /** Gateways with an object that must be read again, although no watch reported a change. */
   missing(): string[] {
     const touched = [...this.#deliveries].filter(([, { context }]) => context.objects.isTouched).map(([key]) => key)
     return [...touched, ...this.#unseen()]

@@ -1,4 +1,4 @@
-// Entries of ours that nothing computes any more, told from those of others.
+// Status entries of this controller that translation no longer produces; those of other controllers stay.
 import { describe, expect, it } from 'vitest'
 import type { KubeObject } from '../translate/kube.ts'
 import { forgottenStatus } from './forgotten-status.ts'
@@ -15,7 +15,7 @@ describe('forgottenStatus', () => {
   it.each<[string, unknown, unknown]>([
     ['our entry of a route goes', { parents: [FOREIGN, OURS] }, { parents: [] }],
     ['our entry of a policy goes', { ancestors: [OURS] }, { ancestors: [] }],
-    ['entries of others are none of ours', { parents: [FOREIGN], ancestors: [FOREIGN] }, undefined],
+    ['entries of other controllers stay', { parents: [FOREIGN], ancestors: [FOREIGN] }, undefined],
     ['conditions without entries are not looked at', { conditions: [{ type: 'Accepted' }] }, undefined],
     ['no status', undefined, undefined],
     ['a broken status', { parents: 'all' }, undefined],

@@ -86,7 +86,7 @@ function resolvedRefs({ gateway, clientCertificate }: OurGateway): Condition[] {
     : [condition({ type, isTrue: false, reason: fault.reason, message: faultText(fault), generation })]
 }
 
-/** Told on the Gateway as well: who reads only the certificates would think every client verified. */
+/** Reported on the Gateway as well: the certificates alone suggest that every client is verified. */
 function insecureFallback(gateway: Gateway): Condition[] {
   if (!hasInsecureFallback(gateway)) return []
   const message = 'clients without a valid certificate are accepted: AllowInsecureFallback in spec.tls.frontend'

@@ -16,7 +16,7 @@ export interface MergeInput {
 
 type Json = Readonly<Record<string, unknown>>
 
-/** The status to write; undefined when the object already says so. */
+/** The status to write; undefined when the object already has it. */
 export function mergeStatus({ current, desired, controllerName, now }: MergeInput): Json | undefined {
   const before: Json = isRecord(current) ? current : {}
   const merged: Record<string, unknown> = { ...before }

@@ -54,8 +54,8 @@ export function fittingAncestors(all: readonly PolicyAncestorBody[], room: numbe
   const count = gateways.length - kept.length + (known === undefined ? 0 : Number.parseInt(known.message, 10))
   const others = conditions.filter((one) => one !== known)
   const { controllerName } = first
-  const told = summarized(others[0]?.observedGeneration, count)
-  return [...kept, { ancestorRef: SUMMARY, controllerName, conditions: [...others, told] }]
+  const summaryCondition = summarized(others[0]?.observedGeneration, count)
+  return [...kept, { ancestorRef: SUMMARY, controllerName, conditions: [...others, summaryCondition] }]
 }
 
 function isSummary({ ancestorRef: { group, name } }: PolicyAncestorBody): boolean {
@@ -80,7 +80,7 @@ function acceptedCondition({ problems, hasEmissions, generation }: PolicyStatusI
   })
 }
 
-/** Absent on an entry that is valid only in part: what was attached is then told by Accepted. */
+/** Absent on an entry that is valid only in part: Accepted then reports what was attached. */
 function attachedCondition(input: PolicyStatusInput, { policies, lost, beyond }: PolicyOutcome): Condition[] {
   const { problems, hasEmissions, generation } = input
   const type = 'Attached'

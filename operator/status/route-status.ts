@@ -1,4 +1,4 @@
-// The status of a route: one entry for each parentRef of ours. Accepted and ResolvedRefs are told apart in every case.
+// The status of a route: one entry for each parentRef of this controller, always with both Accepted and ResolvedRefs.
 import { GROUP } from '#api/group.ts'
 import type { RouteFault } from '../translate/route-fault.ts'
 import type { AttachedRoute, ParentResult } from '../translate/route/routes.ts'
