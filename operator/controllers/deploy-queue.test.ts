@@ -1,10 +1,10 @@
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { sessionKeyName } from '#deployer/session-key.ts'
-import { FakeKube } from '#test/fakekube/server.ts'
 import { DeployQueue } from './deploy-queue.ts'
 import {
   addGateway,
   changeOf,
+  kubeForEachTest,
   NotedKeys,
   queueWorld,
   rendered,
@@ -12,14 +12,7 @@ import {
   storedObjects,
 } from './queue-world.testing.ts'
 
-let kube: FakeKube
-
-beforeEach(async () => {
-  kube = await FakeKube.start()
-  kube.store.create('namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } })
-})
-
-afterEach(() => kube.stop())
+const kube = kubeForEachTest()
 
 function made() {
   const all = queueWorld()
@@ -64,8 +57,8 @@ it('makes the objects, and comes back when somebody touches one', async () => {
   const spec = { controllerName: 'gw.dev/controller' }
   const gatewayClass = { apiVersion: 'v1', kind: 'GatewayClass', metadata: { name: 'gw' }, spec }
   all.cache.put('GatewayClass', gatewayClass)
-  await runAgainst(kube, all.queue.run('shop/web'))
-  const [deployment] = storedObjects(kube, 'deployments.apps')
+  await runAgainst(kube(), all.queue.run('shop/web'))
+  const [deployment] = storedObjects(kube(), 'deployments.apps')
   if (deployment === undefined) throw new Error('nothing was deployed')
   expect([all.queue.problemsOf('shop/web'), all.queue.failureOf('shop/web')]).toEqual([[], undefined])
   all.keys.taken()

@@ -1,19 +1,18 @@
-import { afterEach, beforeEach, expect, it } from 'vitest'
-import { FakeKube } from '#test/fakekube/server.ts'
+import { expect, it } from 'vitest'
 import { EventQueue } from './event-queue.ts'
-import { addGateway, NO_TRANSLATION, NotedKeys, queueWorld, runAgainst } from './queue-world.testing.ts'
+import {
+  addGateway,
+  kubeForEachTest,
+  NO_TRANSLATION,
+  NotedKeys,
+  queueWorld,
+  runAgainst,
+} from './queue-world.testing.ts'
 import type { Troubles } from './status-queue.ts'
 
 const LONG_AFTER_MS = 60_000
 
-let kube: FakeKube
-
-beforeEach(async () => {
-  kube = await FakeKube.start()
-  kube.store.create('namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } })
-})
-
-afterEach(() => kube.stop())
+const kube = kubeForEachTest()
 
 function made(troubles: Troubles) {
   const all = queueWorld(NO_TRANSLATION)
@@ -28,8 +27,8 @@ it('writes one Event for a problem that has lasted for a while', async () => {
   expect(all.keys.taken()).toEqual([])
   all.queue.lookForDue(LONG_AFTER_MS)
   expect(all.keys.taken()).toEqual(['Gateway shop/web'])
-  await runAgainst(kube, all.queue.run('Gateway shop/web'))
-  const events = kube.store.list('events')
+  await runAgainst(kube(), all.queue.run('Gateway shop/web'))
+  const events = kube().store.list('events')
   expect(events.map(({ message }) => message)).toContain('the object of somebody else is in the way')
   all.queue.changed()
   all.queue.lookForDue(2 * LONG_AFTER_MS)

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest'
-import { FakeKube } from '#test/fakekube/server.ts'
 import { GatewayClassQueue } from './gateway-class-queue.ts'
-import { NotedKeys, queueWorld, runAgainst, storedObjects } from './queue-world.testing.ts'
+import { kubeForEachTest, NotedKeys, queueWorld, runAgainst, storedObjects } from './queue-world.testing.ts'
+
+const kube = kubeForEachTest()
 
 it('makes its class at the start, when it changes and when it is missing', async () => {
   const { world, cache } = queueWorld()
@@ -12,10 +13,8 @@ it('makes its class at the start, when it changes and when it is missing', async
   queue.classChanged('gw')
   queue.classChanged('other')
   expect(keys.taken()).toEqual(['gw', 'gw', 'gw'])
-  const kube = await FakeKube.start()
-  await runAgainst(kube, queue.run())
-  const [made] = storedObjects(kube, 'gatewayclasses.gateway.networking.k8s.io')
-  await kube.stop()
+  await runAgainst(kube(), queue.run())
+  const [made] = storedObjects(kube(), 'gatewayclasses.gateway.networking.k8s.io')
   expect(made?.metadata.name).toBe('gw')
   if (made !== undefined) cache.put('GatewayClass', made)
   queue.lookForDue()

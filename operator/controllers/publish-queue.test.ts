@@ -1,11 +1,11 @@
 import { Effect } from 'effect'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { deliveryNames } from '#api/delivery/names.ts'
-import { FakeKube } from '#test/fakekube/server.ts'
 import { PublishQueue } from './publish-queue.ts'
 import {
   addGateway,
   changeOf,
+  kubeForEachTest,
   NotedKeys,
   queueWorld,
   rendered,
@@ -14,14 +14,7 @@ import {
 } from './queue-world.testing.ts'
 import { DELIVERED_CONFIG_MAP } from './sources.ts'
 
-let kube: FakeKube
-
-beforeEach(async () => {
-  kube = await FakeKube.start()
-  kube.store.create('namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } })
-})
-
-afterEach(() => kube.stop())
+const kube = kubeForEachTest()
 
 function made() {
   const all = queueWorld()
@@ -44,16 +37,16 @@ it('statuses wait until a newly rendered Gateway was published', async () => {
   queue.rendered({ key: 'shop/web', before: undefined, after: rendered(80) })
   expect(await isTheirTurn()).toBe(false)
   // No longer there by now: nothing is written.
-  await runAgainst(kube, queue.run('shop/web'))
+  await runAgainst(kube(), queue.run('shop/web'))
   expect(await isTheirTurn()).toBe(true)
 })
 
 it('writes the configuration, and comes back when somebody touches it', async () => {
   const all = made()
   const gateway = addGateway(all, 'web')
-  await runAgainst(kube, all.queue.run('shop/web'))
+  await runAgainst(kube(), all.queue.run('shop/web'))
   const name = deliveryNames('web').config[0]
-  const object = storedObjects(kube, 'configmaps').find(({ metadata }) => metadata.name === name)
+  const object = storedObjects(kube(), 'configmaps').find(({ metadata }) => metadata.name === name)
   if (object === undefined) throw new Error('nothing was written')
   all.queue.deliveredChanged('shop/web', object, changeOf(DELIVERED_CONFIG_MAP, object))
   expect(all.keys.taken()).toEqual([])
@@ -69,13 +62,13 @@ it('says once what is in the way, looks again, and says when it is gone', async 
   addGateway(all, 'web')
   const name = deliveryNames('web').config[0] ?? ''
   const stranger = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'shop' }, data: { a: 'b' } }
-  kube.store.create('configmaps', stranger)
-  for (let count = 0; count < 2; count++) await runAgainst(kube, all.queue.run('shop/web'))
+  kube().store.create('configmaps', stranger)
+  for (let count = 0; count < 2; count++) await runAgainst(kube(), all.queue.run('shop/web'))
   expect(all.problems).toEqual(['shop/web'])
   expect(all.queue.problemOf('shop/web')).toContain(name)
   all.queue.lookForDue(0)
   expect(all.keys.taken()).toContain('shop/web')
-  kube.store.delete('configmaps', `shop/${name}`)
-  await runAgainst(kube, all.queue.run('shop/web'))
+  kube().store.delete('configmaps', `shop/${name}`)
+  await runAgainst(kube(), all.queue.run('shop/web'))
   expect([all.problems, all.queue.problemOf('shop/web')]).toEqual([['shop/web', 'shop/web'], undefined])
 })

@@ -1,7 +1,8 @@
 // For tests of one queue: a world without a cluster, whose cache the test fills, and a queue that only notes its keys.
 import { Effect } from 'effect'
+import { afterEach, beforeEach } from 'vitest'
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
-import type { FakeKube } from '#test/fakekube/server.ts'
+import { FakeKube } from '#test/fakekube/server.ts'
 import type { FakeObject } from '#test/fakekube/store.ts'
 import { configFor, IDLE_OBSERVER, settingsFor } from './operator.testing.ts'
 import { ObjectCache, type ObjectChange } from '../kube/cache.ts'
@@ -78,6 +79,23 @@ export function rendered(port: number): RenderedGateway {
 export function changeOf(kind: string, object: KubeObject, options: Partial<ObjectChange> = {}): ObjectChange {
   const key = `${object.metadata.namespace ?? ''}/${object.metadata.name}`
   return { kind, key, before: object, after: object, isStatusOnly: false, ...options }
+}
+
+/** Starts an API server in this process before each test of the file, with the namespace `shop`, and stops it after. */
+export function kubeForEachTest(): () => FakeKube {
+  let running: FakeKube | undefined
+  beforeEach(async () => {
+    running = await FakeKube.start()
+    running.store.create('namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } })
+  })
+  afterEach(async () => {
+    await running?.stop()
+    running = undefined
+  })
+  return () => {
+    if (running === undefined) throw new Error('the API server runs only during a test')
+    return running
+  }
 }
 
 /** The objects of the API server of this process, as a watch reports them. */

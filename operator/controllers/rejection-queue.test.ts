@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest'
 import { deliveryNames } from '#api/delivery/names.ts'
-import { FakeKube } from '#test/fakekube/server.ts'
-import { addGateway, NotedKeys, queueWorld, runAgainst } from './queue-world.testing.ts'
+import { addGateway, kubeForEachTest, NotedKeys, queueWorld, runAgainst } from './queue-world.testing.ts'
 import { RejectionQueue } from './rejection-queue.ts'
 import { ACKNOWLEDGEMENTS } from './sources.ts'
+
+const kube = kubeForEachTest()
 
 it('counts each refusal of a proxy once', async () => {
   const all = queueWorld()
@@ -20,8 +21,6 @@ it('counts each refusal of a proxy once', async () => {
   const metadata = { name: deliveryNames('web').acknowledgements, namespace: 'shop' }
   const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { 'web-1': JSON.stringify(word) } }
   all.cache.put(ACKNOWLEDGEMENTS, object)
-  const kube = await FakeKube.start()
-  for (const key of ['shop/web', 'shop/web', 'shop/gone']) await runAgainst(kube, queue.run(key))
-  await kube.stop()
+  for (const key of ['shop/web', 'shop/web', 'shop/gone']) await runAgainst(kube(), queue.run(key))
   expect(counts).toEqual([1, 0])
 })
