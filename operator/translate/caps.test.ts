@@ -127,7 +127,7 @@ describe('route rules of a Gateway', () => {
     expect(counts.every((text) => text.includes('"attachedRoutes":3'))).toBe(true)
   })
 
-  it('of routes that others delegate to have the same cap, and the parent says so', () => {
+  it('of routes that others delegate to have the same cap, and the parent reports it', () => {
     const parents = times(5, (at) =>
       routeOf(`p${at}`, 'noisy', at, {
         rules: [{ backendRefs: ['child0', 'child1'].map((name) => ({ ...HTTP_ROUTE, name })) }],
@@ -136,8 +136,8 @@ describe('route rules of a Gateway', () => {
     const children = times(2, (at) => routeOf(`child${at}`, 'noisy', at, { parentRefs: [] }))
     const cut = translated([...children, ...parents], { routeRulesMax: 6 })
     expect(configOf(cut).routes).toHaveLength(11)
-    const told = cut.problems.filter(({ reason }) => reason === 'TooManyRoutes')
-    expect(told.map(({ object: { name }, path }) => `${name} ${path}`)).toEqual(['p3 spec.rules', 'p4 spec.rules'])
+    const reported = cut.problems.filter(({ reason }) => reason === 'TooManyRoutes')
+    expect(reported.map(({ object: { name }, path }) => `${name} ${path}`)).toEqual(['p3 spec.rules', 'p4 spec.rules'])
   })
 })
 

@@ -1,5 +1,5 @@
-// The changes of lists of objects (api/incremental/list-change.ts), found once for all stages that look at a list: a
-// list remembers how it came from the one before it, and lists with too little in common are not worth telling apart.
+// The changes of lists of objects (api/incremental/list-change.ts), found once for all stages that read a list: a list
+// keeps its difference from the previous one; lists with too little in common are not compared.
 import { type ListChange, listChangesUpTo, withChanges } from '#api/incremental/list-change.ts'
 import { ListNotes } from '#api/incremental/list-notes.ts'
 

@@ -1,4 +1,4 @@
-// An error of ours in the translation of one object: what becomes of the object and of the others, and what is told.
+// A defect in the translation of one object: what becomes of the object and of the others, and what is reported.
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { ObjectStatus } from './object-status.ts'
 import type { Defect } from './defects.ts'
@@ -123,7 +123,7 @@ describe('a field of a policy whose translator throws', () => {
     expect(statusOf(translation, 'GwPolicy', 'two')).toBe(statusOf(sound, 'GwPolicy', 'two'))
   })
 
-  it('is told as our fault, with the number of the log line', () => {
+  it('is reported as an internal error, with the number of the log line', () => {
     vi.spyOn(csrf, 'translate').mockImplementation(() => {
       throw new TypeError('a defect')
     })
@@ -143,7 +143,7 @@ describe('a field of a policy whose translator throws', () => {
     expect(translation.problems.map(({ reason }) => reason)).toEqual(['InternalError'])
   })
 
-  it('is told once for as long as nothing changes', () => {
+  it('is reported once for as long as nothing changes', () => {
     vi.spyOn(csrf, 'translate').mockImplementation(() => {
       throw new TypeError('a defect')
     })
@@ -183,7 +183,7 @@ describe('an object whose translation throws', () => {
     ['GwBackend', 'cart', '"status":"False","reason":"InternalError"'],
     ['GwModel', 'fast', '"type":"ResolvedRefs","status":"False","reason":"InternalError"'],
     ['HTTPRoute', 'cart', '"type":"Accepted","status":"False","reason":"InternalError"'],
-  ])('%s says so, and the others stay as they are', (kind, name, expected) => {
+  ])('%s %s reports it, and the others stay as they are', (kind, name, expected) => {
     const sound = translated(CLUSTER).translation
     broken.add(kind)
     const { translation, defects } = translated(CLUSTER)
@@ -236,7 +236,7 @@ describe('a BackendTLSPolicy whose translation throws', () => {
 })
 
 describe('an object that the CRD of this version would have refused', () => {
-  it('is at fault itself: nothing is told but its status', () => {
+  it('causes the defect itself: only its status reports it', () => {
     broken.add('GwBackend')
     const malformed = CLUSTER.map((one) =>
       one.kind === 'GwBackend' ? { ...one, spec: { static: { host: 'cart.test', port: 'eighty' } } } : one,

@@ -1,4 +1,4 @@
-// Durations of the API as translation uses them: the schema has refused what is none, so a failure means "not set".
+// Durations of the API as translation uses them: the schema has rejected invalid ones, so a failure means "not set".
 import { parseDuration } from '#api/units/duration.ts'
 
 export function durationMs(text: string): number | undefined {

@@ -45,7 +45,7 @@ describe('fairShares', () => {
     )
   })
 
-  it('never gives more than there is, nor leaves anything over while somebody wants it', () => {
+  it('never gives more than there is, and leaves nothing while a demand is unmet', () => {
     const demands = dictionary(string({ maxLength: 3 }), nat(50), { maxKeys: 12 })
     assert(
       property(demands, nat(200), (asked, total) => {

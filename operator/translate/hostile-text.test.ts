@@ -14,7 +14,7 @@ const SETTINGS = { controllerName: 'gw.dev/controller', className: 'gw', cluster
 const HOSTILE = '\u001b[2J\u009b\u202e\nforged: all is well'
 // oxlint-disable-next-line no-control-regex -- what must not be in a message
 const UNSAFE = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028-\u202e]|^forged/m
-/** Fields that say what an object is; changed, it would be another one, which nobody looks at. */
+/** Fields that identify an object; with a change it would be another object, which translation ignores. */
 const KEPT = new Set(['apiVersion', 'kind', 'namespace', 'controllerName', 'gatewayClassName'])
 
 const defaults = readGolden(join(ROOT, '_defaults.yaml')).documents

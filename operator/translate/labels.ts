@@ -13,7 +13,7 @@ export interface LabelExpression {
 
 export type Labels = Readonly<Record<string, string>> | undefined
 
-/** An empty selector matches everything; an operator nobody knows matches nothing. */
+/** An empty selector matches everything; an unknown operator matches nothing. */
 export function matchesSelector(selector: LabelSelector, labels: Labels): boolean {
   return (
     matchesLabels(selector.matchLabels ?? {}, labels) &&

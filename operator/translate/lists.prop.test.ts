@@ -86,7 +86,7 @@ describe('lists', () => {
 })
 
 describe('changesBetween', () => {
-  it('tells what makes one list of the other', () => {
+  it('returns the changes that turn one list into the other', () => {
     fc.assert(
       fc.property(histories, (lists) => {
         for (const [at, now] of lists.entries()) {

@@ -63,7 +63,7 @@ describe('Memory', () => {
     expect([get(), get(), looks.length]).toEqual(['ab', 'ab', 4])
   })
 
-  it('doubts a lookup of one key only when that key has changed, or nobody says which', () => {
+  it('repeats a lookup of one key only when that key has changed, or the changed keys are unknown', () => {
     const memory = new Memory()
     const source = memory.source()
     const table = memory.table<object, string>()
@@ -153,7 +153,7 @@ describe('Memory', () => {
     expect(changedTo('a', 'x')).toEqual(['x?', '??', '??'])
     expect(changedTo('b', 'y')).toEqual(['x?', 'y?', '??'])
     expect(looks).toEqual(['b', 'b'])
-    expect(changedTo('nobody', 'z')).toEqual(['x?', 'y?', '??'])
+    expect(changedTo('unused', 'z')).toEqual(['x?', 'y?', '??'])
     expect(looks).toEqual([])
     expect(changedTo('shared', '!')).toEqual(['x!', 'y!', '?!'])
     // What one item came to is another, another one came in front of it, and the last one went.
@@ -220,7 +220,7 @@ describe('Memory', () => {
 })
 
 describe('derived', () => {
-  it('makes anew for another object only', () => {
+  it('computes again only for another object', () => {
     const list = derived((source: { readonly word: string }) => [source.word])
     const source = { word: 'a' }
     expect(list(source)).toBe(list(source))

@@ -40,7 +40,7 @@ const SOURCES_MAX = 31
 interface SourceState {
   /** By the count of changes. */
   changedAt: number
-  /** As above: when it was not told which keys changed. */
+  /** As above: the last change with unknown keys. */
   wholeAt: number
   /** When each key changed, since then. */
   readonly keys: Map<string, number>
@@ -76,7 +76,7 @@ export type Remember<K extends object, T> = (
   compute: (before: T | undefined) => T,
 ) => T
 
-/** Made again only when what it is made of is another object. */
+/** Computed again only when the source is another object. */
 export function derived<S extends object, T>(make: (source: S) => T): (source: S) => T {
   let last: { readonly source: S; readonly made: T } | undefined
   return (source) => {

@@ -45,7 +45,7 @@ export interface ListenerSetBody {
   readonly listeners: readonly ListenerBody[]
 }
 
-/** Of a Gateway or ListenerSet that is nobody's any more. */
+/** For a Gateway or ListenerSet that no controller serves any more. */
 export interface UnattendedBody {
   readonly conditions: readonly Condition[]
   readonly listeners: readonly []

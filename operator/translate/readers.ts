@@ -25,7 +25,7 @@ export class Readers<R extends Reader> {
     return made
   }
 
-  /** Nobody may add to its reads any more. */
+  /** Its reads are complete: no code may add to them after this. */
   add(reader: R): void {
     forEachRead(reader, ({ source, key }) => {
       const keys = this.#sources.get(source) ?? new Map<string | undefined, Set<R>>()

@@ -1,4 +1,4 @@
-// The cluster as translation sees it: known kinds, indexed, in one order. Knows nothing of what the objects mean.
+// The cluster as translation sees it: known kinds, indexed, in one order. Does not depend on the meaning of objects.
 import { isIdentical } from '#api/incremental/identical.ts'
 import { LayeredMap } from '#api/incremental/layered-map.ts'
 import { lowerBound } from '#api/incremental/lower-bound.ts'
@@ -51,7 +51,7 @@ const GROUPS: { readonly [K in SnapshotKind]: string } = {
 // Object.keys loses the names; the table has exactly these.
 export const SNAPSHOT_KINDS = Object.keys(GROUPS) as readonly SnapshotKind[]
 
-/** What bears no kind and name is dropped. The result does not depend on the order of `objects`. */
+/** Drops objects without kind or name. The result does not depend on the order of `objects`. */
 export function snapshotOf(objects: readonly KubeObject[]): Snapshot {
   return createSnapshotter()(objects)
 }
@@ -83,7 +83,7 @@ export function createSnapshotter(): (...lists: ReadonlyArray<readonly KubeObjec
     }
     const parts = Object.fromEntries(SNAPSHOT_KINDS.map((kind) => [kind, index(kind).index]))
     return {
-      // Objects are told apart by kind above, and their shape is what the API server (or the validator) accepted.
+      // Objects are separated by kind above, and their shape is what the API server (or the validator) accepted.
       ...(parts as { readonly [K in SnapshotKind]: ObjectIndex<SnapshotKinds[K]> }),
       ignored: sortedBy(ignored, describeRef),
       malformed: sortedBy(malformed, describeRef),

@@ -1,5 +1,5 @@
-// A host that can never be one: a URL, or a port or brackets in it. It would be asked of name servers, and every
-// request would fail for want of an address.
+// Hosts that are never valid: a URL, or a host with a port or brackets in it. The proxy would ask name servers for it,
+// and every request would fail because it has no address.
 import { isIP } from 'node:net'
 import type { FieldPath, Problem } from '#api/problem.ts'
 import { MALFORMED } from '../defects.ts'

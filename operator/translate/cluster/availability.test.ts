@@ -65,7 +65,7 @@ describe('the status of a route', () => {
     const next = following(true)
     const none = next(slice('a'))
     expect(conditionsOf(none)).toEqual(EMPTY)
-    // No Event: pods that start are no mistake, and a GwBackend has its own.
+    // No Event: starting pods are not a mistake, and a GwBackend has its own.
     expect(none.problems).toEqual([])
     expect(statusOf(next(slice('a', false)))).toBe(statusOf(none))
     const one = next(slice('a', true))

@@ -1,5 +1,5 @@
-// Which backends of routes can answer nobody now: GwBackends that cannot be used, and Services without a ready
-// endpoint. Only routes whose answer changes are looked at again, so endpoints that come and go cost nothing.
+// Which backends of routes cannot answer any request now: GwBackends that cannot be used, and Services without a ready
+// endpoint. Only routes with a changed result are checked again, so endpoints that come and go cost nothing.
 import type { BackendReference } from '#api/ir/types.gen.ts'
 import type { Memory } from '../memory.ts'
 import { nameKey } from '../object-ref.ts'
@@ -21,7 +21,7 @@ export interface AvailabilitySettings {
 
 export interface Availability {
   enter(snapshot: Pick<Snapshot, 'EndpointSlice'>, backends: ReadonlyMap<string, UsableBackend>): void
-  /** The same routes, with their backends that can answer nobody. */
+  /** The same routes, with their backends that cannot answer any request. */
   withFaults(routes: readonly AttachedRoute[]): readonly AttachedRoute[]
 }
 

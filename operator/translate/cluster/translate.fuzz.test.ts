@@ -1,5 +1,5 @@
 // Every object of the golden inputs, with one value somewhere inside replaced by junk: translation never throws.
-// Objects may come from a newer or an older CRD, or from a manifest that nobody validated.
+// Objects may come from a newer or an older CRD, or from a manifest without validation.
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as fc from 'fast-check'

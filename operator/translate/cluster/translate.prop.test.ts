@@ -54,16 +54,16 @@ describe('translate', () => {
   it('lets a bad object change nothing of another', () => {
     fc.assert(
       fc.property(clusters({ hasGrants: true }), fc.constantFrom(...BAD_OBJECTS), (objects, bad) => {
-        const before = translated(objects)
+        const former = translated(objects)
         const after = translated([...objects, bad])
-        for (const { kind, namespace, name, status } of before.statuses) {
+        for (const { kind, namespace, name, status } of former.statuses) {
           if (kind === 'Gateway') continue
           const same = after.statuses.find(
             (one) => one.kind === kind && one.namespace === namespace && one.name === name,
           )
           expect(same?.status).toEqual(status)
         }
-        for (const [key, { config, secrets }] of before.perGateway) {
+        for (const [key, { config, secrets }] of former.perGateway) {
           const now = after.perGateway.get(key)
           expect(now?.config.listeners).toEqual(expect.arrayContaining(config.listeners))
           expect(now?.config.routes).toEqual(expect.arrayContaining(config.routes))
@@ -112,7 +112,7 @@ describe('translate', () => {
     )
   })
 
-  it('delivers only what the namespaces of a Gateway lead to when nobody grants anything', () => {
+  it('delivers only objects of the namespaces of a Gateway when there are no grants', () => {
     fc.assert(
       fc.property(clusters({ hasGrants: false }), (objects) => {
         for (const [key, { config, secrets }] of strictlyTranslated(objects).perGateway) {

@@ -1,5 +1,5 @@
-// The control plane's pure middle: a snapshot of the cluster in, rendered configurations and statuses out. Knows no
-// clock, network, environment or randomness, and never throws for what a user wrote.
+// Translates a snapshot of the cluster into rendered configurations and statuses. Pure: it does not depend on a clock,
+// network, environment or randomness, and never throws for user input.
 import type { Snapshot } from '../snapshot.ts'
 import type { TranslateSettings, Translation } from '../translation.ts'
 import { createTranslator } from './translator.ts'

@@ -56,7 +56,7 @@ export function createTranslator(settings: TranslateSettings): Translator {
       const deliverable = new Map<string, DeliveredBackend>([...backends, ...models.backends])
       const lists = new Map([...attached].map(([key, list]) => [key, withModels(list, models.routes.get(key))]))
       const led = {
-        // Targets are looked up anew each time.
+        // Targets are looked up again each time.
         snapshot: lookups.references.snapshot,
         gateways,
         reach: stages.reach(lists, deliverable),

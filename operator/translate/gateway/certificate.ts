@@ -29,7 +29,7 @@ const MINTED = 'DYNAMIC_CA'
 /** Certificates of the mesh, and those of its workloads asked for. */
 const MESH_OPTION = 'gateway.istio.io/tls-terminate-mode'
 
-/** What they mean where this version does not do it. Options of others are none of our business. */
+/** The effect of options that this version does not support. Options of other projects are ignored. */
 const NOT_SERVED: Readonly<Record<string, string>> = {
   [`${MESH_OPTION}=ISTIO_SIMPLE`]: 'no certificate of the mesh is shown',
   [`${MESH_OPTION}=ISTIO_MUTUAL`]: 'no certificate of the mesh is shown, and none of its workloads asked for',

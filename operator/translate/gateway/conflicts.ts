@@ -2,7 +2,7 @@
 import { isListenerProtocol } from '../capabilities.ts'
 import type { ListenerFault, ListenerIdentity } from './listener.ts'
 
-/** Protocols that one port can serve side by side: HTTPS and TLS are told apart by the host name of the handshake. */
+/** Protocols that one port can serve together: the host name of the handshake selects HTTPS or TLS. */
 const FAMILY = { HTTP: 'HTTP', HTTPS: 'TLS', TLS: 'TLS', TCP: 'TCP' } as const
 
 interface PortUse {
@@ -40,7 +40,7 @@ export function listenerConflicts(
   return conflicts
 }
 
-/** A ListenerSet may bear the name of its Gateway; a second listener of one name could not be told from the first. */
+/** A ListenerSet may have the name of its Gateway; two listeners of one name could not be distinguished. */
 function sameName(listener: ListenerIdentity): ListenerFault {
   return {
     reason: 'HostnameConflict',

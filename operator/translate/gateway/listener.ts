@@ -43,7 +43,7 @@ export interface ListenerIdentity {
 }
 
 export interface Listener extends ListenerIdentity {
-  /** Undefined: a protocol nobody knows, so the listener is not accepted. */
+  /** Undefined: an unknown protocol, so the listener is not accepted. */
   readonly protocol: ListenerProtocol | undefined
   /** Kinds that may attach: what the protocol carries and allowedRoutes.kinds lists. */
   readonly kinds: readonly RouteGroupKind[]

@@ -79,8 +79,8 @@ function isPlainPort(pool: InferencePool, { services }: ReferenceScope): boolean
 }
 
 /**
- * `claims`: those of all other policies. Pickers bring certificates that nobody signed: without a word of the user
- * about the picker's TLS, they are not verified.
+ * `claims`: those of all other policies. Pickers have self-signed certificates: they are not verified unless a user
+ * configures the TLS of the picker.
  */
 export function attachPools(
   pools: readonly TranslatedPool[],

@@ -144,8 +144,8 @@ function contextOf(
   }
 }
 
-function refused(name: string, message: string, tell: () => void): AIProvider {
-  tell()
+function refused(name: string, message: string, report: () => void): AIProvider {
+  report()
   return { name, provider: { unsupported: { provider: 'none', message } } }
 }
 

@@ -1,4 +1,4 @@
-// All GwModels: which listeners offer which, the route that leads to them there, and what each model is told.
+// All GwModels: which listeners offer which, the route to them there, and the status of each model.
 import type { DeliveredBackend } from '../delivered-backend.ts'
 import type { GatewayCaps } from '../caps.ts'
 import type { HTTPRouteParentRef } from '#api/gateway/httproute.gen.ts'

@@ -129,7 +129,7 @@ function failoverOf(
   }
   const served = [...groups.values()].flat()
   const rules: Authorization[] = served.flatMap(({ authorization }) => authorization)
-  // Nothing to choose among: every request is told so.
+  // No target to choose: every request is answered with an error.
   if (served.length === 0) return { choice: { weighted: [] }, backend: undefined }
   const choice = { backend: identity.key, ...(rules.length > 0 && { authorization: rules }) }
   const ordered = [...groups].sort(([a], [b]) => a - b).map(([, group]) => providersOf(group))

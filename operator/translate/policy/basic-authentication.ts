@@ -1,5 +1,5 @@
-// traffic.basicAuthentication. The lines are secret; where they are missing nobody is known, and everyone is refused.
-// Lines that the proxy cannot use are told by their number.
+// traffic.basicAuthentication. The lines are secret; without them there are no users, and every request is rejected.
+// Lines that the proxy cannot use are reported by their number.
 import { parseHtpasswd } from '#api/credentials/htpasswd.ts'
 import type { SecretRef, TrafficPayload } from '#api/ir/types.gen.ts'
 import type { BasicAuthentication } from '#api/v1alpha1/gwpolicy.gen.ts'
@@ -10,7 +10,7 @@ import { type FieldContext, type FieldTranslator, reportError } from './field.ts
 const USERS_KEY = '.htaccess'
 const REALM = 'Restricted'
 /** Of a text that is no htpasswd at all every line is wrong. */
-const LINES_TOLD_MAX = 8
+const LINES_REPORTED_MAX = 8
 
 export const basicAuthentication: FieldTranslator<BasicAuthentication, TrafficPayload> = {
   failureMode: 'deny',
@@ -30,10 +30,10 @@ function reportLines({ secret }: SecretRef, field: 'users' | 'secretRef', contex
   const text = context.report.secrets.find(({ key }) => key === secret)?.value
   if (text === undefined) return
   const { users, warnings } = parseHtpasswd(text)
-  const told = warnings.slice(0, LINES_TOLD_MAX)
-  if (warnings.length > told.length) told.push(`${warnings.length - told.length} more lines are ignored`)
-  if (users.size === 0) told.push('no users: all credentials are rejected')
-  if (told.length === 0) return
-  const message = `${field === 'users' ? '' : `secret ${secret}: `}${told.join('; ')}`
+  const reported = warnings.slice(0, LINES_REPORTED_MAX)
+  if (warnings.length > reported.length) reported.push(`${warnings.length - reported.length} more lines are ignored`)
+  if (users.size === 0) reported.push('no users: all credentials are rejected')
+  if (reported.length === 0) return
+  const message = `${field === 'users' ? '' : `secret ${secret}: `}${reported.join('; ')}`
   reportError(context, { path: `${context.path}.${field}`, reason: 'InvalidUsers', message })
 }

@@ -54,7 +54,7 @@ export function storedSecret(object: Secret, dataKey: string, context: FieldCont
   return { secret }
 }
 
-/** A key written into the object itself; no Secret can bear a name that starts with a kind. */
+/** A key written into the object itself; no Secret can have a name that starts with a kind. */
 export function inlineSecret(value: string, path: FieldPath, context: FieldContext): SecretRef {
   const { kind, namespace, name } = context.scope.owner
   const secret = `${kind}/${namespace}/${name}/${path}`

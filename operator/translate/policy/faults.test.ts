@@ -1,4 +1,4 @@
-// What becomes of a policy that an older CRD let in: told, denied, in force in part, or without effect.
+// What becomes of a policy that an older CRD accepted: reported, denied, in force in part, or without effect.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
@@ -21,7 +21,7 @@ function made(apiVersion: string, kind: string, spec: object): KubeObject {
 
 interface Outcome {
   readonly payloads: readonly Policy['policy'][]
-  readonly told: readonly string[]
+  readonly reported: readonly string[]
 }
 
 function outcomeOf(traffic: unknown): Outcome {
@@ -37,24 +37,24 @@ function outcomeOf(traffic: unknown): Outcome {
   )
   return {
     payloads: (perGateway.get('n/x')?.config.policies ?? []).map(({ policy }) => policy),
-    told: problems.filter(({ object }) => object.kind === 'GwPolicy').map(({ message }) => message),
+    reported: problems.filter(({ object }) => object.kind === 'GwPolicy').map(({ message }) => message),
   }
 }
 
 describe('a policy that the schema would refuse', () => {
   it('is refused where a security field is wrong, and its other fields are in force', () => {
-    const { payloads, told } = outcomeOf({ csrf: { additionalOrigins: ['shop'] }, delay: { duration: '1s' } })
+    const { payloads, reported } = outcomeOf({ csrf: { additionalOrigins: ['shop'] }, delay: { duration: '1s' } })
     expect(payloads).toEqual([
       { traffic: { delay: { ms: 1000 } } },
       { traffic: { deny: { field: 'traffic.csrf', message: expect.stringContaining('additionalOrigins[0]') } } },
     ])
-    expect(told).toEqual([expect.stringContaining(`the traffic that traffic.csrf ${REFUSED}`)])
+    expect(reported).toEqual([expect.stringContaining(`the traffic that traffic.csrf ${REFUSED}`)])
   })
 
   it('is in force with what was understood of other fields', () => {
-    const { payloads, told } = outcomeOf({ headerModifiers: { request: { remove: ['x-a', 5] } } })
+    const { payloads, reported } = outcomeOf({ headerModifiers: { request: { remove: ['x-a', 5] } } })
     expect(payloads).toEqual([{ traffic: { requestHeaderModifier: { remove: ['x-a'] } } }])
-    expect(told).toEqual([expect.stringContaining(`remove[1] in body must be of type string: "integer"; ${IDLE}`)])
+    expect(reported).toEqual([expect.stringContaining(`remove[1] in body must be of type string: "integer"; ${IDLE}`)])
   })
 
   it('is refused where nothing of what changes messages was understood', () => {
@@ -63,9 +63,9 @@ describe('a policy that the schema would refuse', () => {
   })
 
   it('has no effect where nothing of what is harmless was understood', () => {
-    const { payloads, told } = outcomeOf({ hostRewrite: { mode: 'Sometimes' } })
+    const { payloads, reported } = outcomeOf({ hostRewrite: { mode: 'Sometimes' } })
     expect(payloads).toEqual([])
-    expect(told).toEqual([
+    expect(reported).toEqual([
       `spec.traffic.hostRewrite.mode: Unsupported value: "Sometimes": supported values: "Auto", "None"; ${IDLE}`,
     ])
   })
@@ -73,15 +73,15 @@ describe('a policy that the schema would refuse', () => {
   it.each<[string, unknown, string]>([
     ['a field that this version does not know', { novelty: {} }, 'spec.traffic.novelty'],
     ['a section of another type', 'all', 'spec.traffic'],
-    ['a phase that is none', { phase: 'Early', csrf: {} }, 'spec.traffic.phase'],
-  ])('is told of %s', (_, traffic, path) => {
-    expect(outcomeOf(traffic).told).toEqual([expect.stringContaining(path)])
+    ['an invalid phase', { phase: 'Early', csrf: {} }, 'spec.traffic.phase'],
+  ])('reports %s', (_, traffic, path) => {
+    expect(outcomeOf(traffic).reported).toEqual([expect.stringContaining(path)])
   })
 
-  it('is told eight faults of a field, and how many more there are', () => {
-    const { told } = outcomeOf({ retry: { attempts: 1, codes: Array.from({ length: 20 }, (_, index) => index) } })
-    expect(told.filter((message) => message.includes('.codes['))).toHaveLength(8)
-    expect(told.filter((message) => message.includes('and 12 more'))).toHaveLength(1)
+  it('reports eight faults of a field, and how many more there are', () => {
+    const { reported } = outcomeOf({ retry: { attempts: 1, codes: Array.from({ length: 20 }, (_, index) => index) } })
+    expect(reported.filter((message) => message.includes('.codes['))).toHaveLength(8)
+    expect(reported.filter((message) => message.includes('and 12 more'))).toHaveLength(1)
   })
 })
 
@@ -98,10 +98,10 @@ describe('phase PreRouting', () => {
   })
 
   it('refuses traffic where a security field cannot run in it, and leaves out others', () => {
-    const { payloads, told } = outcomeOf({ phase: 'PreRouting', csrf: {}, delay: { duration: '1s' }, cors: {} })
+    const { payloads, reported } = outcomeOf({ phase: 'PreRouting', csrf: {}, delay: { duration: '1s' }, cors: {} })
     expect(payloads).toMatchObject([{ traffic: { cors: {} } }, { traffic: { deny: { field: 'traffic.csrf' } } }])
     const cure = 'cannot run in phase PreRouting: move it to a policy with phase PostRouting'
-    expect(told).toEqual([
+    expect(reported).toEqual([
       expect.stringContaining('phase PreRouting allows only'),
       `spec.traffic.csrf ${cure}; the traffic that traffic.csrf ${REFUSED}`,
       `spec.traffic.delay ${cure}; ${IDLE}`,

@@ -1,5 +1,5 @@
-// What the CRD of this version would have refused in a policy: one that an older CRD let in, or a manifest that nobody
-// validated. Sorted by field, and told with what becomes of the traffic. Pure.
+// What the CRD of this version would reject in a policy: one that an older CRD accepted, or a manifest without
+// validation. Sorted by field, and reported with the effect on the traffic. Pure.
 import type { Deny } from '#api/ir/types.gen.ts'
 import type { FieldPath, Problem } from '#api/problem.ts'
 import { isWithin, type Understood } from '#api/validate/understood.ts'
@@ -23,7 +23,7 @@ export function isHarmless({ reason }: Problem): boolean {
 }
 
 /** Of one field; more are counted. A list of 256 expressions may be wrong in each. */
-const TOLD_MAX = 8
+const REPORTED_MAX = 8
 const NONE: Faults = { leftOut: [], kept: [] }
 
 export function faultsAt(path: FieldPath, faults: Faults = NONE): Faults {
@@ -55,7 +55,7 @@ export function reportLeftOut({ leftOut }: Faults, { report }: Pick<FieldContext
 
 /** Of values that the translator has made the best of. */
 export function reportKept({ kept }: Faults, { report }: Pick<FieldContext, 'report'>): void {
-  for (const { path, message } of kept.slice(0, TOLD_MAX)) {
+  for (const { path, message } of kept.slice(0, REPORTED_MAX)) {
     report.problems.push({ path, reason: MALFORMED, message: said(path, message), severity: 'error' })
   }
 }
@@ -87,8 +87,9 @@ export function phaseFault(name: string, path: FieldPath, phase: string | undefi
 }
 
 function toldOf(faults: readonly Problem[], effect: string): Array<Omit<Problem, 'severity'>> {
-  return faults.slice(0, TOLD_MAX).map(({ path, message }, index) => {
-    const more = faults.length > TOLD_MAX && index === TOLD_MAX - 1 ? `, and ${faults.length - TOLD_MAX} more` : ''
+  return faults.slice(0, REPORTED_MAX).map(({ path, message }, index) => {
+    const more =
+      faults.length > REPORTED_MAX && index === REPORTED_MAX - 1 ? `, and ${faults.length - REPORTED_MAX} more` : ''
     return { path, reason: MALFORMED, message: `${said(path, message)}${more}; ${effect}` }
   })
 }

@@ -9,10 +9,10 @@ import type { ObjectIndex } from '../snapshot.ts'
 import type { StoredKeySets } from './stored-key-sets.ts'
 
 /**
- * What happens to covered traffic when the field is not as the schema wants it, or cannot be translated: `deny` it is
- * refused; `keep` what was understood is in force, and the traffic is refused when that is nothing; `skip` the same,
- * but nothing has no effect. A broken expression is no such fault: it is kept, and fails when it is evaluated. The
- * status says which in every case.
+ * What happens to covered traffic when the field does not match the schema, or cannot be translated: `deny` rejects
+ * the traffic; `keep` applies the valid part, and rejects the traffic if there is none; `skip` applies the valid part,
+ * and has no effect if there is none. An invalid expression is not such a fault: it is kept, and fails when evaluated.
+ * The status reports which in every case.
  */
 export type FailureMode = 'deny' | 'keep' | 'skip'
 

@@ -4,7 +4,7 @@ import type { ProxyProtocol } from '#api/v1alpha1/gwpolicy.gen.ts'
 import type { FieldTranslator } from './field.ts'
 
 export const proxyProtocol: FieldTranslator<ProxyProtocol, FrontendPayload> = {
-  // A required header that nobody reads would leave source addresses to be believed that are not the client's.
+  // If the proxy did not read a required header, it would use source addresses that are not the client's.
   failureMode: 'deny',
   translate: ({ version = 'V2', mode = 'Strict' }) => [
     { suffix: 'frontend-proxy', payload: { proxyProtocol: { version, mode } } },

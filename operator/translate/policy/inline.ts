@@ -67,8 +67,8 @@ export function translateInline(
   reportOtherFaults(faults, fields, own)
   const denied = emissions.filter(({ payload }) => payload.deny !== undefined).map(({ field }) => field)
   const refused = denied.map((field) => `${path}${field.slice(SECTION.length)}`)
-  // The backend is used without what is left out of fields that refuse nothing, and with expressions that read names
-  // nothing bears. Of what is no object nobody knows.
+  // The backend stays in use if only harmless fields are left out, or if expressions read unknown names. Policies that
+  // are not an object may have contained anything.
   const isHarmless = (one: Problem): boolean =>
     isRecord(policies) && HARMLESS.has(one.reason) && !refused.some((field) => isWithin(one.path, field))
   report.problems.push(...own.problems.map((problem) => (isHarmless(problem) ? warning(problem) : problem)))

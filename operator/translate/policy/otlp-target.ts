@@ -1,5 +1,5 @@
-// A collector that a policy sends to. One that cannot be resolved stays as a target nobody can reach: what is sent
-// there is dropped and counted by the proxy.
+// A collector that a policy sends to. One that cannot be resolved stays as an unreachable target: the proxy drops and
+// counts what it would send there.
 import type { OtlpTarget } from '#api/ir/types.gen.ts'
 import type { FieldPath } from '#api/problem.ts'
 import type { BackendObjectReference } from '#api/v1alpha1/shared.gen.ts'

@@ -147,7 +147,7 @@ function runField<P extends { deny?: Deny }>(
   if (isMissing) return []
   const before = context.report.problems.length
   const emissions = translated(translator, value, context)
-  // What the translator has found itself it tells better.
+  // If the translator has reported problems itself, its messages are more precise.
   if (context.report.problems.length === before) reportKept(faults, context)
   return emissions
 }

@@ -1,5 +1,5 @@
-// A Service or backend that a policy field asks during a request. One that cannot be resolved stays as a target nobody
-// can reach: the failure mode of the field then decides. Resolved ones are delivered with the policy.
+// A Service or backend that a policy field calls during a request. One that cannot be resolved stays as an unreachable
+// target: the failure mode of the field then decides. Resolved ones are delivered with the policy.
 import type { BackendReference } from '#api/ir/types.gen.ts'
 import type { FieldPath } from '#api/problem.ts'
 import type { BackendObjectReference } from '#api/v1alpha1/shared.gen.ts'

@@ -1,5 +1,5 @@
-// Two schemes of one policy that both insist on a credential in one place: the first takes it away, so the second finds
-// none. Only says so; the policy is delivered as written.
+// Two schemes of one policy that both require a credential in one place: the first removes it, so the second finds no
+// credential. Only reports this; the policy is delivered as written.
 import type { ExtractionLocation, PolicyPayload } from '#api/ir/types.gen.ts'
 import type { Problem } from '#api/problem.ts'
 

@@ -37,7 +37,7 @@ export function storedKeySets(configMaps: ObjectIndex<ConfigMap>, namespace: str
   return (requestKey) => newest.get(requestKey)?.jwks
 }
 
-/** undefined: it is none; such an entry counts as not there. */
+/** undefined: not a stored key set; such an entry counts as missing. */
 export function parseStored(text: string): StoredKeySet | undefined {
   const value = parseJson(text)
   if (!isRecord(value)) return undefined

@@ -1,4 +1,4 @@
-// traffic.timeouts: HTTPRoutes only. On another target it has no effect, and the status says so.
+// traffic.timeouts: HTTPRoutes only. On another target it has no effect, and the status reports it.
 import type { TrafficPayload } from '#api/ir/types.gen.ts'
 import type { Timeouts } from '#api/v1alpha1/gwpolicy.gen.ts'
 import { durationMs } from '../duration.ts'

@@ -95,7 +95,7 @@ function boundHost(
 function noneAddressed({ route, parentRef, parentNamespace, listeners }: ParentCandidate): Denial {
   const { port, sectionName } = parentRef
   if (parentNamespace !== namespaceOf(route)) {
-    // The names of the listeners are not told to other namespaces.
+    // Other namespaces do not get the names of the listeners.
     const named = [sectionName && `sectionName "${sectionName}"`, port && `port ${port}`].filter(Boolean).join(' and ')
     const where = named === '' ? '' : ` at ${named}`
     return {

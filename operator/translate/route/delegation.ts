@@ -1,5 +1,5 @@
-// Follows routes that hand requests to other routes: which children each Gateway receives, and what children are told
-// about the parents they name. Loops end here; the proxy answers 500 to a request that runs into one.
+// Follows routes that delegate requests to other routes: which children each Gateway receives, and the status of
+// children for the parents that they name. Loops end here; the proxy answers a request that runs into one with 500.
 import type { HTTPRoute } from '#api/gateway/httproute.gen.ts'
 import type { Route } from '#api/ir/types.gen.ts'
 import { fairlyAdmitted } from '../fair-share.ts'

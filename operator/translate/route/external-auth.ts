@@ -1,5 +1,5 @@
-// The ExternalAuth filter: a service decides about each request. One that cannot be asked refuses: the filter may never
-// let a request pass that nobody has allowed.
+// The ExternalAuth filter: a service decides about each request. If it cannot be called, the request is rejected: the
+// filter must never let a request pass that the service has not allowed.
 import type { HTTPRouteFilter } from '#api/gateway/httproute.gen.ts'
 import type { ExtAuth } from '#api/ir/types.gen.ts'
 import { type ReferenceScope, type ReferenceSource, resolveReference } from '../service/reference.ts'
@@ -13,8 +13,8 @@ export interface ExternalAuthTranslation {
   readonly unresolved?: Omit<RouteFault, 'path'>
 }
 
-/** What a service over HTTP is told whatever the filter says; method and path are always told. */
-const TOLD_OVER_HTTP = ['host', 'authorization']
+/** Headers that a service over HTTP receives whatever the filter sets; it always receives method and path. */
+const SENT_OVER_HTTP = ['host', 'authorization']
 
 /** `from`: the route. */
 export function renderExternalAuth(
@@ -49,7 +49,7 @@ function overHttp(http: NonNullable<ExternalAuth['http']>): Partial<ExtAuth> {
         ? { allowedResponseHeaders: lowered(allowedResponseHeaders) }
         : { allowsAllResponseHeaders: true }),
     },
-    allowedRequestHeaders: [...new Set([...TOLD_OVER_HTTP, ...lowered(allowedHeaders)])],
+    allowedRequestHeaders: [...new Set([...SENT_OVER_HTTP, ...lowered(allowedHeaders)])],
   }
 }
 

@@ -39,7 +39,7 @@ export interface FilterTranslation {
   /** Mirrors that lead nowhere, without which the route is served; services that cannot be asked, which refuse. */
   readonly unresolved: readonly RouteFault[]
   /** Of malformed filters. */
-  readonly told: readonly RouteFault[]
+  readonly reported: readonly RouteFault[]
 }
 
 const REDIRECT_STATUS_DEFAULT = 302
@@ -55,12 +55,12 @@ export interface FilterList {
 }
 
 export function renderFilters(list: FilterList): FilterTranslation {
-  const into: Rendering = { filters: {}, faults: [], unresolved: [], told: [] }
+  const into: Rendering = { filters: {}, faults: [], unresolved: [], reported: [] }
   for (const [index, written] of (list.filters ?? []).entries()) {
     const path = `${list.path}[${index}]`
-    const { filter, deny, faults, told } = judgedFilter({ ...list, filter: written, path })
+    const { filter, deny, faults, reported } = judgedFilter({ ...list, filter: written, path })
     into.faults.push(...faults)
-    into.told.push(...told)
+    into.reported.push(...reported)
     if (deny !== undefined) into.filters.deny ??= deny
     if (filter !== undefined) renderFilter(filter, { ...list, path }, into)
   }
@@ -71,7 +71,7 @@ interface Rendering {
   readonly filters: RenderedFilters
   readonly faults: RouteFault[]
   readonly unresolved: RouteFault[]
-  readonly told: RouteFault[]
+  readonly reported: RouteFault[]
 }
 
 function renderFilter(filter: HTTPRouteFilter, { path, from, scope }: FilterList, into: Rendering): void {
@@ -130,7 +130,7 @@ const ADDERS: { readonly [T in HTTPRouteFilter['type']]: Adder } = {
   }),
   // Without its settings there is nothing to copy to; with them it does not come here.
   RequestMirror: (_, filter) => notRun(filter.type),
-  // A second one: nobody could say which of the two decides.
+  // A second one: it would be unclear which of the two decides.
   ExternalAuth: ({ extAuth }, filter) =>
     extAuth === undefined
       ? notRun(filter.type)

@@ -1,4 +1,4 @@
-// The rules of one GRPCRoute in rendered form, before listeners are chosen. Knows nothing of parents.
+// The rules of one GRPCRoute in rendered form, before listeners are chosen. Does not depend on parents.
 import type { GRPCRoute, GRPCRouteRule } from '#api/gateway/grpcroute.gen.ts'
 import type { FieldPath } from '#api/problem.ts'
 import { GATEWAY_GROUP } from '../groups.ts'
@@ -20,7 +20,7 @@ export function translateGrpcRoute(written: GRPCRoute, scope: ReferenceScope): R
   const parts = (route.spec.rules ?? [{}]).map((rule, index) =>
     translateRule(route, { rule, path: `spec.rules[${index}]`, filterFaults }, scope),
   )
-  return joinRules(parts, judged.told)
+  return joinRules(parts, judged.reported)
 }
 
 interface PlacedRule {
@@ -31,7 +31,7 @@ interface PlacedRule {
 
 function translateRule(route: GRPCRoute, { rule, path, filterFaults }: PlacedRule, scope: ReferenceScope): RulePart {
   const from = { group: GATEWAY_GROUP, kind: 'GRPCRoute', namespace: namespaceOf(route) }
-  const { filters, faults, unresolved, told } = renderFilters({
+  const { filters, faults, unresolved, reported } = renderFilters({
     filters: rule.filters,
     path: `${path}.filters`,
     filterFaults,
@@ -59,8 +59,8 @@ function translateRule(route: GRPCRoute, { rule, path, filterFaults }: PlacedRul
     faults: [...grpcRegexFaults(rule.matches, `${path}.matches`), ...faults, ...backends.flatMap((one) => one.faults)],
     unresolved: [...unresolved, ...backends.flatMap((one) => one.unresolved)],
     notProgrammed: [
-      ...told,
-      ...backends.flatMap((one) => one.told),
+      ...reported,
+      ...backends.flatMap((one) => one.reported),
       ...(rule.sessionPersistence === undefined ? [] : [noPersistence(path)]),
     ],
   }

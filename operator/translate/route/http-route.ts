@@ -1,4 +1,4 @@
-// The rules of one HTTPRoute in rendered form, before listeners are chosen. Knows nothing of parents.
+// The rules of one HTTPRoute in rendered form, before listeners are chosen. Does not depend on parents.
 import type { HTTPRoute, HTTPRouteRule } from '#api/gateway/httproute.gen.ts'
 import type { RouteBackend, Timeouts, TrafficPayload } from '#api/ir/types.gen.ts'
 import type { FieldPath } from '#api/problem.ts'
@@ -27,22 +27,22 @@ export function translateHttpRoute(written: HTTPRoute, scope: ReferenceScope): R
   const groups = (route.spec.rules ?? []).flatMap(({ backendRefs = [] }) =>
     backendRefs.filter(isDelegation).map((ref) => groupOf(route, ref)),
   )
-  return { ...joinRules(parts, judged.told), ...(groups.length > 0 && { groups }) }
+  return { ...joinRules(parts, judged.reported), ...(groups.length > 0 && { groups }) }
 }
 
 /** What is in it may be anything. */
-export function notServed({ faults, told, filterFaults }: Omit<JudgedRoute<unknown>, 'route'>): RouteTranslation {
+export function notServed({ faults, reported, filterFaults }: Omit<JudgedRoute<unknown>, 'route'>): RouteTranslation {
   const ofFilters = [...filterFaults.leftOut, ...filterFaults.kept].map((one) => malformed(one))
-  return { rules: [], faults: [...faults, ...told, ...ofFilters], unresolved: [], notProgrammed: [] }
+  return { rules: [], faults: [...faults, ...reported, ...ofFilters], unresolved: [], notProgrammed: [] }
 }
 
-/** `told`: of the route, besides its rules. */
-export function joinRules(parts: readonly RulePart[], told: readonly RouteFault[]): RouteTranslation {
+/** `reported`: of the route, besides its rules. */
+export function joinRules(parts: readonly RulePart[], reported: readonly RouteFault[]): RouteTranslation {
   return {
     rules: parts.map(({ draft }) => draft),
     faults: parts.flatMap(({ faults }) => faults),
     unresolved: parts.flatMap(({ unresolved }) => unresolved),
-    notProgrammed: [...told, ...parts.flatMap(({ notProgrammed }) => notProgrammed)],
+    notProgrammed: [...reported, ...parts.flatMap(({ notProgrammed }) => notProgrammed)],
   }
 }
 
@@ -101,7 +101,11 @@ function translateRule(route: HTTPRoute, { rule, path, filterFaults }: PlacedRul
       ...backends.flatMap(({ faults }) => faults),
     ],
     unresolved: [...filters.unresolved, ...backends.flatMap(({ unresolved }) => unresolved)],
-    notProgrammed: [...filters.told, ...backends.flatMap(({ told }) => told), ...notProgrammedFields(rule, path)],
+    notProgrammed: [
+      ...filters.reported,
+      ...backends.flatMap(({ reported }) => reported),
+      ...notProgrammedFields(rule, path),
+    ],
   }
 }
 
@@ -115,7 +119,7 @@ interface BackendPart {
   readonly backend: RouteBackend
   readonly faults: readonly RouteFault[]
   readonly unresolved: readonly RouteFault[]
-  readonly told: readonly RouteFault[]
+  readonly reported: readonly RouteFault[]
 }
 
 /** `from`: the route; those of other kinds have the same references. */
@@ -125,7 +129,7 @@ export function translateBackendRef(
   scope: ReferenceScope,
 ): BackendPart {
   const resolved = resolveReference(ref, from, scope)
-  const { filters, faults, unresolved, told } = renderFilters({
+  const { filters, faults, unresolved, reported } = renderFilters({
     filters: ref.filters,
     path: `${path}.filters`,
     filterFaults,
@@ -140,7 +144,7 @@ export function translateBackendRef(
     },
     faults,
     unresolved: [...(resolved.invalid === undefined ? [] : [{ path, ...resolved.invalid }]), ...unresolved],
-    told,
+    reported,
   }
 }
 
@@ -159,7 +163,7 @@ function translateDelegation(route: HTTPRoute, { ref, path }: PlacedBackendRef, 
     faults:
       (ref.filters ?? []).length === 0 ? [] : [{ path: `${path}.filters`, reason: 'IncompatibleFilters', message }],
     unresolved: fault === undefined ? [] : [{ path, ...fault }],
-    told: [],
+    reported: [],
   }
 }
 

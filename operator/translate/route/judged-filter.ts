@@ -18,7 +18,7 @@ export interface JudgedFilter {
   readonly deny?: Deny | undefined
   /** The route cannot be served. */
   readonly faults: readonly RouteFault[]
-  readonly told: readonly RouteFault[]
+  readonly reported: readonly RouteFault[]
 }
 
 type FilterType = HTTPRouteFilter['type']
@@ -39,7 +39,7 @@ const JUDGEMENTS: { readonly [T in Exclude<FilterType, 'ExtensionRef'>]: Judgeme
   URLRewrite: { settings: 'urlRewrite', failureMode: 'deny' },
 }
 
-const NOTHING_WRONG = { faults: [], told: [] } as const
+const NOTHING_WRONG = { faults: [], reported: [] } as const
 
 export interface PlacedFilter {
   readonly filter: HTTPRouteFilter
@@ -54,7 +54,7 @@ export function judgedFilter({ filter, path, from, filterFaults }: PlacedFilter)
   if (!hasFaults(here)) return { filter, ...NOTHING_WRONG }
   const type: unknown = isRecord(filter) ? filter.type : undefined
   if (!isJudged(type)) {
-    return { faults: [...here.leftOut, ...here.kept].map((one) => malformed(one, NOT_SERVED)), told: [] }
+    return { faults: [...here.leftOut, ...here.kept].map((one) => malformed(one, NOT_SERVED)), reported: [] }
   }
   const around = (part: unknown): object => framedRule(from.kind, { filters: [part] })
   const { object, ...own } = understoodPart(filter, { around, at: 'spec.rules[0].filters[0]' }, path)
@@ -63,18 +63,22 @@ export function judgedFilter({ filter, path, from, filterFaults }: PlacedFilter)
   const context = { path, field: `filter ${type}`, report }
   const isEmpty = !isRecord(object) || !isRecord(object[settings])
   if (failureMode === 'deny' || (failureMode === 'keep' && isEmpty)) {
-    return { deny: denyFaults(own, context).payload.deny, faults: [], told: told(report) }
+    return { deny: denyFaults(own, context).payload.deny, faults: [], reported: reportedFaults(report) }
   }
   reportLeftOut(own, context)
   reportKept(own, context)
   // What is left of a filter whose type is known, with its settings, is one.
-  return { ...(!isEmpty && { filter: object as unknown as HTTPRouteFilter }), faults: [], told: told(report) }
+  return {
+    ...(!isEmpty && { filter: object as unknown as HTTPRouteFilter }),
+    faults: [],
+    reported: reportedFaults(report),
+  }
 }
 
 function isJudged(type: unknown): type is keyof typeof JUDGEMENTS {
   return typeof type === 'string' && Object.hasOwn(JUDGEMENTS, type)
 }
 
-function told({ problems }: FieldReport): RouteFault[] {
+function reportedFaults({ problems }: FieldReport): RouteFault[] {
   return problems.map(({ path, message }) => ({ path, reason: 'UnsupportedValue', message }))
 }

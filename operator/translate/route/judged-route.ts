@@ -1,6 +1,6 @@
-// What the CRD of this version would have refused in an HTTPRoute or GRPCRoute: an older one let it in, or nobody
-// validated it. Filters are judged one by one (judged-filter.ts); a wrong match or backendRef keeps the whole route
-// from being served, for what is left of it could lead requests elsewhere.
+// What the CRD of this version would reject in an HTTPRoute or GRPCRoute: an older CRD accepted it, or it was not
+// validated. Filters are checked one by one (judged-filter.ts); with an invalid match or backendRef the whole route is
+// not served, because the valid rest could send requests to wrong backends.
 import type { FieldPath, Problem } from '#api/problem.ts'
 import { isRecord } from '#api/json.ts'
 import { isSound, isWithin, understood, understoodPart } from '#api/validate/understood.ts'
@@ -16,7 +16,7 @@ export interface JudgedRoute<R> {
   /** The route cannot be served. */
   readonly faults: readonly RouteFault[]
   /** It is served nevertheless. */
-  readonly told: readonly RouteFault[]
+  readonly reported: readonly RouteFault[]
 }
 
 interface JudgedKind {
@@ -34,9 +34,9 @@ const NONE: Faults = { leftOut: [], kept: [] }
 
 export function judgedRoute<R extends JudgedKind>(route: R): JudgedRoute<R> {
   // Of what rules look at, only filters are not looked at elsewhere; rules cost more than all the rest.
-  if (!hasRuledFilters(route) && isSound(route)) return { route, filterFaults: NONE, faults: [], told: [] }
+  if (!hasRuledFilters(route) && isSound(route)) return { route, filterFaults: NONE, faults: [], reported: [] }
   const { leftOut, kept } = understood(route)
-  if (leftOut.length + kept.length === 0) return { route, filterFaults: NONE, faults: [], told: [] }
+  if (leftOut.length + kept.length === 0) return { route, filterFaults: NONE, faults: [], reported: [] }
   const isElsewhere = ({ path }: Problem): boolean => !FILTERS.test(path) && !OF_OPTIONAL.test(path)
   const elsewhere = leftOut.filter(isElsewhere)
   const isOfFilter = ({ path }: Problem): boolean => FILTERS.test(path)
@@ -44,7 +44,7 @@ export function judgedRoute<R extends JudgedKind>(route: R): JudgedRoute<R> {
     route: withoutWrongOptions(route, leftOut),
     filterFaults: { leftOut: leftOut.filter(isOfFilter), kept: kept.filter(isOfFilter) },
     faults: elsewhere.filter((one) => !isHarmless(one)).map((one) => malformed(one, NOT_SERVED)),
-    told: [
+    reported: [
       ...elsewhere.filter(isHarmless).map((one) => malformed(one)),
       ...leftOut.filter(({ path }) => OF_OPTIONAL.test(path)).map((one) => malformed(one, NO_EFFECT)),
       ...kept.filter((one) => !isOfFilter(one)).map((one) => malformed(one)),

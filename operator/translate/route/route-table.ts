@@ -1,4 +1,4 @@
-// All routes: which Gateways receive which rules, through listeners or other routes, and what each route is told.
+// All routes: which Gateways receive which rules, through listeners or other routes, and the status of each route.
 import type { HTTPRoute } from '#api/gateway/httproute.gen.ts'
 import type { Route } from '#api/ir/types.gen.ts'
 import type { OurGateways } from '../gateway/gateways.ts'
@@ -183,7 +183,7 @@ function withDelegated(
   return { perGateway: withMembers, gatewaysOf: takenBy, cut }
 }
 
-/** Adds what parents are told whose children do not all fit. */
+/** Adds the problems of parents whose children do not all fit. */
 function withCut(
   attached: readonly AttachedRoute[],
   cut: ReadonlyMap<string, string>,

@@ -1,4 +1,4 @@
-// Attaches routes to the listeners of our Gateways: which rule goes to which listener, and what each parent is told.
+// Attaches routes to the listeners of our Gateways: which rule goes to which listener, and the status for each parent.
 import type { HTTPRouteParentRef } from '#api/gateway/httproute.gen.ts'
 import type { Route } from '#api/ir/types.gen.ts'
 import type { Listener } from '../gateway/listener.ts'
@@ -22,9 +22,9 @@ export interface AttachedRoute {
   readonly parents: readonly ParentResult[]
   /** Listeners that took the route, each once. Empty when the route cannot be served as written. */
   readonly listeners: readonly Listener[]
-  /** Some of its parents are routes: what they are told is not in `parents`. */
+  /** Some of its parents are routes: `parents` has no entries for them. */
   readonly namesRoutes: boolean
-  /** Backends that can answer nobody at the moment (availability.ts). Unset: none. */
+  /** Backends that cannot answer any request at the moment (availability.ts). Unset: none. */
   readonly unavailable?: readonly RouteFault[]
   /** What it takes from others, and others from it (shared-hosts.ts). Unset: nothing. */
   readonly sharedHosts?: string

@@ -74,7 +74,7 @@ const NONE: Lines = new Map()
 
 type Say = (owner: string, line: string) => void
 
-/** Each claim is told of one other at most: the work is that of reading both lists. */
+/** Reports at most one other claim for each claim: the cost is that of reading both lists. */
 function narrowerHosts(takers: readonly Claim[], holders: readonly Claim[], say: Say): void {
   const [holderFor, takerFor] = [othersOf(holders), othersOf(takers)]
   for (const taker of takers) {

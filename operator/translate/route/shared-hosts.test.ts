@@ -37,7 +37,7 @@ function routeOf({ name, hosts = ['x.example.com'], paths = ['/'], regex, at = A
   return { route, translation: { rules: [{ matches }] }, listeners: [at] } as unknown as AttachedRoute
 }
 
-function told(rows: readonly Row[], listeners: readonly Listener[] = [ANY]): Record<string, string> {
+function textsOf(rows: readonly Row[], listeners: readonly Listener[] = [ANY]): Record<string, string> {
   const hosts = new SharedHosts()
   hosts.enter(rows.map(routeOf), listeners)
   const owners = [...rows.map(({ name }) => `HTTPRoute ${name}`), 'ListenerSet s/set']
@@ -83,29 +83,29 @@ describe('SharedHosts', () => {
       2,
     ],
   ])('%s', (_, rows, expected) => {
-    expect(Object.keys(told(rows))).toHaveLength(expected)
-    expect(told(rows.toReversed())).toEqual(told(rows))
+    expect(Object.keys(textsOf(rows))).toHaveLength(expected)
+    expect(textsOf(rows.toReversed())).toEqual(textsOf(rows))
   })
 
   it('names the other route, the host and the path to both owners', () => {
-    expect(told([{ name: 'a/shop' }, { name: 'b/login', paths: ['/login'] }])).toEqual({
+    expect(textsOf([{ name: 'a/shop' }, { name: 'b/login', paths: ['/login'] }])).toEqual({
       'HTTPRoute a/shop': 'requests for x.example.com/login go to HTTPRoute b/login',
       'HTTPRoute b/login': 'takes requests for x.example.com/login from HTTPRoute a/shop',
     })
   })
 
-  it('tells a ListenerSet and the routes that it takes a host from, and not the routes attached to it', () => {
+  it('reports to a ListenerSet and the routes that it takes a host from, and not to the routes attached to it', () => {
     const rows = [{ name: 'a/shop' }, { name: 'c/guest', hosts: [], at: SET, paths: ['/guest'] }]
-    expect(told(rows, [ANY, SET])).toMatchObject({
+    expect(textsOf(rows, [ANY, SET])).toMatchObject({
       'HTTPRoute a/shop': expect.stringContaining('requests for x.example.com go to ListenerSet s/set'),
       'ListenerSet s/set': 'takes requests for x.example.com from HTTPRoute a/shop, which serves x.example.com',
     })
-    expect(told(rows.slice(1), [ANY, SET])).toEqual({})
+    expect(textsOf(rows.slice(1), [ANY, SET])).toEqual({})
   })
 
   it('names a few of many, and counts the others', () => {
     const takers = Array.from({ length: 100 }, (_, at) => ({ name: `b/r${at}`, paths: [`/p${at}`] }))
-    const lines = (told([{ name: 'a/r' }, ...takers])['HTTPRoute a/r'] ?? '').split('\n')
+    const lines = (textsOf([{ name: 'a/r' }, ...takers])['HTTPRoute a/r'] ?? '').split('\n')
     expect(lines).toHaveLength(6)
     expect(lines[5]).toBe('and 95 more')
   })
@@ -133,7 +133,7 @@ describe('SharedHosts', () => {
         const hosts = new SharedHosts()
         for (const [rows, listeners] of steps) {
           hosts.enter(rows.map(routeOf), listeners)
-          const fresh = told(rows, listeners)
+          const fresh = textsOf(rows, listeners)
           for (const owner of ['a/r', 'a/s', 'b/r', 'b/s', 'c/r'].map((name) => `HTTPRoute ${name}`)) {
             expect(hosts.textOf(owner)).toBe(fresh[owner] ?? '')
           }

@@ -44,7 +44,7 @@ export class SharedHosts {
     return changed
   }
 
-  /** What the owner is told; empty: nothing. */
+  /** The text for the status of the owner; empty: nothing to report. */
   textOf(owner: string): string {
     const all = [...(this.#concerned.get(owner) ?? [])].flatMap(({ lines }) => lines.get(owner) ?? [])
     if (all.length === 0) return ''

@@ -1,5 +1,5 @@
-// Whether a Service has a ready endpoint, carried on from one list of EndpointSlices to the next. Says which Services
-// gained their first or lost their last one; everything between is no change.
+// Whether a Service has a ready endpoint, updated from one list of EndpointSlices to the next. Returns which Services
+// gained their first or lost their last one; everything between is not a change.
 import { changesBetween } from '../changes.ts'
 import type { EndpointSlice } from '../kube.ts'
 import { nameKey } from '../object-ref.ts'

@@ -98,7 +98,7 @@ function resolveService({ name, namespace, port }: ReferenceTarget, { services }
   const service = services.get(namespace, name)
   if (service === undefined) {
     const message = `backend(${services.hostname(namespace, name)}) not found: there is no Service ${key}`
-    // Statuses have one reason for whatever is missing; clients are told what it is.
+    // Statuses have one reason for all missing objects; the response to clients names the kind.
     return {
       ref: { invalid: { reason: 'ServiceNotFound', message } },
       invalid: { reason: 'BackendNotFound', message },
