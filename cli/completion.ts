@@ -1,4 +1,4 @@
-// Completion of paths for `-f`: the library offers no files, so the command lists them itself.
+// Completion of paths for `-f`: the library does not complete files, so the command lists them itself.
 import { readdirSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { RootCommand } from '@bomb.sh/tab'
@@ -7,7 +7,7 @@ import type { Command } from 'commander'
 import { isSourceName } from './manifests/files.ts'
 
 const FILE_COMMANDS = ['run', 'validate', 'translate']
-/** A screen full; more nobody reads. */
+/** About as many as fit on a screen. */
 const CANDIDATES_MAX = 200
 
 /** After all other commands: it completes those that are there. */
@@ -25,7 +25,7 @@ function completePaths(root: RootCommand): void {
   }
 }
 
-/** Folders and manifests that begin with the text, as the shell would write them. */
+/** Folders and manifests whose path begins with the text, written as the shell would write them. */
 function pathsLike(text: string): string[] {
   const folder = text.endsWith('/') ? text : dirname(text)
   const start = text === '' || text.endsWith('/') ? '' : basename(text)

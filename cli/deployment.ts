@@ -1,5 +1,5 @@
-// What the operator would create for the Gateways of manifests: the deployer with defaults of the controller, and
-// problems with their place in the files.
+// The objects that the operator would create for the Gateways of manifests: the deployer with defaults of the
+// controller, and problems with their positions in the files.
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import type { FileProblem } from '#api/source/document.ts'
 import type { GwParameters } from '#api/v1alpha1/gwparameters.gen.ts'
@@ -16,7 +16,7 @@ export interface LoadedDeployment {
   readonly problems: readonly FileProblem[]
 }
 
-/** `problem`: the path cannot be read, or holds no Gateway of ours. */
+/** `problem`: the path cannot be read, or has no Gateway of our controller. */
 export async function loadDeployment(path: string): Promise<LoadedDeployment | { readonly problem: string }> {
   const sources = readSources(path)
   if ('problem' in sources) return sources
@@ -72,7 +72,7 @@ async function deployments({ snapshot, perGateway, parameters }: DeploymentsInpu
   })
 }
 
-/** Manifests that were read from a cluster name the object there, which is not the one of another cluster. */
+/** Manifests read from a cluster have the UID of that cluster's object, which is invalid in another cluster. */
 function withoutOwner(gateway: Gateway): Gateway {
   const { uid: _, ...metadata } = gateway.metadata
   return { ...gateway, metadata }

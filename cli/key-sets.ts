@@ -8,12 +8,12 @@ import type { StoredKeys } from './source.ts'
 export class KeySets {
   readonly #report: RunReport
   readonly #changed: () => void
-  /** Set while somebody waits for the first answers, and loads the configuration afterwards anyway. */
+  /** Set while `firstAnswers` waits; its caller loads the configuration afterwards anyway. */
   #onAnswer: ((url: string) => void) | undefined = undefined
   #fetcher: Promise<RunningFetcher> | undefined = undefined
   #running: RunningFetcher | undefined = undefined
 
-  /** @param changed new keys are there: the configuration must be made again */
+  /** @param changed called for new keys: the configuration must be built again */
   constructor(report: RunReport, changed: () => void) {
     this.#report = report
     this.#changed = changed
@@ -30,7 +30,7 @@ export class KeySets {
     await this.#running.setRequests(requests)
   }
 
-  /** As `follow`, and waits until each of them has been fetched or has failed once, or until the time is over. */
+  /** As `follow`, then waits until each key set was fetched or failed once, or until the time is over. */
   async firstAnswers(requests: readonly OwnedRequest[], timeoutMs: number): Promise<void> {
     const missing = new Set(requests.map(({ url }) => url))
     const { promise, resolve } = Promise.withResolvers<void>()

@@ -1,6 +1,6 @@
-// What becomes of a command whose output nobody reads any more.
+// What a command does when the reader of its output closes the pipe.
 
-/** Of commands that print: who has seen enough, as `head`, closes the pipe, and all is done. Safe to repeat. */
+/** For commands that print: a reader such as `head` closes the pipe early, and the command exits. Safe to repeat. */
 export function endWithReader(): void {
   process.stdout.off('error', endOnClosedPipe).on('error', endOnClosedPipe)
 }
@@ -10,7 +10,7 @@ function endOnClosedPipe(error: NodeJS.ErrnoException): void {
   throw error
 }
 
-/** Of those that serve as well: nobody is left to tell, and traffic goes on. Their log has a writer of its own. */
+/** For commands that serve: the output is dropped, and traffic continues. Their log has its own writer. */
 export function outliveReader(): void {
   process.stderr.on('error', () => undefined)
 }

@@ -24,7 +24,7 @@ describe('optionsOf', () => {
     })
   })
 
-  it('takes flags before the environment, and the environment before the file', () => {
+  it('prefers flags to the environment, and the environment to the file', () => {
     const settings = {
       ...NONE,
       admin: { host: 'file', port: 1 },
@@ -62,13 +62,13 @@ describe('optionsOf', () => {
     expect(optionsOf({ ...FLAGS, accessLog: false }, NONE, {})).toHaveProperty('accessLog', false)
   })
 
-  it.each(['x', ':1', 'h:', 'h:65536', 'h:1:2', '[::1]'])('refuses the address %s', (adminAddr) => {
+  it.each(['x', ':1', 'h:', 'h:65536', 'h:1:2', '[::1]'])('rejects the address %s', (adminAddr) => {
     expect(optionsOf({ ...FLAGS, adminAddr }, NONE, {})).toEqual({
       problem: `--admin-addr ${adminAddr}: must be host:port`,
     })
   })
 
-  it('names the levels when it is given another', () => {
+  it('lists the valid levels for an invalid one', () => {
     expect(optionsOf({ ...FLAGS, logLevel: 'info,otlp=loud' }, NONE, {})).toEqual({
       problem: '--log-level: "otlp=loud" is not a log level; levels are off, error, warn, info, debug, trace',
     })

@@ -1,5 +1,5 @@
 // Settings of the process from flags, environment and standalone file, in this order. `gw run` serves on loopback
-// unless told otherwise.
+// by default.
 import type { ProxyOptions } from '#proxy/main.ts'
 import { LEVEL_NAMES, parseLevelFilter } from '#proxy/log/level-filter.ts'
 import type { StandaloneSettings } from '#proxy/config/standalone/settings.ts'
@@ -59,7 +59,7 @@ export function optionsOf(
   }
 }
 
-/** How `gw run` itself prints, as the log of its proxy. */
+/** The format in which `gw run` itself prints: the same as the log of its proxy. */
 export function logFormatOf(
   { logFormat }: RunFlags,
   settings: StandaloneSettings | undefined,
@@ -72,7 +72,7 @@ export function logFormatOf(
   return given.trim() === 'json' ? 'json' : 'text'
 }
 
-/** Without what the environment sets: that is left to the proxy, which reads it itself. */
+/** Without the settings of the environment: the proxy reads them itself. */
 function fromFile(settings: StandaloneSettings | undefined, environment: Environment): Partial<StandaloneSettings> {
   const unlessSet = <T>(value: T, ...variables: string[]): T | undefined =>
     variables.some((name) => isSet(name, environment)) ? undefined : value

@@ -1,4 +1,4 @@
-// Data that commands print: exact, and without a character that steers the terminal.
+// Data that commands print: exact, and without control characters for the terminal.
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'

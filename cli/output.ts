@@ -1,19 +1,19 @@
-// What commands print. Names and texts of users are on the way to a terminal: nothing in them may steer it. Data stays
-// what it is: JSON and YAML show unsafe characters as their own escapes.
+// The output of commands. Names and texts of users reach a terminal, so control characters in them are escaped. Data
+// keeps its value: JSON and YAML write such characters with their own escapes.
 import { isScalar, Document, visit } from 'yaml'
 import { printable, printableJson, printableLines } from '#api/printable.ts'
 
-/** To standard output. Line ends are those of the command: texts of users went through `printable`. */
+/** Prints to standard output. Only the command writes line ends: texts of users went through `printable`. */
 export function printLine(text: string): void {
   process.stdout.write(`${printableLines(text)}\n`)
 }
 
-/** To standard error, as `printLine`. */
+/** Prints to standard error, as `printLine`. */
 export function printError(text: string): void {
   process.stderr.write(`${printableLines(text)}\n`)
 }
 
-/** What a failed call says, in one line. */
+/** The message of a failed call, in one line. */
 export function reasonText(error: unknown): string {
   return printable(error instanceof Error ? error.message : String(error))
 }
@@ -27,7 +27,7 @@ export function yamlText(value: unknown): string {
   const document = new Document(value, { aliasDuplicateObjects: false })
   visit(document, {
     Scalar(_, node) {
-      // Only a text between double quotes has escapes.
+      // Only double-quoted text has escapes.
       if (isScalar(node) && typeof node.value === 'string' && printableLines(node.value) !== node.value) {
         node.type = 'QUOTE_DOUBLE'
       }

@@ -8,7 +8,7 @@ export type ProblemFormat = 'text' | 'json' | 'github'
 
 const DEFAULT_REASON = 'Invalid'
 
-/** With a newline at the end; `[]` when there is none. */
+/** With a newline at the end; `[]` without problems. */
 export function problemsAsJson(problems: readonly FileProblem[]): string {
   const entries = sortedProblems(problems).map(({ file, line, column, path, severity, reason, message }) => ({
     file,
@@ -23,7 +23,7 @@ export function problemsAsJson(problems: readonly FileProblem[]): string {
   return dataText(entries, 'json')
 }
 
-/** Workflow commands: what a value may not hold is percent-encoded, so that no text of a user is a command. */
+/** Workflow commands: special characters are percent-encoded, so that no text of a user becomes a command. */
 export function problemsForGithub(problems: readonly FileProblem[]): string {
   return sortedProblems(problems)
     .map(({ file, line, column, path, severity, message }) => {
@@ -34,7 +34,7 @@ export function problemsForGithub(problems: readonly FileProblem[]): string {
     .join('')
 }
 
-/** Messages say what is wrong, and behind the last semicolon what to do. */
+/** A message says what is wrong, and what to do after its last semicolon. */
 function fixOf(message: string): string | null {
   const at = message.lastIndexOf('; ')
   return at < 0 ? null : message.slice(at + 2)

@@ -13,9 +13,9 @@ import type { ValidateFlags } from './commands/validate.ts'
 import type { RunFlags } from './options.ts'
 import { endWithReader, outliveReader } from './lost-readers.ts'
 
-/** Commands that go on until they are ended. */
+/** Commands that run until a signal ends them. */
 const SERVING: ReadonlySet<string> = new Set(['run', 'serve'])
-/** The proxy's own bound. */
+/** The same limit as in the proxy. */
 const WORKERS_MAX = 64
 
 const EXAMPLES = {
@@ -72,7 +72,7 @@ function buildProgram(finish: (code: number) => void): Command {
         endWithReader()
         process.stdout.write(text)
       },
-      // It quotes what it was given.
+      // The message quotes the user's arguments.
       outputError: (text, write) => write(callError(text)),
     })
     .showHelpAfterError('Run the command with --help for its flags.')
@@ -144,7 +144,7 @@ function addTranslate(program: Command, finish: (code: number) => void): void {
     })
 }
 
-/** The library puts a suggestion on a line of its own; other lines are the user's. */
+/** The library puts a suggestion on its own line; other lines are the user's. */
 function callError(text: string): string {
   const [, error = '', suggestion = ''] = /^(.*?)(\n\(Did you mean [^\n]*\))?$/s.exec(text.trimEnd()) ?? []
   return `${printable(error)}${suggestion}\n`

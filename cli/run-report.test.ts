@@ -27,7 +27,7 @@ function linesOf(format: 'text' | 'json'): string[] {
 }
 
 describe('RunReport', () => {
-  it('writes text, with names of users escaped', () => {
+  it('writes text, and escapes names of users', () => {
     expect(linesOf('text')).toEqual([
       String.raw`a\x1b[2J.yaml:3:5: warning: routes["\n"]: is odd\nforged: x`,
       'b.yaml: error: nothing to serve',

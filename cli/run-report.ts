@@ -1,4 +1,4 @@
-// What `gw run` reports besides the log of its proxy: on standard error, as text or as JSON lines in the form of it.
+// The messages of `gw run` besides the log of its proxy: on standard error, as text or as JSON lines of the same form.
 import { printable, printableJson } from '#api/printable.ts'
 import type { FileProblem } from '#api/source/document.ts'
 import { printError } from './output.ts'
@@ -7,7 +7,7 @@ import { formatProblems, sortedProblems } from './report.ts'
 export type LogFormat = 'text' | 'json'
 
 export class RunReport {
-  /** Set when it is known: the file itself may say it. */
+  /** Set when it is known: the file itself may set it. */
   format: LogFormat = 'text'
   readonly #write: (line: string) => void
 
@@ -27,7 +27,7 @@ export class RunReport {
     }
   }
 
-  /** Why the command ends, or why nothing changes. */
+  /** Reports why the command ends, or why nothing changes. */
   error(message: string): void {
     this.#line('error', message, '')
   }

@@ -43,7 +43,7 @@ spec: { targetRefs: [{ group: gateway.networking.k8s.io, kind: HTTPRoute, name: 
 `,
 ]
 
-// The map is only declared as one that nobody changes.
+// Only the declared type of the map is read-only.
 const kinds = KINDS as Map<string, KindSchema>
 const originals = new Map(KINDS)
 let folder: string
@@ -71,7 +71,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true })
 })
 
-it('parses and validates each manifest once, also where the configuration is made again with fetched keys', async () => {
+it('parses and validates each manifest once, also for a second build with fetched keys', async () => {
   const parse = vi.spyOn(Document.prototype, 'toJS')
   const memory: SourceMemory = {}
   const read = readSource(folder, memory)
@@ -91,7 +91,7 @@ it('parses and validates each manifest once, also where the configuration is mad
   ])
 })
 
-it('still validates in the translation what the loader has a problem with', async () => {
+it('validates objects with problems of the loader again in the translation', async () => {
   writeFileSync(join(folder, 'gateway.yaml'), GATEWAY.replace('port: 8080', 'port: 0'))
   const read = readSource(folder)
   if ('problem' in read) throw new Error(read.problem)

@@ -1,5 +1,5 @@
-// What `-f` names, made into a configuration for the proxy: manifests by way of the operator's translation, or a
-// standalone file. Says everything that is wrong, with its place.
+// Loads the path of `-f` into a configuration for the proxy: manifests through the operator's translation, or a
+// standalone file. Reports every problem with its position.
 import { emptyConfig } from '#api/ir/empty.ts'
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import type { FileProblem } from '#api/source/document.ts'
@@ -24,20 +24,20 @@ export interface LoadedSource {
   readonly problems: readonly FileProblem[]
   /** Of a standalone file, for the start of the process. */
   readonly settings: StandaloneSettings | undefined
-  /** Files besides the path itself whose change matters. */
+  /** Files besides the path itself whose changes cause a reload. */
   readonly watched: readonly string[]
   /** Key sets that the configuration needs. */
   readonly keyRequests: readonly OwnedRequest[]
 }
 
-/** Kept by a process that loads its path again and again. */
+/** Kept by a process that loads its path repeatedly. */
 export interface SourceMemory {
   translator?: ManifestTranslator
-  /** What the standard input held: it can be read once. */
+  /** The content of standard input, which can be read only once. */
   stdin?: readonly SourceFile[]
 }
 
-/** What the process has fetched; undefined where nobody fetches, because nothing is run. */
+/** The key sets that the process has fetched; undefined in commands that run nothing. */
 export type StoredKeys = readonly StoredKeySet[]
 
 const CONTROLLER = 'gw.dev/controller'
@@ -49,7 +49,7 @@ export const TRANSLATE_SETTINGS = {
   controllerNamespace: 'gw-system',
 } as const
 
-/** Files as they are now. Manifests are parsed and validated here, and nowhere after it. */
+/** Files as they are now. Manifests are parsed and validated here, and not again later. */
 export type ReadSource = { readonly path: string } & (
   | { readonly form: 'standalone'; readonly file: SourceFile | undefined }
   | { readonly form: 'manifests'; readonly manifests: LoadedManifests }
@@ -72,7 +72,7 @@ export async function loadSource(path: string): Promise<LoadedSource | { problem
   return 'problem' in read ? read : loadRead(read)
 }
 
-/** As loadSource, with what one proxy process asks for beyond a cluster. */
+/** As loadSource, with the checks that only a single proxy process needs. */
 export async function loadRunnable(
   read: ReadSource,
   storedKeys: StoredKeys = [],
@@ -89,7 +89,7 @@ export async function loadRunnable(
   return ports.length === 0 ? source : { ...source, rendered: undefined, problems: [...source.problems, ...ports] }
 }
 
-/** The reason of a path that is not there, or no text. */
+/** The reason for a path that does not exist or is not text. */
 export const UNREADABLE = 'Unreadable'
 
 export interface CheckOptions {
@@ -97,7 +97,7 @@ export interface CheckOptions {
   readonly isMissingIgnored?: boolean
 }
 
-/** Everything the paths hold: manifests together, standalone files each on its own. */
+/** The problems of all paths: manifests are loaded together, each standalone file by itself. */
 export async function checkSources(
   paths: readonly string[],
   { isMissingIgnored = false }: CheckOptions = {},
@@ -139,8 +139,8 @@ const STANDALONE_FIELD = /^(?:config|gateways|routes|mcp|backends|binds)\s*:/m
 const MANIFEST_FIELD = /^(?:apiVersion|kind)["']?\s*:|^\s*\{[\s\S]*"(?:apiVersion|kind)"\s*:/m
 
 /**
- * Manifests have apiVersion and kind; one file without either is a standalone file. Looks at the text alone: it may be
- * broken, or hold variables where YAML allows none.
+ * Manifests have apiVersion and kind; one file without either is a standalone file. Reads only the text: the YAML may
+ * be invalid, or have variables where YAML does not allow them.
  */
 function formOf(files: readonly SourceFile[]): SourceForm {
   const [only] = files
@@ -190,22 +190,22 @@ async function translateManifests(
 }
 
 /**
- * Problems of translation are what a cluster would say in the status of the object. They do not stop `gw run`: the rest
- * works, and what is broken fails closed, as in a cluster.
+ * A cluster would report problems of translation in the status of the object. They do not stop `gw run`: broken parts
+ * fail closed and the rest works, as in a cluster.
  */
 function translationProblems(loaded: LoadedManifests, { problems }: Translation, isRunning: boolean): FileProblem[] {
-  return problems.flatMap(({ object, path, message, severity: told, reason }) => {
-    // Nobody wrote anything wrong: whoever runs it fetches them.
+  return problems.flatMap(({ object, path, message, severity: reported, reason }) => {
+    // Not a mistake in the manifests: the process that serves them fetches the keys.
     const isKeySet = reason === 'KeySetNotAvailable'
     if (isKeySet && !isRunning) return []
-    const severity = isKeySet ? 'warning' : told
+    const severity = isKeySet ? 'warning' : reported
     const place = loaded.locate({ kind: object.kind, namespace: object.namespace, name: object.name }, path)
     const where = place ?? { file: `${object.kind}/${object.name}`, line: 0, column: 0 }
     return { ...where, path, message, severity, reason }
   })
 }
 
-/** One process cannot open a port twice; in a cluster each Gateway has pods of its own. */
+/** One process cannot open a port twice; in a cluster each Gateway has its own pods. */
 function portProblems({ perGateway }: Translation, loaded: LoadedManifests): FileProblem[] {
   const owners = new Map<number, string>()
   const problems: FileProblem[] = []
@@ -243,7 +243,7 @@ function joined({ perGateway }: Translation): { config: RenderedConfig; secrets:
   return {
     config: {
       ...config,
-      // Several Gateways may reach the same things.
+      // Several Gateways may use the same objects.
       backends: uniqueBy(config.backends, ({ key }) => key),
       policies: uniqueBy(config.policies, ({ key }) => key),
       services: uniqueBy(config.services, ({ namespace, hostname }) => `${namespace}/${hostname}`),

@@ -1,4 +1,4 @@
-// What is noticed of the changes that editors, git, volumes and people make to files, one after the other.
+// Which changes of files the watch reports: by editors, git, volumes and people, one after the other.
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -33,7 +33,7 @@ function write(name: string, text = 'a: 1\n'): void {
   writeFileSync(join(folder, name), text)
 }
 
-/** As `sed -i`, git and most editors do. */
+/** Replaces the file, as `sed -i`, git and most editors do. */
 function replace(name: string): void {
   write(`${name}.tmp`, 'a: 2\n')
   renameSync(join(folder, `${name}.tmp`), join(folder, name))
@@ -43,14 +43,14 @@ async function noticed(what: string, change: () => void): Promise<void> {
   const before = changes
   change()
   await expect.poll(() => changes, { message: what, timeout: 5000 }).toBeGreaterThan(before)
-  // The same change is not told twice: what comes next is about the next one.
+  // A change is reported once: the next report is about the next change.
   for (let last = -1; last !== changes; await new Promise((resolve) => setTimeout(resolve, 60))) last = changes
 }
 
 it.each([
   ['a folder', 'conf', true],
   ['a file', 'conf/a.yaml', false],
-])('notices every change of %s, however often and in whatever way it is written', async (_, path, isFolder) => {
+])('notices every change of %s, for every way of writing it', async (_, path, isFolder) => {
   write('conf/a.yaml')
   start(path, isFolder)
   const changed = ['write', 'replace', 'replace', 'replace', 'write', 'delete', 'replace', 'write', 'move', 'write']
@@ -65,7 +65,7 @@ it.each([
   expect(problems).toEqual([])
 })
 
-it('notices files of new folders, and of folders that come in place of others', async () => {
+it('notices files of new folders and of replaced folders', async () => {
   write('conf/one/a.yaml')
   start('conf', true)
   await noticed('a new folder with a file', () => write('conf/two/deep/b.yaml'))
@@ -82,7 +82,7 @@ it('notices files of new folders, and of folders that come in place of others', 
   expect(problems).toEqual([])
 })
 
-it('follows links: of a mounted ConfigMap, to a file elsewhere, to the whole folder', async () => {
+it('follows the links of a mounted ConfigMap, to a file elsewhere and to the whole folder', async () => {
   write('volume/..1/a.yaml')
   symlinkSync('..1', join(folder, 'volume/..data'))
   symlinkSync('..data/a.yaml', join(folder, 'volume/a.yaml'))
@@ -108,7 +108,7 @@ it('follows links: of a mounted ConfigMap, to a file elsewhere, to the whole fol
   expect(problems).toEqual([])
 })
 
-it('has no ear for other files, and no longer for files that are not named any more', async () => {
+it('ignores other files, and files that are no longer followed', async () => {
   write('conf/a.yaml')
   write('keys/one.pem')
   write('keys/two.pem')
@@ -125,7 +125,7 @@ it('has no ear for other files, and no longer for files that are not named any m
   expect(changes).toBe(before + 1)
 })
 
-it('says how many folders it watches of more than it may', () => {
+it('reports the limit on folders if there are more', () => {
   for (let i = 0; i <= FOLDERS_MAX; i++) mkdirSync(join(folder, 'conf', String(i)), { recursive: true })
   start('conf', true)
   watch?.follow([])

@@ -1,17 +1,17 @@
-// Tells when files of a source change. Editors write in several steps, so changes are taken together. Folders are
-// watched, never files: editors replace files, and the watch of a replaced file is blind. Each folder by itself, as the
-// recursive watch of Node loses sight of a file on Linux when it is replaced.
+// Reports when files of a source change. Editors write in several steps, so close changes are reported together. It
+// watches folders, never files: editors replace files, and a watch of a replaced file gets no events. It watches each
+// folder by itself, because the recursive watch of Node on Linux loses files that are replaced.
 import { type FSWatcher, readdirSync, realpathSync, statSync, watch } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { isSourceName } from './manifests/files.ts'
 
-/** Long enough for an editor's rename and write, far below what a person notices. */
+/** Long enough for an editor's rename and write, and too short for a person to notice. */
 const DEBOUNCE_MS = 25
-/** Each is a watch of the kernel, which has a few thousand for a user. */
+/** Each folder needs a watch of the kernel, which allows a few thousand for each user. */
 export const FOLDERS_MAX = 2000
 
 export interface SourceWatch {
-  /** Watches these files too, and no longer those of an earlier call. */
+  /** Watches these files too, and stops watching those of an earlier call. */
   follow(files: readonly string[]): void
   close(): void
 }
@@ -19,7 +19,7 @@ export interface SourceWatch {
 export interface WatchOptions {
   readonly isFolder: boolean
   readonly onChange: () => void
-  /** Something cannot be watched; told once. */
+  /** Something cannot be watched; each message is reported once. */
   readonly onProblem: (message: string) => void
 }
 
@@ -28,7 +28,7 @@ type Names = ReadonlySet<string> | undefined
 
 interface Watched {
   readonly watcher: FSWatcher
-  /** Of the folder that is watched: another one may come to its place. */
+  /** Inode of the watched folder: another folder may replace it. */
   readonly inode: number
   names: Names
 }
@@ -41,10 +41,10 @@ class Watches implements SourceWatch {
   readonly #root: string
   readonly #options: WatchOptions
   readonly #open = new Map<string, Watched>()
-  readonly #told = new Set<string>()
+  readonly #reported = new Set<string>()
   #followed: readonly string[] = []
   #timer: NodeJS.Timeout | undefined = undefined
-  /** What happened since the timer was set. */
+  /** Whether a file changed since the timer was set. */
   #isChanged = false
 
   constructor(path: string, options: WatchOptions) {
@@ -68,7 +68,7 @@ class Watches implements SourceWatch {
     this.#isChanged ||= isChange
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => {
-      // What was written into a new folder before it was watched has told nothing.
+      // Files written into a new folder before it was watched caused no event.
       const isOther = this.#refresh()
       if (!this.#isChanged && !isOther) return
       this.#isChanged = false
@@ -76,7 +76,7 @@ class Watches implements SourceWatch {
     }, DEBOUNCE_MS)
   }
 
-  /** Watches what there is now; gives whether that are other folders than before. */
+  /** Watches the current folders; returns whether they differ from the previous ones. */
   #refresh(): boolean {
     const wanted = this.#wanted()
     let isOther = false
@@ -98,9 +98,9 @@ class Watches implements SourceWatch {
     const { isFolder } = this.#options
     const tree = isFolder ? treeOf(this.#root) : { folders: [], links: [] }
     if (tree.folders.length > FOLDERS_MAX) {
-      this.#tell(`only ${FOLDERS_MAX} folders below ${this.#root} of ${tree.folders.length} are watched`)
+      this.#warn(`only ${FOLDERS_MAX} folders below ${this.#root} of ${tree.folders.length} are watched`)
     }
-    // The root as well: a folder, or a link to one, may be replaced as a whole.
+    // The root too: a folder, or a link to one, may be replaced as a whole.
     const files = [this.#root, ...tree.links, ...this.#followed].flatMap(withTarget)
     const byFolder = Map.groupBy(new Set(files), (file) => dirname(file))
     const wanted = new Map<string, Names>()
@@ -111,7 +111,7 @@ class Watches implements SourceWatch {
 
   #watch(folder: string, names: Names): boolean {
     const inode = inodeOf(folder)
-    // Named by the load that needs what is in it.
+    // The load that needs its content reports it.
     if (inode === undefined) return false
     try {
       const watcher = watch(folder)
@@ -120,20 +120,20 @@ class Watches implements SourceWatch {
         const isChange = matters(String(name ?? ''), watched.names)
         if (isChange || (event === 'rename' && watched.names === undefined)) this.#later(isChange)
       })
-      // A folder that goes away is reported by the next load.
+      // The next load reports a removed folder.
       watcher.on('error', () => this.#later(true))
       this.#open.set(folder, watched)
       return true
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
-      this.#tell(`cannot watch ${folder}: ${reason}`)
+      this.#warn(`cannot watch ${folder}: ${reason}`)
       return false
     }
   }
 
-  #tell(message: string): void {
-    if (this.#told.has(message) || this.#told.size >= FOLDERS_MAX) return
-    this.#told.add(message)
+  #warn(message: string): void {
+    if (this.#reported.has(message) || this.#reported.size >= FOLDERS_MAX) return
+    this.#reported.add(message)
     this.#options.onProblem(`${message}; send SIGHUP to reload all files`)
   }
 }
@@ -149,34 +149,34 @@ function treeOf(root: string): { readonly folders: readonly string[]; readonly l
       else if (entry.isSymbolicLink() && isSourceName(entry.name)) links.push(path)
     }
   } catch {
-    // It goes away while it is read; what happens to its parent tells of it, and the load says what is wrong.
+    // The folder was removed during the read: its parent gets an event, and the load reports the problem.
   }
   return { folders, links }
 }
 
-/** A link changes where it stands, and where it leads to. */
+/** A link changes at its own place and at its target. */
 function withTarget(file: string): string[] {
   try {
     return [resolve(file), realpathSync(file)]
   } catch {
-    // Not there now; said by the load.
+    // Does not exist now; the load reports it.
     return [resolve(file)]
   }
 }
 
-/** Of what is at the path, or where a link leads to. */
+/** Inode of the file or folder at the path, or of the target of a link. */
 function inodeOf(path: string): number | undefined {
   try {
     return statSync(path).ino
   } catch {
-    // Not there, or not for us; said by the load.
+    // Does not exist or is not accessible; the load reports it.
     return undefined
   }
 }
 
-/** Other files of the folder, such as a log that this process writes, are none of our business. */
+/** Ignores other files of the folder, such as a log that this process writes. */
 function matters(name: string, names: Names): boolean {
-  // Mounted ConfigMaps change by the swap of a link whose name begins with two dots.
+  // A mounted ConfigMap changes when a link whose name begins with two dots is replaced.
   if (name === '' || name.startsWith('..')) return true
   return names === undefined ? isSourceName(name) : names.has(name)
 }

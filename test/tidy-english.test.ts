@@ -51,6 +51,7 @@ describe('plain English', () => {
     'docs/!(cli|security).md',
     'docs/{adr,contributing,policies}/*.md',
     'api/**/*.{ts,yaml}',
+    'cli/**/*.ts',
     'proxy/**/*.ts',
     'codegen/**/*.ts',
     'hack/**/*.ts',

@@ -1,4 +1,4 @@
-// gw proxy config: flags and help. What it does is in cli/proxy, loaded when it runs.
+// gw proxy config: flags and help. The command itself is in cli/proxy, loaded when it runs.
 import { Option, type Command } from 'commander'
 import { addTargetFlags, proxyGroup } from './proxy-group.ts'
 import type { ConfigFlags } from '../proxy/config.ts'
@@ -38,5 +38,5 @@ export function addProxyConfig(program: Command, finish: (code: number) => void)
 function addSource(command: Command): Command {
   return addTargetFlags(command)
     .option('-f, --file <path>', 'Read a saved dump instead of a running proxy; - is standard input')
-    .addOption(new Option('-o, --output <format>', 'Form').choices(['short', 'json', 'yaml']).default('short'))
+    .addOption(new Option('-o, --output <format>', 'Output format').choices(['short', 'json', 'yaml']).default('short'))
 }

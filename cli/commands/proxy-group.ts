@@ -1,4 +1,4 @@
-// gw proxy: the group of commands that look into a running proxy, and the flags they share.
+// gw proxy: the group of commands that inspect a running proxy, and their common flags.
 import type { Command } from 'commander'
 
 export function proxyGroup(program: Command): Command {

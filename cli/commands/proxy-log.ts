@@ -1,4 +1,4 @@
-// gw proxy log: flags and help. What it does is in cli/proxy, loaded when it runs.
+// gw proxy log: flags and help. The command itself is in cli/proxy, loaded when it runs.
 import { Option, type Command } from 'commander'
 import { addTargetFlags, proxyGroup } from './proxy-group.ts'
 import type { LogFlags } from '../proxy/log.ts'

@@ -1,4 +1,4 @@
-// gw proxy serve: flags and help. What it does is in cli/serve, loaded when it runs.
+// gw proxy serve: flags and help. The command itself is in cli/serve, loaded when it runs.
 import type { Command } from 'commander'
 import type { ServeFlags } from '../serve/proxy.ts'
 

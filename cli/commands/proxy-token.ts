@@ -1,4 +1,4 @@
-// gw proxy token: flags and help. What it does is in cli/proxy, loaded when it runs.
+// gw proxy token: flags and help. The command itself is in cli/proxy, loaded when it runs.
 import type { Command } from 'commander'
 import { proxyGroup } from './proxy-group.ts'
 

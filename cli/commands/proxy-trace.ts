@@ -1,4 +1,4 @@
-// gw proxy trace: flags and help. What it does is in cli/trace, loaded when it runs.
+// gw proxy trace: flags and help. The command itself is in cli/trace, loaded when it runs.
 import { InvalidArgumentError, type Command } from 'commander'
 import { proxyGroup } from './proxy-group.ts'
 import type { TraceFlags } from '../trace/plan.ts'

@@ -1,4 +1,4 @@
-// gw run: a proxy in this process, fed from files. A bad change keeps the last good configuration.
+// gw run: a proxy in this process, configured by files. After a bad change it keeps the last valid configuration.
 import { statSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import type { ProxyOptions, RunningProxy } from '#proxy/main.ts'
@@ -11,13 +11,13 @@ import { loadRunnable, readSource, type LoadedSource, type SourceMemory } from '
 import { KeySets } from '../key-sets.ts'
 import { watchSource, type SourceWatch } from '../watch.ts'
 
-/** Issuers that are slower than this, or away, must not keep the rest from being served. */
+/** Issuers that are slower or unreachable must not delay the rest of the configuration. */
 const FIRST_KEYS_MS = 2000
 
 export async function runCommand(flags: RunFlags): Promise<number> {
   const report = new RunReport()
   report.format = logFormatOf(flags, undefined, process.env)
-  // From the beginning: a change while the proxy starts must not be missed.
+  // Before the first load: a change while the proxy starts must not be missed.
   const changes = new Changes()
   const watch = watchOf(flags.file, report, () => changes.add())
   const keySets = new KeySets(report, () => changes.add())
@@ -39,7 +39,7 @@ export async function runCommand(flags: RunFlags): Promise<number> {
   }
 }
 
-/** With the keys of issuers that answer in time: nobody is turned away, or warned, for want of them. */
+/** Waits for the keys of issuers that answer in time: without keys, requests would fail and warnings be logged. */
 async function loadWithKeys(
   flags: RunFlags,
   { keySets, memory, report }: Pick<Run, 'keySets' | 'memory' | 'report'>,
@@ -73,7 +73,7 @@ function folderOrFile(path: string): boolean | undefined {
   }
 }
 
-/** Changes of the source; remembered until somebody cares. */
+/** Changes of the source; kept until they are handled. */
 class Changes {
   #isPending = false
   #listener: (() => void) | undefined = undefined
@@ -136,7 +136,7 @@ async function serve({ changes, ...run }: Run): Promise<number> {
   }
 }
 
-/** undefined: in force. Warnings of the proxy are in its log. */
+/** undefined: the configuration is active. Warnings of the proxy are in its log. */
 async function apply(
   { rendered, problems }: LoadedSource,
   proxy: RunningProxy,
@@ -152,7 +152,7 @@ async function apply(
 class Reloader {
   readonly #run: Omit<Run, 'changes'> & { readonly bridge: StdioBridge }
   #applied: LoadedSource
-  /** The last load was not put in force. */
+  /** The last load did not become active. */
   #isBroken = false
   #work: Promise<void> = Promise.resolve()
   #isQueued = false
@@ -162,7 +162,7 @@ class Reloader {
     this.#applied = run.source
   }
 
-  /** One reload after the other; many changes while one runs are one more. A failure must not end the watch. */
+  /** Reloads run one after the other; all changes during a reload cause one more. A failure must not end the watch. */
   request(): void {
     if (this.#isQueued) return
     this.#isQueued = true
@@ -209,7 +209,7 @@ class Reloader {
   }
 }
 
-/** The hangup of a terminal is the end; servers without one are told by it to read their files again. */
+/** With a terminal, SIGHUP ends the process; without one, it reloads the files. */
 function readsOnHangup(path: string): boolean {
   return path !== '-' && !process.stdin.isTTY
 }

@@ -1,5 +1,5 @@
-// gw translate --deployment: the objects the operator would create for each Gateway, overlays applied, without a
-// cluster. The session key is the cluster's: its Secret is not shown.
+// gw translate --deployment: the objects that the operator would create for each Gateway, with overlays, without a
+// cluster. The Secret with the session key is not shown: only a cluster has the key.
 import { printable } from '#api/printable.ts'
 import type { KubeObject } from '#deployer/kube-object.ts'
 import { loadDeployment } from '../deployment.ts'
@@ -20,7 +20,7 @@ export async function deploymentCommand(options: {
   return hasErrors(result.problems) ? 1 : 0
 }
 
-/** As kubectl takes it. */
+/** In the form that kubectl accepts. */
 function print(objects: readonly KubeObject[], output: 'yaml' | 'json'): string {
   if (output === 'json') return dataText({ apiVersion: 'v1', kind: 'List', items: objects }, 'json')
   return objects.map((object) => yamlText(object)).join('---\n')

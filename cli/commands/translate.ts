@@ -1,4 +1,4 @@
-// gw translate: what the operator would hand to proxies and write into statuses. Secret values are never printed.
+// gw translate: the configuration of proxies and the statuses that the operator would write. It never prints secrets.
 import { printable } from '#api/printable.ts'
 import { redactTree } from '#proxy/log/redact-tree.ts'
 import { dataText, printError } from '../output.ts'
@@ -22,7 +22,7 @@ export async function translateCommand(options: {
   if (source.problems.length > 0) printError(formatProblems(source.problems))
   const output = outputOf(source)
   if (output === undefined) return 1
-  // Credentials that users wrote into plain fields.
+  // Hide credentials that users wrote into plain fields.
   const result = redactTree(output)
   process.stdout.write(dataText(result, options.output))
   return hasErrors(source.problems) ? 1 : 0

@@ -5,7 +5,7 @@ import { type ProblemFormat, problemsAsJson, problemsForGithub } from '../proble
 import { formatProblems, hasErrors } from '../report.ts'
 import { checkSources, UNREADABLE } from '../source.ts'
 
-/** As problems call it. */
+/** The name in problems. */
 const STDIN = '<stdin>'
 
 export interface ValidateFlags {
@@ -33,6 +33,6 @@ function printText(name: string, problems: Parameters<typeof formatProblems>[0])
   const warnings = problems.length - errors
   const ending = warnings === 0 ? '' : `, ${warnings} warning(s)`
   if (errors === 0) printLine(`${name}: valid${ending}`)
-  // That a path cannot be read is one line.
+  // A path that cannot be read is reported in one line.
   else if (problems.some(({ reason }) => reason !== UNREADABLE)) printError(`${name}: ${errors} error(s)${ending}`)
 }

@@ -41,7 +41,7 @@ describe('askAll', () => {
     return { label, open: async () => connect((server.address() as AddressInfo).port, '127.0.0.1') }
   }
 
-  it('asks every replica, and goes on after one that fails', async () => {
+  it('asks every replica, and continues after a failure', async () => {
     const dead: AdminTransport = { label: 'b', open: () => Promise.reject(new Error('gone')) }
     const transports = [await replica('a', 200), dead, await replica('c', 400)]
     const [printed, warned]: [string[], string[]] = [[], []]

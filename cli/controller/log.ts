@@ -1,4 +1,4 @@
-// gw controller log: shows or sets the log levels of every replica of the operator, and goes on after one that fails.
+// gw controller log: shows or sets the log levels of every replica of the operator, and continues after a failure.
 import { printable } from '#api/printable.ts'
 import { printError, printLine, reasonText } from '../output.ts'
 import { AdminClient, type AdminTransport } from '../portforward/admin-client.ts'
@@ -28,7 +28,7 @@ export async function controllerLogCommand(flags: ControllerLogFlags): Promise<n
   return askAll(transports, query.path, { print: printLine, warn: printError })
 }
 
-/** Of a call that failed, the reason is in its cause. */
+/** The reason of a failed call is in its cause. */
 function whyOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const { message, cause } = error
@@ -50,7 +50,7 @@ export function queryOf({
   const query = new URLSearchParams()
   for (const pair of set.flatMap((text) => text.split(','))) {
     const [, name = 'level', value = ''] = PAIR.exec(pair) ?? []
-    // `level` would be all of them.
+    // `level` would set all components.
     if (name === 'level') return { problem: `--set ${pair}: must be component=level` }
     if (!LEVELS.has(value)) return unknownLevel(pair)
     query.set(name, value)
@@ -67,7 +67,7 @@ interface Printer {
   readonly warn: (line: string) => void
 }
 
-/** 1 when one of them did not do it. */
+/** 1 if any replica failed. */
 export async function askAll(
   transports: readonly AdminTransport[],
   path: string,

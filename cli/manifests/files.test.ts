@@ -1,4 +1,4 @@
-// What is said of paths and files that cannot be read.
+// Problems of paths and files that cannot be read.
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ function problemOf(path: string): string {
 }
 
 describe('readSources', () => {
-  it('reads one file, or those of a folder in order', () => {
+  it('reads one file, or the files of a folder in order', () => {
     const sub = join(folder, 'sub')
     mkdirSync(sub)
     const b = written('sub/b.yaml', 'b: 1')
@@ -47,7 +47,7 @@ describe('readSources', () => {
   })
 
   it.each([
-    ['bytes that are no text', Buffer.from('a: 1\nb: caf\xe9\nc: 1', 'latin1'), 2],
+    ['bytes that are not UTF-8', Buffer.from('a: 1\nb: caf\xe9\nc: 1', 'latin1'), 2],
     ['a character cut off at the end', Buffer.from([0x61, 0x0a, 0x0a, 0xc3]), 3],
     ['UTF-16', Buffer.from('\ufeffa: 1\n', 'utf16le'), 1],
   ])('names the line of %s', (name, content, line) => {
@@ -58,16 +58,14 @@ describe('readSources', () => {
     expect(readSources(text)).toEqual({ files: [{ path: text, text: 'a: café 漢\n' }] })
   })
 
-  it('says why there is nothing to read', () => {
+  it('reports why it cannot read a path', () => {
     expect(problemOf(join(folder, 'nothing'))).toBe('/nothing: no such file or folder')
     symlinkSync('/nowhere/gw.yaml', join(folder, 'link.yaml'))
     expect(problemOf(join(folder, 'link.yaml'))).toBe(
       '/link.yaml: the target /nowhere/gw.yaml of the link does not exist',
     )
     symlinkSync('loop.yaml', join(folder, 'loop.yaml'))
-    expect(problemOf(join(folder, 'loop.yaml'))).toBe(
-      '/loop.yaml: this link leads back to itself; let it point to a file',
-    )
+    expect(problemOf(join(folder, 'loop.yaml'))).toBe('/loop.yaml: the link points to itself; make it point to a file')
     const large = written('large.yaml', Buffer.alloc(16 * 1024 * 1024 + 1, 'a'))
     expect(problemOf(large)).toBe('/large.yaml: larger than 16777216 bytes; split it')
   })

@@ -1,4 +1,4 @@
-// The YAML files a path means: the file itself, or all of a folder, in one order on every machine.
+// The YAML files of a path: the file itself, or all files of a folder, in the same order on every machine.
 import { isUtf8 } from 'node:buffer'
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
@@ -14,10 +14,10 @@ export interface SourceFile {
 
 /** Why nothing was read. */
 export interface Unread {
-  /** All of it in one line. */
+  /** File, line and message in one line. */
   readonly problem: string
   readonly file: string
-  /** From 1; 0 when it is about the whole file. */
+  /** From 1; 0 if the problem is about the whole file. */
   readonly line: number
   readonly message: string
 }
@@ -48,7 +48,7 @@ export function isSourceName(name: string): boolean {
   return EXTENSIONS.some((extension) => name.endsWith(extension))
 }
 
-/** A mounted ConfigMap keeps its files, and for a while those before, in folders with such names; links lead there. */
+/** Folders of a mounted ConfigMap with its current and previous files; the links of the ConfigMap point there. */
 function isMountStore(folder: string): boolean {
   return folder.split(sep).some((name) => name.startsWith('..'))
 }
@@ -104,7 +104,7 @@ function reasonOf(path: string, error: unknown): string {
     return target === undefined ? 'no such file or folder' : `the target ${target} of the link does not exist`
   }
   if (code === 'EACCES') return 'permission denied'
-  if (code === 'ELOOP') return 'this link leads back to itself; let it point to a file'
+  if (code === 'ELOOP') return 'the link points to itself; make it point to a file'
   if (code === 'ENOTDIR') return 'no such file or folder: a part of the path is a file'
   return error instanceof Error ? error.message : String(error)
 }
@@ -113,7 +113,7 @@ function linkTarget(path: string): string | undefined {
   try {
     return readlinkSync(path)
   } catch {
-    // No link: then nothing is there.
+    // Not a link: nothing exists at the path.
     return undefined
   }
 }

@@ -1,4 +1,4 @@
-// What the API server says of a value, with an example of what it wants: a pattern alone helps nobody. Pure.
+// Adds an example of a valid value to the messages of the API server: a pattern alone is hard to read. Pure.
 
 interface Hinted {
   readonly path: string
@@ -6,7 +6,7 @@ interface Hinted {
   readonly meant?: string
 }
 
-/** By what the pattern holds; the first one counts. */
+/** By a part of the pattern; the first match applies. */
 const EXAMPLES: readonly (readonly [part: string, example: string])[] = [
   ['(h|m|s|ms)', 'write a duration such as 500ms, 10s or 1h30m'],
   ['https?://', 'write an origin such as https://shop.example or https://*.shop.example, without a path'],
@@ -20,7 +20,7 @@ const EXAMPLES: readonly (readonly [part: string, example: string])[] = [
 ]
 const PATTERN = /should match '(.*)'$/s
 const NOT_TEXT = /must be of type string: "(?:integer|number|boolean)"$/
-/** The rule could not even be evaluated: the value is malformed, which another message names. */
+/** The rule could not be evaluated: the value is malformed, which another message reports. */
 const NOT_EVALUATED = / evaluating rule: /
 
 export function withHints<T extends Hinted>(problems: readonly T[]): T[] {

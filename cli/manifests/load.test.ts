@@ -16,18 +16,18 @@ function problems(...texts: string[]): string[] {
 }
 
 describe('loadManifests', () => {
-  it('gives objects with namespace and defaults', () => {
+  it('returns objects with namespace and defaults', () => {
     const { objects, problems } = load(BACKEND)
     expect(problems).toEqual([])
     expect(objects).toMatchObject([{ kind: 'GwBackend', metadata: { name: 'a', namespace: 'default' } }])
   })
 
-  it('leaves objects of the cluster without a namespace', () => {
+  it('leaves cluster-scoped objects without a namespace', () => {
     const text = 'apiVersion: v1\nkind: Namespace\nmetadata: { name: n }\n'
     expect(load(text).objects[0]?.metadata).toEqual({ name: 'n' })
   })
 
-  it('takes lists apart, with places inside them', () => {
+  it('splits lists, with the positions of their items', () => {
     const item =
       '{ apiVersion: gw.dev/v1alpha1, kind: GwBackend, metadata: { name: X }, spec: { static: { host: h, port: 80 } } }'
     const list = `apiVersion: v1\nkind: List\nitems:\n- ${item.replace('X', 'a')}\n- ${item.replace('X', 'b').replace('80', '0')}\n`
@@ -37,7 +37,7 @@ describe('loadManifests', () => {
     expect(loaded.locate({ kind: 'GwBackend', namespace: 'default', name: 'a' }, 'spec')).toMatchObject({ line: 4 })
   })
 
-  it('takes lists of a kind apart', () => {
+  it('splits lists of one kind', () => {
     const list = `apiVersion: v1\nkind: SecretList\nitems: [{ apiVersion: v1, kind: Secret, metadata: { name: s } }]\n`
     expect(load(list).objects).toMatchObject([{ kind: 'Secret' }])
   })
@@ -65,7 +65,7 @@ spec: { controllerName: example.com/other }
     )
   })
 
-  it('reports what is no manifest', () => {
+  it('reports documents that are not manifests', () => {
     expect(problems('kind: A\nmetadata: { name: x }')).toEqual([
       '0.yaml:1 apiVersion: apiVersion is missing or not a string',
     ])
@@ -84,7 +84,7 @@ spec: { controllerName: example.com/other }
     ])
   })
 
-  it('reports two objects of one name that differ, and takes equal ones once', () => {
+  it('reports different objects with the same name, and loads equal ones once', () => {
     expect(problems(BACKEND, BACKEND.replace('80', '81'))).toEqual([
       '1.yaml:3 metadata.name: GwBackend default/a is already defined in 0.yaml:1',
     ])
@@ -94,7 +94,7 @@ spec: { controllerName: example.com/other }
     expect(problems(BACKEND, BACKEND.replace('name: a', 'name: a, namespace: b'))).toEqual([])
   })
 
-  it('encodes stringData of Secrets, which wins over data', () => {
+  it('encodes stringData of Secrets, which overrides data', () => {
     const text =
       'apiVersion: v1\nkind: Secret\nmetadata: { name: s }\ndata: { a: eA==, b: eQ== }\nstringData: { b: z }\n'
     const [secret] = load(text).objects
@@ -121,7 +121,7 @@ spec: { controllerName: example.com/other }
     expect(load('apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: x }').objects).toHaveLength(1)
   })
 
-  it('knows no place for objects of nowhere', () => {
+  it('has no position for an object that is not in the files', () => {
     expect(load(BACKEND).locate({ kind: 'GwBackend', namespace: 'other', name: 'a' }, 'spec')).toBeUndefined()
   })
 })

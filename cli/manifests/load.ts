@@ -14,9 +14,9 @@ import type { SourceFile } from './files.ts'
 export interface LoadedManifests {
   readonly objects: readonly KubeObject[]
   readonly problems: readonly FileProblem[]
-  /** Objects that are there and have errors; they are not among `objects`. */
+  /** Objects that have errors; they are not among `objects`. */
   readonly refused: readonly ObjectName[]
-  /** Where a field of an object stands; undefined for objects that are not of these files. */
+  /** The position of a field of an object; undefined for objects that are not in these files. */
   locate(object: ObjectName, path: string): FileProblem | undefined
 }
 
@@ -65,7 +65,7 @@ export function loadManifests(files: readonly SourceFile[]): LoadedManifests {
   }
 }
 
-/** In a cluster the controller makes the class; manifests need not repeat it. */
+/** In a cluster the controller creates the class; manifests need not have it. */
 function withOwnClass(objects: readonly KubeObject[]): readonly KubeObject[] {
   const isUsed = objects.some((one) => one.kind === 'Gateway' && classNameOf(one) === OWN_CLASS.metadata.name)
   const isThere = objects.some(
@@ -79,7 +79,7 @@ function classNameOf(gateway: KubeObject): unknown {
   return isRecord(spec) ? spec['gatewayClassName'] : undefined
 }
 
-/** A `List` of any kind is its items. */
+/** Replaces a `List` of any kind with its items. */
 function expandList(document: LocatedDocument): LocatedDocument[] {
   const { value } = document
   if (!isRecord(value) || !Array.isArray(value['items']) || !String(value['kind']).endsWith('List')) return [document]
@@ -110,7 +110,7 @@ function readObject(document: LocatedDocument, seen: Map<string, Seen>): Found {
   if (hasErrors) return { refused: name, problems }
   const former = seen.get(keyOf(name))
   if (former !== undefined) {
-    // Samples and charts repeat what they share; the same thing twice is no mistake.
+    // Samples and charts repeat shared objects; two equal objects are not a mistake.
     if (isDeepStrictEqual(former.object, object)) return { problems }
     const { file, line } = former.document.start
     const message = `${kind} ${fullName(name)} is already defined in ${file}:${line}`
@@ -145,7 +145,7 @@ function shapeProblem(value: unknown): PathProblem | undefined {
   return { path: 'metadata.name', message: 'metadata.name is missing or not a string' }
 }
 
-/** Kinds that Gw does not read have no effect; those of a group that it knows do not exist. */
+/** A kind that Gw does not read has no effect; an unknown kind of a known group is an error. */
 function schemaProblems(value: Json): readonly PathProblem[] {
   if (isKnownKind(value)) return withHints(validateObject(value).problems)
   const [apiVersion, kind] = [String(value['apiVersion']), String(value['kind'])]
@@ -156,7 +156,7 @@ function schemaProblems(value: Json): readonly PathProblem[] {
   return message === undefined ? [] : [{ path: 'kind', message, severity: 'warning', reason: 'NotRead' }]
 }
 
-/** What the API server does when a namespaced manifest names no namespace; Secrets get their stringData encoded. */
+/** As the API server does: adds the namespace `default` to a namespaced manifest without one, encodes stringData. */
 function withNamespace(value: Json, kind: string): KubeObject {
   const metadata = isRecord(value['metadata']) ? value['metadata'] : {}
   const namespaced = CLUSTER_SCOPED.has(kind) ? metadata : { namespace: DEFAULT_NAMESPACE, ...metadata }

@@ -1,4 +1,4 @@
-// Which routes are told, and where.
+// Which routes are reported, and at which position.
 import { describe, expect, it } from 'vitest'
 import { loadManifests } from './load.ts'
 import { lostParents } from './lost-parents.ts'
@@ -24,7 +24,7 @@ const lost = (...texts: readonly string[]): string[] =>
   )
 
 describe('lostParents', () => {
-  it('names the parent that is not there, at its line', () => {
+  it('reports a missing parent at its line', () => {
     expect(lost(GATEWAY, route('- {name: edge, namespace: infra}\n    - {name: edge}'))).toEqual([
       '13 warning spec.parentRefs[1]: Gateway shop/edge is not among these manifests: the route is not served there',
     ])
@@ -33,16 +33,16 @@ describe('lostParents', () => {
     ])
   })
 
-  it('names it where there is no Gateway at all as well', () => {
+  it('reports it also if there is no Gateway at all', () => {
     expect(lost(route('- {name: edge}'))).toEqual([expect.stringContaining('Gateway shop/edge is not among these')])
   })
 
-  it('says nothing of a parent that has errors of its own', () => {
+  it('does not report a parent that has errors of its own', () => {
     const broken = GATEWAY.replace('port: 80', 'port: 70000')
     expect(lost(broken, route('- {name: edge, namespace: infra}'))).toEqual([])
   })
 
-  it('says nothing of parents of other kinds', () => {
+  it('does not report parents of other kinds', () => {
     expect(lost(GATEWAY, route('- {group: "", kind: Service, name: web}'))).toEqual([])
   })
 })

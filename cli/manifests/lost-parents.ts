@@ -1,5 +1,5 @@
-// Routes that name a Gateway which the manifests do not have. In a cluster such a route has no status at all, as nobody
-// is responsible for it; here a warning.
+// Reports routes that name a Gateway which is not among the manifests. In a cluster such a route has no status, because
+// no controller is responsible for it; here it causes a warning.
 import { isRecord } from '#api/json.ts'
 import type { FileProblem } from '#api/source/document.ts'
 import type { KubeObject } from '#operator/translate/kube.ts'
@@ -10,7 +10,7 @@ const PARENTS: ReadonlySet<string> = new Set(['Gateway', 'ListenerSet'])
 const ROUTES: ReadonlySet<string> = new Set(['HTTPRoute', 'GRPCRoute', 'TCPRoute', 'TLSRoute'])
 
 export function lostParents(loaded: LoadedManifests): FileProblem[] {
-  // One with errors is there as well: its errors say why it serves nothing.
+  // A Gateway with errors counts too: its own errors report why it serves nothing.
   const parents = new Set([
     ...loaded.objects.filter(({ kind }) => PARENTS.has(kind)).map((one) => keyOf(one.kind, nameOf(one))),
     ...loaded.refused.map((one) => keyOf(one.kind, one)),
@@ -33,7 +33,7 @@ function lostOf(route: KubeObject, parents: ReadonlySet<string>, loaded: LoadedM
   })
 }
 
-/** Of any route; the schema has accepted it. */
+/** The parents of any route; the schema has accepted it. */
 function parentRefsOf({
   spec,
 }: KubeObject & { readonly spec?: unknown }): readonly Readonly<Record<string, unknown>>[] {

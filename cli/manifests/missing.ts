@@ -1,4 +1,4 @@
-// Problems about objects that are not among the manifests: part of them may be elsewhere, as in another repository.
+// Problems about objects that are not among the manifests: they may be elsewhere, such as in another repository.
 import type { FileProblem } from '#api/source/document.ts'
 import type { LoadedManifests } from './load.ts'
 
@@ -9,7 +9,7 @@ const MISSING = new RegExp(
   `\\b(${KINDS}) (?:([^\\s/]+)/)?([^\\s/;,]+) not found|\\bthere is no (${KINDS}) ([^\\s/]+)/([^\\s/;,]+)`,
   'i',
 )
-/** What follows from an object that is not here, and does not name it. */
+/** Problems that a missing object causes, and that do not name it. */
 const CONSEQUENCES: readonly RegExp[] = [
   /is not attached to any Gateway/,
   /^no entry of caCertificateRefs contains a certificate/,
@@ -18,7 +18,7 @@ const CONSEQUENCES: readonly RegExp[] = [
 /** A ReferenceGrant is in the namespace of the other object. */
 const REASONS: ReadonlySet<string | undefined> = new Set(['RefNotPermitted'])
 
-/** Errors that objects elsewhere would mend become warnings. */
+/** Errors that objects elsewhere would fix become warnings. */
 export function withoutMissing(problems: readonly FileProblem[], loaded: LoadedManifests): FileProblem[] {
   return problems.map((problem) =>
     problem.severity === 'error' && isAboutMissing(problem, loaded) ? { ...problem, severity: 'warning' } : problem,
@@ -30,7 +30,7 @@ function isAboutMissing({ reason, message }: FileProblem, { objects }: LoadedMan
   const match = MISSING.exec(message)
   if (match === null) return false
   const [kind, namespace, name] = match[1] === undefined ? match.slice(4) : match.slice(1)
-  // One that is here, and is not what it should be.
+  // The object exists here and is invalid.
   return !objects.some(
     (one) =>
       one.kind.toLowerCase() === kind?.toLowerCase() &&

@@ -1,5 +1,5 @@
-// Policies that say something in vain, because an older one says the same of the same target. In a cluster the status
-// of the policy tells; here a warning.
+// Reports policies without effect, because an older policy sets the same field for the same target. In a cluster the
+// status of the policy reports it; here it is a warning.
 import type { FileProblem } from '#api/source/document.ts'
 import type { Translation } from '#operator/translate/translation.ts'
 import type { LoadedManifests } from './load.ts'

@@ -1,11 +1,11 @@
-// A second translation of manifests: what did not change is the same object.
+// A second translation of manifests keeps unchanged objects.
 import { expect, it } from 'vitest'
 import type { KubeObject } from '#operator/translate/kube.ts'
 import { manifestTranslator } from './translator.ts'
 
 const CONTROLLER = 'gw.dev/controller'
 
-/** Read anew each time, as from files. */
+/** New objects each time, as if read from files. */
 function manifests(hostname: string): KubeObject[] {
   const route = (name: string, host: string): object => ({
     apiVersion: 'gateway.networking.k8s.io/v1',
@@ -34,7 +34,7 @@ function manifests(hostname: string): KubeObject[] {
   return objects as unknown as KubeObject[]
 }
 
-it('keeps what did not change', () => {
+it('keeps unchanged objects', () => {
   const translate = manifestTranslator({ controllerName: CONTROLLER, className: 'gw', clusterDomain: 'cluster.local' })
   const configOf = (hostname: string) =>
     translate(manifests(hostname)).translation.perGateway.get('default/web')?.config

@@ -1,5 +1,5 @@
-// Translates the manifests of a path again and again: objects that say the same as last time stay the same ones, so
-// that a changed file costs what it changed. Loaded only by commands that translate.
+// Translates the manifests of a path repeatedly. Equal objects keep their identity, so a small change costs little.
+// Loaded only by commands that translate.
 import { isDeepStrictEqual } from 'node:util'
 import type { KubeObject } from '#operator/translate/kube.ts'
 import { groupOf, keyOf } from '#operator/translate/object-ref.ts'

@@ -1,4 +1,4 @@
-// What is said of a kind that a group of ours does not have: the kind or the version that was probably meant.
+// The message for an unknown kind of a known group: it suggests the kind or the version that was probably meant.
 import { nearestName } from '#api/nearest.ts'
 import { KINDS } from '#api/validate/kinds/register.gen.ts'
 
@@ -22,7 +22,7 @@ export function unknownKind(apiVersion: string, kind: string): string {
   return `${what}; ${nearest === undefined ? `known here: ${names.join(', ')}` : `did you mean ${nearest}?`}`
 }
 
-/** What to write for a kind without apiVersion; undefined for kinds of others. */
+/** The apiVersion to write for a kind without one; undefined for kinds of other groups. */
 export function apiVersionOf(kind: unknown): string | undefined {
   return KNOWN.find((one) => one.kind === kind)?.apiVersion
 }

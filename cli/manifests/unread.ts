@@ -1,5 +1,5 @@
-// Kinds that Gw does not read. Those that run and describe programs stand beside routes in many folders, and nobody
-// expects Gw to read them; what looks like routing, or belongs to another program, is named.
+// Kinds that Gw does not read. Manifests that run programs are beside routes in many folders: they are ignored without
+// a message. Kinds that look like routing, or belong to another program, cause a warning.
 const SILENT_GROUPS: ReadonlySet<string> = new Set([
   '',
   'admissionregistration.k8s.io',
@@ -24,7 +24,7 @@ const CURES: ReadonlyMap<string, string> = new Map([
   ['IngressClass', 'replace it with a GatewayClass'],
 ])
 
-/** undefined: nobody would expect it to be read. */
+/** undefined: users do not expect Gw to read this kind. */
 export function unreadKind(apiVersion: string, kind: string): string | undefined {
   const group = apiVersion.includes('/') ? (apiVersion.split('/', 1)[0] ?? '') : ''
   if (SILENT_GROUPS.has(group) || SILENT_KINDS.has(kind)) return undefined

@@ -1,15 +1,15 @@
-// The admin server of one proxy, over any stream of bytes that leads there: a socket of this machine today, a port that
-// the Kubernetes API server forwards as soon as there is a transport for it. Knows neither.
+// A client of the admin server of one proxy, over any stream of bytes: a socket of this machine, or a port that the
+// Kubernetes API server forwards. It does not depend on the kind of transport.
 import { request, type IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 
-/** The way to one admin server. */
+/** Opens streams to one admin server. */
 export interface AdminTransport {
-  /** As users call the proxy: an address, or `pod.namespace`. */
+  /** Name of the proxy for users: an address, or `pod.namespace`. */
   readonly label: string
-  /** For the server; undefined: it wants none, as far as anybody knows. Rejects like `open`. */
+  /** The token for the server; undefined: none is known, and the server may require none. Rejects like `open`. */
   token?(): Promise<string | undefined>
-  /** One stream for one request. Rejects with an error whose message says why there is none. */
+  /** Opens a stream for one request. Rejects with the reason if it cannot. */
   open(): Promise<Duplex>
 }
 
@@ -33,8 +33,8 @@ export class AdminClient {
   }
 
   /**
-   * As `ask`, for an answer that lasts: only its head has a deadline. `signal` ends it.
-   * @throws {Error} that names the proxy, when there is no answer.
+   * As `ask`, for a response without an end: only its head has a deadline. `signal` ends it.
+   * @throws {Error} that names the proxy, if it returns no response
    */
   async open(method: 'GET' | 'POST', path: string, signal: AbortSignal): Promise<AdminStream> {
     try {
@@ -52,7 +52,7 @@ export class AdminClient {
       call.end()
       const response = await promise.finally(() => clearTimeout(timer))
       response.setEncoding('utf8')
-      // The encoding makes texts of the chunks.
+      // The encoding makes the chunks strings.
       return { status: response.statusCode ?? 0, chunks: response as AsyncIterable<string> }
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
@@ -60,7 +60,7 @@ export class AdminClient {
     }
   }
 
-  /** @throws {Error} that names the proxy, when there is no answer. */
+  /** @throws {Error} that names the proxy, if it returns no response */
   async ask(method: 'GET' | 'POST', path: string): Promise<AdminAnswer> {
     try {
       const headers = await this.#headers()
@@ -82,14 +82,14 @@ export class AdminClient {
     }
   }
 
-  /** The admin server answers to the names of this machine only: a forwarded port is one. */
+  /** The admin server accepts only host names of this machine, also through a forwarded port. */
   async #headers(): Promise<Record<string, string>> {
     const token = await this.#transport.token?.()
     return { host: 'localhost', ...(token !== undefined && { authorization: `Bearer ${token}` }) }
   }
 }
 
-/** An answer whose body comes as it is made. */
+/** A response whose body arrives as the server writes it. */
 export interface AdminStream {
   readonly status: number
   /** UTF-8. */

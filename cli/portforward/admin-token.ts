@@ -1,5 +1,5 @@
-// The token that `gw proxy` shows to an admin server: from the environment, or from the file that a proxy on this
-// machine, or in this container, left for it. No token is no mistake: `gw run` wants none.
+// The token that `gw proxy` sends to an admin server: from the environment, or from the file that a proxy on this
+// machine, or in this container, wrote. A missing token is not an error: `gw run` requires no token.
 import { readFile } from 'node:fs/promises'
 import { ADMIN_TOKEN_VARIABLE, adminTokenFile } from '#api/admin/token-file.ts'
 
@@ -10,14 +10,14 @@ export interface Address {
 
 const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '::1'])
 
-/** @throws {Error} when there is a file that cannot be read. */
+/** @throws {Error} if the file exists but cannot be read */
 export async function localToken(
   { host, port }: Address,
   environment: NodeJS.ProcessEnv = process.env,
 ): Promise<string | undefined> {
   const given = environment[ADMIN_TOKEN_VARIABLE]?.trim()
   if (given !== undefined && given !== '') return given
-  // The token of a proxy here is nothing for a server elsewhere.
+  // Never send the token of a proxy on this machine to a server on another machine.
   if (!LOOPBACK.has(host)) return undefined
   try {
     return (await readFile(adminTokenFile(port), 'utf8')).trim()

@@ -1,4 +1,4 @@
-// The way to an admin server of this machine.
+// Connects to an admin server of this machine.
 import { connect, type Socket } from 'node:net'
 import type { AdminTransport } from './admin-client.ts'
 import { localToken, type Address } from './admin-token.ts'
@@ -29,7 +29,7 @@ function opened(socket: Socket): Promise<Socket> {
     socket.once('connect', () => {
       clearTimeout(timer)
       socket.off('error', reject)
-      // The request that uses it listens for itself; until then nothing may throw.
+      // The request that uses the socket adds its own listener; until then no error may be thrown.
       socket.on('error', () => undefined)
       resolve(socket)
     })

@@ -1,4 +1,4 @@
-// The way to a port of a pod: the Kubernetes API server forwards it. Which pods, their labels say.
+// Connects to a port of pods, selected by their labels. The Kubernetes API server forwards the port.
 import { PassThrough, Duplex } from 'node:stream'
 import { CoreV1Api, type KubeConfig, PortForward } from '@kubernetes/client-node'
 import { loadKubeConfig } from '#api/kube/kube-config.ts'
@@ -10,7 +10,7 @@ export interface PodSelection {
   readonly port: number
 }
 
-/** One for each running pod, by name; empty when there is none. Rejects when the API server does not answer. */
+/** One transport for each running pod, sorted by name. Rejects if the API server does not answer. */
 export async function podTransports({ namespace, labelSelector, port }: PodSelection): Promise<AdminTransport[]> {
   const cluster = loadKubeConfig()
   if ('problem' in cluster) throw new Error(cluster.problem)

@@ -1,4 +1,4 @@
-// Which proxies a command talks to. Pure: mistakes are values.
+// The proxies that a command connects to. Pure: mistakes are values.
 import type { AdminTransport } from './admin-client.ts'
 import { addressOf, localTransport } from './local-transport.ts'
 

@@ -29,7 +29,7 @@ function dumpOf(parts: { services?: unknown; backends?: unknown }): Dump {
     version: {},
     settings: {},
   })
-  return { ...empty, ...parts } as Dump // tests write only what rows are made of
+  return { ...empty, ...parts } as Dump // tests write only the parts that rows use
 }
 
 const DUMP = dumpOf({
@@ -67,7 +67,7 @@ const DUMP = dumpOf({
 })
 
 describe('endpoints of a dump', () => {
-  it('are rows, sorted, used ones only', () => {
+  it('are sorted rows of the used endpoints', () => {
     const rows = endpointRows(DUMP, false).map((row) => cellsOf(row, 1800))
     expect(table(BACKEND_HEAD, rows)).toBe(
       [
@@ -80,7 +80,7 @@ describe('endpoints of a dump', () => {
     )
   })
 
-  it('are all of them when asked for', () => {
+  it('include unused ones with `all`', () => {
     const rows = endpointRows(DUMP, true).map((row) => cellsOf(row, 9000))
     expect(rows.map((cells) => [cells[3], cells[4], cells[6]])).toEqual([
       ['127.0.0.1:80', '1.00', ''],
@@ -106,11 +106,11 @@ describe('names', () => {
 })
 
 describe('tables', () => {
-  it('do not let names steer the terminal', () => {
+  it('escape control characters in names', () => {
     expect(table(['A'], [['x\u001b[31m\n']])).toBe('A\nx\\x1b[31m\\n\n')
   })
 
-  it('summarise nothing as heads alone', () => {
+  it('of an empty configuration have only heads', () => {
     expect(summaryOf(dumpOf({})).split('\n')).toHaveLength(8)
   })
 })

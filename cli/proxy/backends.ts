@@ -78,7 +78,7 @@ function row(
   }
 }
 
-/** The dump's own words; what is not a number in them counts as nothing. */
+/** The fields of the dump; a value that is not a number counts as 0. */
 function infoOf(value: unknown): Partial<Info> | undefined {
   const { health, totalRequests, requestLatency, evictedUntil } = fieldsOf(value)
   return {
@@ -89,7 +89,7 @@ function infoOf(value: unknown): Partial<Info> | undefined {
   }
 }
 
-/** Drops what every pod has in front, and the namespace that the row has anyway. */
+/** Removes the prefix that all pods have, and the namespace, which is in the row already. */
 function shortUid(uid: string, namespace: string): string {
   const pod = uid.replace(/^.*\/Pod\//, '')
   return pod.startsWith(`${namespace}/`) ? pod.slice(namespace.length + 1) : pod

@@ -47,7 +47,7 @@ function emptyHint(endpoints: number): string {
   return `${subject} received no request yet; --all shows ${endpoints === 1 ? 'it' : 'them'}`
 }
 
-/** @throws {Error} for the user to read. */
+/** @throws {Error} with a message for the user */
 async function dumpOf(flags: ConfigFlags): Promise<Dump> {
   if (flags.file !== undefined) {
     if (flags.local === true) throw new Error('--file shows a saved dump: omit --local')
@@ -75,5 +75,5 @@ function parse(text: string, from: string): Dump {
     value !== null &&
     ['binds', 'policies', 'backends', 'services'].every((name) => Object.hasOwn(value, name))
   if (!isDump) throw new Error(`${from}: is not a configuration dump`)
-  return value as Dump // its parts were looked for; what is missing further down prints as nothing
+  return value as Dump // its parts were checked; a field missing in them prints as empty
 }

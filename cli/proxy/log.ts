@@ -1,4 +1,4 @@
-// gw proxy log: reads or sets the levels of every proxy it is given; one that fails does not hinder the others.
+// gw proxy log: reads or sets the log levels of every proxy; after a failure it continues with the next one.
 import { printable } from '#api/printable.ts'
 import { printError, printLine, reasonText } from '../output.ts'
 import { AdminClient } from '../portforward/admin-client.ts'

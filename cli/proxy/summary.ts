@@ -1,4 +1,4 @@
-// A configuration dump as a few tables: what listens, what is routed where, and which policies are in force. Pure.
+// A configuration dump as tables: listeners, routes, backends and active policies. Pure.
 import { givenName, givenReference } from './given-names.ts'
 import { fieldsOf, type Dump } from './backends.ts'
 import { table } from './table.ts'
@@ -53,7 +53,7 @@ export function summaryOf(dump: Dump): string {
   return parts.join('\n')
 }
 
-/** TLS listeners are an object with the protocol as its one name. */
+/** The protocol of a TLS listener is an object whose only key is the protocol. */
 function protocolOf({ protocol }: Listener): string {
   return typeof protocol === 'string' ? protocol : (Object.keys(fieldsOf(protocol))[0] ?? '')
 }

@@ -2,7 +2,7 @@
 
 import { printable } from '#api/printable.ts'
 
-/** With a newline at the end; names of objects reach the terminal, so nothing in them may steer it. */
+/** With a newline at the end. Names of objects reach the terminal, so control characters in them are escaped. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [head, ...rows].map((row) => row.map(printable))
   const widths = head.map((_, column) => Math.max(...lines.map((row) => row[column]?.length ?? 0)))

@@ -9,7 +9,7 @@ function rendered(ports: readonly number[], secret?: string): Rendered {
   }
 }
 
-it('puts one configuration in front of the other', () => {
+it('puts one configuration before the other', () => {
   const { config, secrets } = joinTo(rendered([1], 'a'))(rendered([2, 3], 'b'))
   expect(config).toEqual(rendered([1, 2, 3]).config)
   expect(secrets.secrets.map(({ key }) => key)).toEqual(['a', 'b'])
@@ -29,7 +29,7 @@ it.each([[[]], [[1]]])('keeps lists and secrets that stay, after those of ports 
   })
 })
 
-it('hands on the lists themselves where the first one has none', () => {
+it('keeps the same lists if the first configuration is empty', () => {
   const second = rendered([2], 'b')
   const joined = joinTo(rendered([]))(second)
   expect(joined.config.binds).toBe(second.config.binds)

@@ -1,5 +1,5 @@
-// A configuration of the process itself in front of the one that is delivered. What stays the same from one delivery to
-// the next stays the same object: everything behind it goes by that. Pure.
+// Puts a configuration of the process itself before the delivered one. Parts that stay equal from one delivery to the
+// next stay the same objects: later steps compare by identity. Pure.
 import { LIST_NAMES } from '#api/ir/lists.ts'
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 
@@ -8,7 +8,7 @@ export interface Rendered {
   readonly secrets: RenderedSecrets
 }
 
-/** Keys of a standalone file are not those of a cluster, so the lists are simply one after the other. */
+/** Keys of a standalone file differ from those of a cluster, so the lists are joined. */
 export function joinTo(first: Rendered): (second: Rendered) => Rendered {
   const lists = LIST_NAMES.map((name) => [name, listJoiner<object>(first.config[name])] as const)
   const joinSecrets = listJoiner(first.secrets.secrets)
@@ -17,7 +17,7 @@ export function joinTo(first: Rendered): (second: Rendered) => Rendered {
     const list = joinSecrets(second.secrets.secrets)
     if (secrets?.secrets !== list) secrets = { version: 1, secrets: list }
     const joined = Object.fromEntries(lists.map(([name, join]) => [name, join(second.config[name])]))
-    // Each list has items of its own kind.
+    // Each list has items of one kind.
     return { config: { ...second.config, ...joined, version: 2 }, secrets }
   }
 }

@@ -61,7 +61,7 @@ interface Bootstrap {
   readonly rendered: Rendered | undefined
 }
 
-/** Settings of the process, and what rawConfig adds to the configuration. */
+/** Settings of the process, and the configuration that rawConfig adds. */
 async function loadBootstrap(path: string | undefined): Promise<Bootstrap | { readonly problem: string }> {
   const { loadStandalone } = await import('#proxy/config/standalone/load.ts')
   const text = path === undefined ? 'config: {}\n' : readText(path)
@@ -82,7 +82,7 @@ function readText(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8')
   } catch {
-    // Said by the caller, with the path.
+    // The caller reports it, with the path.
     return undefined
   }
 }

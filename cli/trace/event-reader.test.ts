@@ -17,12 +17,12 @@ function read(chunks: readonly string[]): { events: string[]; ready: number } {
 }
 
 describe('EventReader', () => {
-  it('reads lines of JSON, the last one with or without its end', () => {
+  it('reads lines of JSON, the last one with or without a newline', () => {
     expect(read([EVENTS.join('\n')]).events).toEqual(EVENTS)
     expect(read([`${EVENTS.join('\r\n')}\r\n\r\n`]).events).toEqual(EVENTS)
   })
 
-  it('reads server-sent events, however they are cut', () => {
+  it('reads server-sent events split at any position', () => {
     const text = `: ready\n\n: keepalive\n\ndata: ${EVENTS[0]}\n\ndata:${EVENTS[1]}\n\n`
     assert(
       property(array(nat({ max: text.length })), (cuts) => {
@@ -38,7 +38,7 @@ describe('EventReader', () => {
     ['{"message":null}', 'line 1 is not an event of a trace'],
     ['[]', 'line 1 is not an event of a trace'],
     ['x'.repeat(64 * 1024 * 1024 + 1), 'line 1 is too long for an event'],
-  ])('refuses %.20s', (text, problem) => {
+  ])('rejects %.20s', (text, problem) => {
     expect(() => read([text])).toThrow(problem)
   })
 })

@@ -1,22 +1,22 @@
-// Events of a trace from text that arrives in pieces: lines of JSON, or server-sent events. Bounded: a line that
-// never ends is an error.
+// Reads the events of a trace from text that arrives in pieces: lines of JSON, or server-sent events. A line that is
+// too long is an error.
 import type { components } from '#api/admin/types.gen.ts'
 
 export type TraceEvent = components['schemas']['TraceEvent']
 
 export interface EventLine {
   readonly event: TraceEvent
-  /** As it came, one line of JSON. */
+  /** The original line of JSON. */
   readonly json: string
 }
 
-/** A recorded body of the largest usual buffer (2 MiB) as base64, and room for more. */
+/** Room for a recorded body of the largest usual buffer (2 MiB) as base64, and more. */
 const LINE_CHARACTERS_MAX = 64 * 1024 * 1024
 
 export class EventReader {
   readonly #onEvent: (line: EventLine) => void
   readonly #onReady: () => void
-  /** Pieces of the line that is not complete yet: joined once, however many there are. */
+  /** Pieces of the incomplete line: they are joined once. */
   #pieces: string[] = []
   #characters = 0
   #lines = 0
@@ -26,7 +26,7 @@ export class EventReader {
     this.#onReady = onReady
   }
 
-  /** @throws {Error} with the number of the line that is not part of a trace. */
+  /** @throws {Error} with the number of a line that is not part of a trace */
   push(text: string): void {
     let start = 0
     for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', start)) {
@@ -37,7 +37,7 @@ export class EventReader {
     this.#keep(text.slice(start))
   }
 
-  /** The last line of a file may have no end. */
+  /** The last line of a file may have no newline. */
   end(): void {
     this.#takeLine()
   }
@@ -71,7 +71,7 @@ export class EventReader {
   }
 }
 
-/** Types this version does not know are shown as well. */
+/** Events of unknown types are shown too. */
 function isEvent(value: unknown): value is TraceEvent {
   if (typeof value !== 'object' || value === null || !('message' in value)) return false
   const { message } = value

@@ -1,11 +1,11 @@
-// A trace of a running proxy: the stream of its admin server, and the request that curl sends meanwhile.
+// A trace of a running proxy: the stream of its admin server, and the request that curl sends.
 import { spawn } from 'node:child_process'
 import type { EventLine } from './event-reader.ts'
 import { EventReader } from './event-reader.ts'
 import { AdminClient, type AdminTransport } from '../portforward/admin-client.ts'
 import type { Injection } from './plan.ts'
 
-/** After curl's end, for the rest of the trace. */
+/** Time for the rest of the trace after curl has exited. */
 const REST_MS_MAX = 5000
 const ERROR_CHARACTERS_MAX = 4096
 
@@ -17,7 +17,7 @@ export interface LiveTrace {
   readonly onEvent: (line: EventLine) => void
 }
 
-/** Resolves when the traced request is over. @throws {Error} with the reason when there is no whole trace. */
+/** Resolves when the traced request is over. @throws {Error} with the reason if the trace is incomplete */
 export async function traceLive(trace: LiveTrace): Promise<void> {
   const { expression, injection } = trace
   const query = expression === undefined ? '' : `?expression=${encodeURIComponent(expression)}`
@@ -46,7 +46,7 @@ export async function traceLive(trace: LiveTrace): Promise<void> {
   await sender.ended()
 }
 
-/** Curl beside the stream: what becomes of one ends the other. */
+/** Curl and the stream: when one fails, the other ends. */
 class Sender {
   /** The stream has events. */
   isTraced = false
@@ -72,13 +72,13 @@ class Sender {
     )
   }
 
-  /** @throws {Error} when curl failed. */
+  /** @throws {Error} if curl failed */
   async ended(): Promise<void> {
     await this.#sending
     if (this.#failure !== undefined) throw this.#failure
   }
 
-  /** The stream broke: the reason for the user, once curl is gone. */
+  /** The stream failed: returns the reason for the user, after curl has exited. */
   async reasonOf(error: unknown): Promise<unknown> {
     this.#stop.abort()
     await this.#sending
@@ -95,7 +95,7 @@ class Sender {
     clearTimeout(this.#timer)
   }
 
-  /** The request is over for the client: its trace must end soon, or it never began. */
+  /** The request is over for the client: its trace ends soon, or never began. */
   #giveUpIn(ms: number): void {
     if (this.#isStreamOver) return
     this.#timer = setTimeout(() => {
@@ -114,12 +114,12 @@ async function refusal(status: number, chunks: AsyncIterable<string>): Promise<s
   return `the admin server returned ${status}: ${text.slice(0, ERROR_CHARACTERS_MAX).trim()}`
 }
 
-/** @throws {Error} when curl cannot be run or fails. */
+/** @throws {Error} if curl cannot be run or fails */
 async function send({ args, authority, port }: Injection, signal: AbortSignal): Promise<void> {
   const quiet = ['--silent', '--show-error', '--output', '/dev/null']
   const curl = spawn('curl', [...quiet, ...args, '--connect-to', `${authority}:127.0.0.1:${port}`], {
     stdio: ['ignore', 'ignore', 'inherit'],
-    // The request goes to the listener, whatever proxy the environment names.
+    // The request goes to the listener, not to a proxy of the environment.
     env: { ...process.env, NO_PROXY: '*', no_proxy: '*' },
     signal,
   })

@@ -36,7 +36,7 @@ describe('planTrace', () => {
     [{ local: true, adminAddr: '15000' }, [], '--admin-addr 15000: must be host:port'],
     [{ local: true, adminAddr: 'a:65536' }, [], 'must be host:port'],
     [{ local: true, port: 8080 }, [], '--port requires a request to send'],
-    [{ local: true }, ['http://a'], 'needs --port'],
+    [{ local: true }, ['http://a'], 'requires --port'],
     [{ local: true, port: 1 }, ['-X', 'http://a'], '-X: the first argument after -- must be'],
     [{ local: true, port: 1 }, ['http://'], 'http://: is not a URL'],
     [{ local: true, port: 1 }, ['http://a', 'http://b'], 'the same host and port: a:80, b:80'],
@@ -44,7 +44,7 @@ describe('planTrace', () => {
     [{ file: 'x', expression: 'true' }, [], 'omit --expression'],
     [{ file: 'x', port: 1 }, [], 'omit --port'],
     [{ file: 'x' }, ['http://a'], 'omit --port and the URL'],
-  ])('%j %j is a mistake', (flags, request, problem) => {
+  ])('rejects %j %j', (flags, request, problem) => {
     expect(plan(flags, ...request)).toEqual({ problem: expect.stringContaining(problem) })
   })
 })

@@ -1,4 +1,4 @@
-// What gw proxy trace is asked to do, from its flags. Pure: mistakes are values.
+// The plan of gw proxy trace, from its flags. Pure: mistakes are values.
 import type { AdminTransport } from '../portforward/admin-client.ts'
 import { transportsOf } from '../portforward/targets.ts'
 
@@ -57,7 +57,7 @@ function planRequest(port: number | undefined, request: readonly string[]): Plan
   if (request.length === 0) {
     return port === undefined ? undefined : { problem: '--port requires a request to send: add -- and its URL' }
   }
-  if (port === undefined) return { problem: 'sending a request needs --port, the port of the listener' }
+  if (port === undefined) return { problem: 'a URL requires --port, the port of the listener' }
   const [first = ''] = request
   if (!WEB_URL.test(first))
     return { problem: `${first}: the first argument after -- must be a http:// or https:// URL` }
@@ -72,7 +72,7 @@ function planRequest(port: number | undefined, request: readonly string[]): Plan
   return { args: request, authority, port }
 }
 
-/** What follows an option is its value, such as a referrer. */
+/** The argument after an option is its value, such as a referrer. */
 function urlsOf(request: readonly string[]): string[] {
   return request.filter((text, i) => WEB_URL.test(text) && (i === 0 || request[i - 1]?.startsWith('-') !== true))
 }

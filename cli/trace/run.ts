@@ -1,4 +1,4 @@
-// gw proxy trace: prints the events of one request as they come, as lines of JSON or as a table.
+// gw proxy trace: prints the events of one request as they arrive, as lines of JSON or as a table.
 import { printable, printableJson } from '#api/printable.ts'
 import { printError, printLine, reasonText } from '../output.ts'
 import { createReadStream } from 'node:fs'
@@ -26,7 +26,7 @@ export async function traceCommand(flags: TraceFlags, request: readonly string[]
     return 1
   }
   if (printer.isComplete) return 0
-  printError(printer.count === 0 ? 'there are no events' : 'the trace ends before its request ends')
+  printError(printer.count === 0 ? 'the trace has no events' : 'the trace ends before the end of the request')
   return 1
 }
 
@@ -47,7 +47,7 @@ async function follow(plan: TracePlan, printer: Printer): Promise<void> {
 
 class Printer {
   count = 0
-  /** The request's end was among the events. */
+  /** Whether the end of the request was among the events. */
   isComplete = false
   readonly #isRaw: boolean
 
@@ -67,7 +67,7 @@ class Printer {
   }
 }
 
-/** Since the request began. */
+/** Milliseconds since the request began. */
 function millisecondsOf({ eventEnd }: EventLine['event']): string {
   return (eventEnd / 1000).toFixed(1)
 }

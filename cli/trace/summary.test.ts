@@ -7,7 +7,7 @@ const event = (message: object, scope?: string[]): TraceEvent => ({
   eventEnd: 1,
   severity: 'info',
   ...(scope && { scope }),
-  // Tests use messages of other versions as well.
+  // Tests also use messages of other versions.
   message: message as TraceEvent['message'],
 })
 
@@ -87,17 +87,17 @@ describe('summaryOf', () => {
     expect([labelOf(event(message)), summaryOf(event(message))]).toEqual([label, summary])
   })
 
-  it('puts the scope before it', () => {
+  it('puts the scope before the summary', () => {
     expect(summaryOf(event({ type: 'backendCallStart', target: 'a:1' }, ['mcp', 'one']))).toBe('mcp > one: a:1')
   })
 
-  it('is cut at 160 characters', () => {
+  it('limits it to 160 characters', () => {
     const of = (length: number): string => summaryOf(event({ type: 'requestSnapshot', stage: 'x'.repeat(length) }))
     expect(of(160)).toBe('x'.repeat(160))
     expect(of(161)).toBe(`${'x'.repeat(159)}…`)
   })
 
-  it('cannot steer the terminal', () => {
+  it('escapes control characters', () => {
     const summary = summaryOf(event({ type: 'cel', expr: '\u001b[2J\r\n\u009b\u202e', result: { value: '\u007f' } }))
     expect(summary).toBe(String.raw`\x1b[2J\r\n\x9b\u202e => \x7f`)
   })

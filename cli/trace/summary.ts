@@ -1,4 +1,4 @@
-// One line about each event. Texts of requests reach the terminal, so nothing in them may steer it.
+// One line for each event. Texts of requests reach the terminal, so control characters in them are escaped.
 import { printable } from '#api/printable.ts'
 import type { TraceEvent } from './event-reader.ts'
 
@@ -75,7 +75,7 @@ function policySelection({ phase, effectivePolicy, sources = {}, gateway, listen
   return backend === undefined ? policies : `${policies}; backend ${backend}`
 }
 
-/** `traffic/shop/limits:rl-local:shop/api` is of shop/limits; what stands on the rule needs no name. */
+/** `traffic/shop/limits:rl-local:shop/api` belongs to shop/limits; a policy of the rule itself has no name. */
 function withOrigin(field: string, keys: readonly string[]): string {
   const policies = keys.flatMap((key) => {
     const name = POLICY_KEY.exec(key)?.[1]

@@ -151,7 +151,7 @@ describe('mistakes with files', () => {
   written('mixed/b.yaml', Buffer.from([0x61, 0x0a, 0xff]))
 
   it.each([
-    ['loop-a.yaml', 'loop-a.yaml: error: this link leads back to itself; let it point to a file'],
+    ['loop-a.yaml', 'loop-a.yaml: error: the link points to itself; make it point to a file'],
     ['nothing.yaml', 'nothing.yaml: error: no such file or folder'],
     [
       join(written('a.yaml', gateways), 'b.yaml'),
@@ -177,7 +177,7 @@ describe('mistakes with files', () => {
   })
 
   it.each([
-    ['loop-a.yaml', 'loop-a.yaml: this link leads back to itself; let it point to a file'],
+    ['loop-a.yaml', 'loop-a.yaml: the link points to itself; make it point to a file'],
     ['a.yaml/b.yaml', 'a.yaml/b.yaml: no such file or folder: a part of the path is a file'],
     ['bytes.yaml', 'bytes.yaml:1: is not valid UTF-8; save the file as UTF-8'],
   ])('gw run -f %s', async (name, expected) => {
