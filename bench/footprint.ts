@@ -1,6 +1,6 @@
-// `make bench-footprint`: what one worker of the bundle takes. Processor time and time from the start to the first 200,
-// resident memory at rest, after plain load, after mixed load (bodies, connections, TLS, streams of a model) and with
-// many routes in a standalone file and in a folder of manifests, and where the memory is.
+// `make bench-footprint`: the cost of one worker of the bundle. Processor time and time from start to the first 200;
+// resident memory when idle, after plain load, after mixed load (bodies, connections, TLS, streams of a model) and with
+// many routes in a standalone file and in a folder of manifests; and the kinds of memory.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -20,7 +20,7 @@ const PORT = 19_105
 const TLS_PORT = 19_106
 const ADMIN = 19_205
 const START_MS_MAX = 60_000
-/** After the threads have given back what the start or the load took. */
+/** Time for the threads to release memory of the start or the load. */
 const REST_MS = 5000
 const MIXED_CLIENTS = 64
 const IDLE_CONNECTIONS = 500
@@ -171,7 +171,7 @@ function processorMs(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) * CLOCK_TICK_MS
 }
 
-/** 0: nobody answers. */
+/** 0: no answer. */
 function statusOf(port: number): Promise<number> {
   return new Promise((resolve) => {
     const request = plainRequest({ host: '127.0.0.1', port, agent: false }, (response) => {

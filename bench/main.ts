@@ -1,6 +1,5 @@
 // `make bench`: Gw beside nginx and haproxy in one run. Server on one processor, wrk and the upstream on another;
-// rounds are interleaved, so that a machine that gets slower does so for everybody. Prints medians and the ratios to
-// nginx.
+// rounds are interleaved, so that a slower machine affects all servers alike. Prints medians and the ratios to nginx.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus, loadavg, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -44,7 +43,7 @@ async function main(): Promise<void> {
         await load({ ...target, seconds: WARM_UP_SECONDS })
         add(contender.name, await load({ ...target, seconds }))
         const { watched } = contender
-        // The same server, warm: half the time will do.
+        // The same server, warm: half the time is enough.
         if (watched !== undefined) {
           add(watched.name, await watching(watched.url, () => load({ ...target, seconds: Math.ceil(seconds / 2) })))
         }

@@ -1,4 +1,4 @@
-// One measurement: wrk against a pinned server, with the processor time the server used for it.
+// One measurement: wrk against a pinned server, and the processor time of the server.
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -53,7 +53,7 @@ export async function watching<T>(url: string, run: () => Promise<T>): Promise<T
   const response = await fetch(url, { signal: gone.signal })
   const reader = response.body?.getReader()
   try {
-    // `: ready`: all workers look out for the request.
+    // `: ready`: all workers watch for the request.
     const first = await reader?.read()
     if (!response.ok || first?.done !== false) throw new Error(`${url} answered ${response.status}`)
     return await run()
@@ -108,7 +108,7 @@ function latency(output: string, percentile: string): number {
   return Number(value) * (unit === 'us' ? 0.001 : unit === 's' ? 1000 : 1)
 }
 
-/** User and system time of the process and all its children, as the kernel counts it. */
+/** User and system time of the process and all its children, as counted by the kernel. */
 function processorSeconds(pid: number): number {
   let ticks = 0
   for (const one of [pid, ...childrenOf(pid)]) {
@@ -126,7 +126,7 @@ function residentMiB(pid: number): number {
   return sizes.reduce((sum, size) => sum + size, 0)
 }
 
-/** Fields of /proc/PID/stat after the name, which may hold blanks: `state` is the first. */
+/** Fields of /proc/PID/stat after the name, which may have blanks: `state` is the first. */
 function statFields(pid: number): string[] {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')

@@ -9,13 +9,13 @@ export interface Contender {
   readonly command: string
   readonly args: readonly string[]
   readonly env?: Readonly<Record<string, string>>
-  /** A watcher of requests, for a second measurement with it. */
+  /** A watcher of requests, for a second measurement. */
   readonly watched?: { readonly name: string; readonly url: string }
 }
 
 export const UPSTREAM_PORT = 19_100
 
-/** Two workers would wait for the same processor. */
+/** Two workers would share one processor. */
 const NGINX_COMMON = `worker_processes 1;
 daemon off;
 error_log stderr error;
@@ -88,7 +88,7 @@ backend out
   return { name: 'haproxy', port: 19_102, command: 'haproxy', args: ['-db', '-f', file] }
 }
 
-/** Gw bundled as it is shipped (`make build`), from manifests, with everything compiled in. */
+/** The bundle that is shipped (`make build`), configured by manifests. */
 function gw(folder: string, root: string, hasAccessLog: boolean): Contender {
   const name = hasAccessLog ? 'gw, log on' : 'gw'
   const port = hasAccessLog ? 19_104 : 19_103
@@ -124,7 +124,7 @@ function gw(folder: string, root: string, hasAccessLog: boolean): Contender {
   }
 }
 
-/** Its expression looks at every request. */
+/** Its expression is evaluated for every request. */
 function watchUrl(adminPort: number): string {
   return `http://127.0.0.1:${adminPort}/debug/trace?expression=${encodeURIComponent('request.path == "/never"')}`
 }

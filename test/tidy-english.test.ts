@@ -52,6 +52,7 @@ describe('plain English', () => {
     'docs/{adr,contributing,policies}/*.md',
     'api/**/*.{ts,yaml}',
     'cli/**/*.ts',
+    'bench/**/*.ts',
     'proxy/**/*.ts',
     'codegen/**/*.ts',
     'hack/**/*.ts',

@@ -1,5 +1,5 @@
-// Follows statuses as a user's tools do: a watch that counts the HTTPRoutes whose parent says Accepted, and one of the
-// Gateway, whose listener says how many it has.
+// Follows statuses as a user's tools do: one watch counts the HTTPRoutes with the condition Accepted, another one reads
+// the number of routes in the status of the Gateway's listener.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { RealApiServer } from '../../test/cluster/real-apiserver.ts'
 import { createTransport } from '#operator/kube/transport.ts'
@@ -23,39 +23,39 @@ interface WatchedGateway {
   readonly status?: { readonly listeners?: ReadonlyArray<{ readonly attachedRoutes: number }> }
 }
 
-/** When every route said so, and when the Gateway did; by performance.now. */
+/** The times, by performance.now, when all routes had the condition, and when the Gateway counted all of them. */
 export interface AttachedAt {
   readonly accepted: number
-  readonly told: number
+  readonly counted: number
 }
 
 export interface AttachedCount {
-  /** So many routes. */
+  /** Resolves when this number of routes is attached. */
   readonly reached: (routes: number, deadlineMs: number) => Promise<AttachedAt>
   stop(): void
 }
 
 export function countAttached(server: RealApiServer): AttachedCount {
   const accepted = new Set<string>()
-  let told = 0
+  let counted = 0
   const stopping = new AbortController()
   const transport = createTransport(server.config)
-  // One watch of HTTPRoutes, one of the one Gateway.
+  // One watch of HTTPRoutes, one of the Gateway.
   void follow(ROUTES_PATH, (type, object) => {
     const route = object as WatchedRoute
     if (type !== 'DELETED' && isAccepted(route)) accepted.add(route.metadata.name)
     else accepted.delete(route.metadata.name)
   })
   void follow(GATEWAYS_PATH, (type, object) => {
-    told = type === 'DELETED' ? 0 : routesOf(object as WatchedGateway)
+    counted = type === 'DELETED' ? 0 : routesOf(object as WatchedGateway)
   })
   return {
     reached: async (routes, deadlineMs) => {
       const at = (what: string, count: () => number): Promise<number> =>
         until(what, () => count() >= routes, deadlineMs).then(() => performance.now())
-      const both = [at('all accepted', () => accepted.size), at('all told by the Gateway', () => told)] as const
-      const [acceptedAt, toldAt] = await Promise.all(both)
-      return { accepted: acceptedAt, told: toldAt }
+      const both = [at('all accepted', () => accepted.size), at('all counted by the Gateway', () => counted)] as const
+      const [acceptedAt, countedAt] = await Promise.all(both)
+      return { accepted: acceptedAt, counted: countedAt }
     },
     stop: () => {
       stopping.abort()
@@ -63,7 +63,7 @@ export function countAttached(server: RealApiServer): AttachedCount {
     },
   }
 
-  /** A busy API server ends watches that are slow to take; a new one begins with everything there is. */
+  /** A busy API server ends slow watches; a new one begins with all existing objects. */
   async function follow(collection: string, onObject: (type: string, object: unknown) => void): Promise<void> {
     const path = `${collection}?watch=1&timeoutSeconds=${WATCH_SECONDS}`
     const options = { signal: stopping.signal, idleMs: WATCH_SECONDS * 1000 }

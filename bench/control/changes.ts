@@ -1,4 +1,4 @@
-// Changes of one route and of one endpoint, one at a time: until traffic follows, and what they cost.
+// Changes of one route and of one endpoint, one at a time: the time until traffic follows, and the cost.
 import { setTimeout as delay } from 'node:timers/promises'
 import { endpoints, nameOf, route } from './cluster.ts'
 import type { BenchEnvironment } from './environment.ts'
@@ -9,8 +9,8 @@ import { followTimeline, type Moments, type Timeline } from './timeline.ts'
 export interface ChangeOptions {
   readonly count: number
   /**
-   * Between two changes, at least, and at most twice as long: what follows on one, such as its status, is not part of
-   * the way of the next, and no timer keeps step with them.
+   * The minimum time between two changes; the maximum is twice as long. So the effects of one change, such as its
+   * status, do not overlap with the next one, and no timer runs in step with the changes.
    */
   readonly pauseMs: number
   readonly hasTimeline: boolean
@@ -19,25 +19,25 @@ export interface ChangeOptions {
 export interface Changes {
   readonly spread: Spread
   readonly writes: Writes
-  /** Of one change; unlike the times, it hardly depends on what else the machine does. */
+  /** For one change; unlike the times, it hardly depends on the load of the machine. */
   readonly cpuMs: { readonly controller: number; readonly proxy: number }
-  /** Of one change. */
+  /** For one change. */
   readonly worked: Worked
-  /** Empty when it was not asked for. */
+  /** Empty without `--timeline`. */
   readonly moments: readonly Moments[]
 }
 
 interface Change {
-  /** Resolves when the API server has answered. */
+  /** Resolves when the API server has responded. */
   apply(id: number): Promise<void>
   /** Resolves with the time of the first request that shows it. */
   served(id: number): Promise<number>
 }
 
-/** Requests that tell what one of them costs the proxy. */
+/** Number of requests that measure the cost of one request for the proxy. */
 const CALIBRATION = 300
 
-/** From the answer of the API server to the first request that the new route answers. */
+/** From the response of the API server to the first request that the new route answers. */
 export function changeRoute(environment: BenchEnvironment, options: ChangeOptions): Promise<Changes> {
   const { server, client } = environment
   const change: Change = {
@@ -50,7 +50,7 @@ export function changeRoute(environment: BenchEnvironment, options: ChangeOption
   return measureChanges(environment, options, change)
 }
 
-/** From the answer of the API server to the first request that the other endpoint answers. */
+/** From the response of the API server to the first request that the other endpoint answers. */
 export function changeEndpoint(environment: BenchEnvironment, options: ChangeOptions): Promise<Changes> {
   const { server, client, upstreams } = environment
   const name = nameOf(0)
@@ -99,13 +99,13 @@ async function once(change: Change, id: number, timeline: Timeline | undefined):
   const answered = performance.now()
   timeline?.answered(answered)
   const served = await change.served(id)
-  timeline?.tell('first request served', served)
+  timeline?.record('first request served', served)
   return served - answered
 }
 
 /**
- * The proxy logs and serves the requests of who waits for a change: that is not what the change costs. Measured
- * afterwards, when they have become as cheap as they get, so that rather too little is left out.
+ * The proxy logs and serves the requests of the client that waits for a change: their cost is not a cost of the change.
+ * Measured afterwards, when requests have become as cheap as possible, so that too little is subtracted, not too much.
  */
 async function cpuMsOfRequest({ client, serving }: BenchEnvironment): Promise<number> {
   const before = cpuMsOf(serving.pid)

@@ -16,10 +16,10 @@ const SLICES = `/apis/discovery.k8s.io/v1/namespaces/${NAMESPACE}/endpointslices
 
 export const GATEWAYS_PATH = `${GATEWAY_API}/namespaces/${NAMESPACE}/gateways`
 export const ROUTES_PATH = `${GATEWAY_API}/httproutes`
-/** Collections in which the way of a change can be seen. */
+/** Collections whose watches show the steps of a change. */
 export const WATCHED_PATHS = [ROUTES, SLICES, `/api/v1/namespaces/${NAMESPACE}/configmaps`]
 
-/** Of a route, its Service and its EndpointSlice. */
+/** Manifests of a route, its Service and its EndpointSlice. */
 export function nameOf(index: number): string {
   return `app-${index}`
 }
@@ -47,7 +47,7 @@ export function hostOf(name: string): string {
   return `${name}.example.com`
 }
 
-/** A route as teams write them: two paths, a header, and a Service of its own. */
+/** A typical route: two paths, a header, and its own Service. */
 export function route(name: string, version: string, labels: Readonly<Record<string, string>> = {}): KubeManifest {
   const set = { type: 'ResponseHeaderModifier', responseHeaderModifier: { set: [{ name: 'x-bench', value: version }] } }
   const backendRefs = [{ name, port: 80 }]
@@ -81,7 +81,7 @@ export function service(name: string): KubeManifest {
       apiVersion: 'v1',
       kind: 'Service',
       metadata: { name, namespace: NAMESPACE },
-      // Without an address of its own: a cluster of the tests has 65,536 of them.
+      // Without a cluster IP: a test cluster has only 65,536 of them.
       spec: { clusterIP: 'None', ports: [{ name: 'http', port: 80 }] },
     },
   }

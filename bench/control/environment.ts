@@ -1,4 +1,4 @@
-// What the rounds of the benchmark work with.
+// The environment of the rounds of the benchmark.
 import type { RealApiServer } from '../../test/cluster/real-apiserver.ts'
 import type { Address } from './cluster.ts'
 import type { Program } from './programs.ts'

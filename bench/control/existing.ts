@@ -1,5 +1,5 @@
-// `--existing`: routes that are there before their controller, or before their Gateway. How long until all of them are
-// attached and served does not depend on how fast an API server makes routes.
+// `--existing`: routes that exist before their controller, or before their Gateway. The time until all of them are
+// attached and served does not depend on how fast an API server creates routes.
 import { setTimeout as delay } from 'node:timers/promises'
 import { GATEWAY_NAME_LABEL } from '#api/delivery/names.ts'
 import { until } from '../../test/wait.ts'
@@ -10,14 +10,14 @@ import { controller, type Program, proxy, quiet, type Writes, writesBetween, wri
 import { applyAll, ATTACH_MS_MAX, forEachOf } from './rounds.ts'
 
 export interface ExistingEnvironment extends Pick<BenchEnvironment, 'server' | 'client' | 'upstreams'> {
-  /** Of the Gateway. */
+  /** Port of the Gateway. */
   readonly port: number
   readonly command: string
   readonly folder: string
 }
 
 export interface ExistingOptions {
-  /** Routes that are there already. */
+  /** Number of existing routes. */
   readonly from: number
   readonly to: number
   readonly concurrency: number
@@ -25,13 +25,13 @@ export interface ExistingOptions {
 
 export interface Attached {
   readonly routes: number
-  /** What came last. */
+  /** What was created last. */
   readonly after: 'controller' | 'Gateway'
-  /** All from then: the controller says that it has started, statuses, traffic. */
+  /** Measured from that moment: the controller logs its start, then statuses, then traffic. */
   readonly startedMs: number
   readonly acceptedMs: number
   /** The status of the Gateway counts all of them. */
-  readonly toldMs: number
+  readonly countedMs: number
   readonly servedMs: number
   readonly writes: Writes
 }
@@ -51,11 +51,11 @@ const OWNED_PATHS = [
 
 export interface Existing {
   readonly attached: readonly Attached[]
-  /** For a client that does nothing else, with nobody who watches, to write as many statuses: less is not to be had. */
+  /** The time that a client without watchers needs to write the same statuses: the lower limit. */
   readonly bareMs: number
 }
 
-/** Leaves the routes, and takes everything else away. */
+/** Keeps the routes, and deletes everything else. */
 export async function measureExisting(environment: ExistingEnvironment, options: ExistingOptions): Promise<Existing> {
   const { server, command, folder, upstreams, port } = environment
   const { from, to, concurrency } = options
@@ -98,12 +98,12 @@ export async function measureExisting(environment: ExistingEnvironment, options:
   return { attached, bareMs }
 }
 
-/** As many at once as the controller writes. */
+/** The controller writes the same number at once. */
 const STATUSES_AT_ONCE = 100
 
 const BARE_CONDITIONS = ['Accepted', 'ResolvedRefs'].map((type) => {
-  const said = { type, status: 'True', reason: type, message: 'said by nobody' }
-  return { ...said, observedGeneration: 1, lastTransitionTime: '2026-01-01T00:00:00Z' }
+  const condition = { type, status: 'True', reason: type, message: 'written by the benchmark' }
+  return { ...condition, observedGeneration: 1, lastTransitionTime: '2026-01-01T00:00:00Z' }
 })
 const BARE_PARENT = {
   parentRef: { name: GATEWAY },
@@ -143,14 +143,14 @@ async function measureOne(
     const operator = await start()
     const startedMs = performance.now() - begun
     const servedMs = (await allServed(client, to)) - begun
-    const { accepted, told } = await reached
+    const { accepted, counted } = await reached
     await quiet(operator)
     return {
       routes: to,
       after,
       startedMs,
       acceptedMs: accepted - begun,
-      toldMs: told - begun,
+      countedMs: counted - begun,
       servedMs,
       writes: writesBetween(before, await writesOf(operator)),
     }
@@ -159,7 +159,7 @@ async function measureOne(
   }
 }
 
-/** When the last of them came; asking all of them takes longer. */
+/** The time when the last one was served; sending a request to each of them takes longer. */
 async function allServed(client: BenchEnvironment['client'], count: number): Promise<number> {
   let served = performance.now()
   for (let index = count - 1; index >= 0; index--) {
@@ -171,14 +171,14 @@ async function allServed(client: BenchEnvironment['client'], count: number): Pro
   return served
 }
 
-/** With all that belongs to it: nobody collects garbage here. */
+/** Also deletes the objects that it owns: no garbage collector runs here. */
 async function removeGateway({ server, port }: ExistingEnvironment, operator: Program): Promise<void> {
   const remove = async (path: string): Promise<void> => {
     const { status } = await server.send({ method: 'DELETE', path })
     if (status >= 300 && status !== NOT_FOUND) throw new Error(`${path}: ${status}`)
   }
   await remove(gateway(port).path)
-  // On a slow server nothing may be written for a while, though much is on its way.
+  // A slow server may show no writes for a while although more follow.
   await until('no route has a parent', async () => !(await haveParents(server)), ATTACH_MS_MAX)
   await quiet(operator)
   const selector = encodeURIComponent(`${GATEWAY_NAME_LABEL}=${GATEWAY}`)

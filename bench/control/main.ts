@@ -1,5 +1,5 @@
 // `make bench-control`: the bundled controller and a bundled proxy against a real API server. Many routes on one
-// Gateway, changes of one route and of one endpoint until traffic follows, and changes that must write nothing.
+// Gateway, changes of one route and of one endpoint until traffic follows, and changes that must cause no writes.
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { cpus, loadavg, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -16,16 +16,16 @@ import { Client, ownAddress, upstream } from './traffic.ts'
 
 const { values } = parseArgs({
   options: {
-    /** Present when changes are measured. */
+    /** Set if changes are measured. */
     routes: { type: 'string', default: '10,1000,5000' },
     changes: { type: 'string', default: '200' },
-    /** Between two changes, up to twice as long; 0: the next one as soon as traffic follows the one before. */
+    /** The minimum time between two changes; 0: the next one starts as soon as traffic follows the previous one. */
     pause: { type: 'string', default: '50' },
-    /** Prints where the time of a change goes; the watches for it take some of the processor. */
+    /** Prints the time of each step of a change; its watches use some processor time. */
     timeline: { type: 'boolean', default: false },
-    /** Routes are there before the controller, and before the Gateway: only how long they take to be attached. */
+    /** Routes exist before the controller and before the Gateway: measures only the time until they are attached. */
     existing: { type: 'boolean', default: false },
-    /** At the same time, while many are made. */
+    /** Number of concurrent writes while many routes are created. */
     concurrency: { type: 'string', default: '16' },
     command: { type: 'string', default: resolve(import.meta.dirname, '../../dist/gw.js') },
   },
@@ -112,12 +112,12 @@ function printAttached(results: readonly Existing[]): void {
   const seconds = (ms: number): string => (ms / 1000).toFixed(1)
   console.table(
     results.flatMap(({ attached, bareMs }) =>
-      attached.map(({ routes, after, startedMs, acceptedMs, toldMs, servedMs, writes }) => ({
+      attached.map(({ routes, after, startedMs, acceptedMs, countedMs, servedMs, writes }) => ({
         routes,
         'seconds after': after,
         ready: seconds(startedMs),
         'all Accepted': seconds(acceptedMs),
-        'attachedRoutes tells all': seconds(toldMs),
+        'attachedRoutes counts all': seconds(countedMs),
         'all served': seconds(servedMs),
         'a bare client writes the statuses': seconds(bareMs),
         writes: describe(writes, 1),
@@ -134,7 +134,7 @@ function print(results: readonly Measured[]): void {
     results.map((one) => ({
       routes: one.routes,
       'all Accepted s': (one.acceptedMs / 1000).toFixed(1),
-      'attachedRoutes tells all s': (one.toldMs / 1000).toFixed(1),
+      'attachedRoutes counts all s': (one.countedMs / 1000).toFixed(1),
       'all served s': (one.servedMs / 1000).toFixed(1),
       'made by API server s': (one.madeMs / 1000).toFixed(1),
       'controller MiB (peak)': `${mib(one.controller.rssMiB)} (${mib(one.controller.peakMiB)})`,

@@ -1,5 +1,5 @@
-// The shipped programs as processes of their own, and what they cost: memory and processor time as the kernel counts
-// them, calls to the API server as the controller counts them.
+// The shipped programs as separate processes, and their cost: memory and processor time as counted by the kernel, calls
+// to the API server as counted by the controller.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -11,23 +11,23 @@ import { GATEWAY, NAMESPACE } from './cluster.ts'
 
 const START_MS = 60_000
 const QUIET_MS_MAX = 600_000
-/** Statuses and acknowledgements that follow a change are part of what it costs. */
+/** Statuses and acknowledgements after a change are part of its cost. */
 const QUIET_MS = 400
-/** To ask costs the controller as much as some changes do. */
+/** A scrape costs the controller as much as some changes do. */
 const QUIET_CHECK_MS = 100
 const OUTPUT_LINES_MAX = 40
 const ANY_PORT = '127.0.0.1:0'
 
 export interface Program {
   readonly pid: number
-  /** The value of a field of the line that says it has started. */
+  /** The value of a field of the log line of the start. */
   readonly started: (field: string) => number
   readonly stop: () => Promise<void>
 }
 
 export interface ProgramOptions {
   readonly name: string
-  /** After `node`. */
+  /** Arguments after `node`. */
   readonly args: readonly string[]
   readonly environment: Readonly<Record<string, string>>
 }
@@ -75,7 +75,7 @@ function outputOf(child: ChildProcess): { readonly first: string[]; readonly las
   return { first, last }
 }
 
-/** As in the image. */
+/** The same settings as in the image. */
 function nodeOptions(image: 'controller' | 'proxy'): string {
   const dockerfile = readFileSync(join(import.meta.dirname, '../../images/Dockerfile'), 'utf8')
   return new RegExp(`^FROM base AS ${image}\\n(?:#.*\\n)*ENV NODE_OPTIONS=(\\S+)$`, 'm').exec(dockerfile)?.[1] ?? ''
@@ -139,7 +139,7 @@ export function cpuMsOf(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK
 }
 
-/** Calls and bytes by kind, without those of the Lease, which go on by themselves. */
+/** Calls and bytes by kind, without those of the Lease, which is renewed all the time. */
 export type Writes = ReadonlyMap<string, { readonly calls: number; readonly bytes: number }>
 
 const LINE = /^gw_controller_api_(writes|write_bytes)_total\{kind="([^"]+)",verb="[^"]+"\} (\d+)$/
@@ -156,10 +156,10 @@ export async function writesOf(operator: Program): Promise<Writes> {
   return found
 }
 
-/** Milliseconds from the start, as the controller counts them. */
+/** Milliseconds since the start, as counted by the controller. */
 export interface Worked {
   readonly translating: number
-  /** With the wait for the answer of the API server. */
+  /** Includes the wait for the response of the API server. */
   readonly publishing: number
 }
 
@@ -188,7 +188,7 @@ export function writesBetween(before: Writes, after: Writes): Writes {
   return new Map(difference.filter(([, { calls }]) => calls > 0))
 }
 
-/** Until the controller has written nothing for a while. */
+/** Waits until the controller has written nothing for a while. */
 export async function quiet(operator: Program): Promise<void> {
   let known = total(await writesOf(operator))
   let since = performance.now()

@@ -1,4 +1,4 @@
-// One round: more routes on the Gateway, changes of one route and of one endpoint, and changes that concern nobody.
+// One round: more routes on the Gateway, changes of one route and of one endpoint, and changes without effect.
 import { countAttached } from './attached.ts'
 import { changeEndpoint, changeRoute, type ChangeOptions, type Changes } from './changes.ts'
 import { endpoints, type KubeManifest, nameOf, NAMESPACE, route, service } from './cluster.ts'
@@ -6,7 +6,7 @@ import type { BenchEnvironment } from './environment.ts'
 import { type Memory, memoryOf, quiet, type Writes, writesBetween, writesOf } from './programs.ts'
 
 export interface RoundOptions {
-  /** Routes that are there already. */
+  /** Number of existing routes. */
   readonly from: number
   readonly to: number
   readonly changes: ChangeOptions
@@ -16,11 +16,11 @@ export interface RoundOptions {
 export interface Measured {
   readonly routes: number
   readonly changes: number
-  /** All from the first apply. */
+  /** Measured from the first apply. */
   readonly madeMs: number
   readonly acceptedMs: number
   /** The status of the Gateway counts all of them. */
-  readonly toldMs: number
+  readonly countedMs: number
   readonly servedMs: number
   readonly makingWrites: Writes
   readonly controller: Memory
@@ -72,7 +72,7 @@ export async function applyAll(
   await forEachOf(manifests, concurrency, ({ path, object }) => server.apply(path, object))
 }
 
-/** So many at once. */
+/** Runs at most `concurrency` calls at once. */
 export async function forEachOf<T>(
   items: readonly T[],
   concurrency: number,
@@ -89,7 +89,7 @@ async function makeRoutes(
   environment: BenchEnvironment,
   names: readonly string[],
   { to, concurrency }: RoundOptions,
-): Promise<Pick<Measured, 'madeMs' | 'acceptedMs' | 'toldMs' | 'servedMs'>> {
+): Promise<Pick<Measured, 'madeMs' | 'acceptedMs' | 'countedMs' | 'servedMs'>> {
   const { server, client } = environment
   const attached = countAttached(server)
   const manifests = names.map((name) => route(name, 'first'))
@@ -100,14 +100,14 @@ async function makeRoutes(
     const made = performance.now()
     let served = made
     for (const name of names.toReversed()) served = await client.until(name, ({ status }) => status === 200)
-    const { accepted, told } = await reached
-    return { madeMs: made - start, acceptedMs: accepted - start, toldMs: told - start, servedMs: served - start }
+    const { accepted, counted } = await reached
+    return { madeMs: made - start, acceptedMs: accepted - start, countedMs: counted - start, servedMs: served - start }
   } finally {
     attached.stop()
   }
 }
 
-/** A foreign status on a route, a ConfigMap nobody refers to, a label of a route: nothing of it is anybody's work. */
+/** A foreign status on a route and an unused ConfigMap must cause no writes. */
 async function idleWrites({ server, operator }: BenchEnvironment): Promise<number> {
   await quiet(operator)
   const before = await writesOf(operator)
@@ -136,7 +136,7 @@ async function idleWrites({ server, operator }: BenchEnvironment): Promise<numbe
     body: { status: { parents: [...status.parents, foreign] } },
   })
   if (patched.status !== 200) throw new Error(`foreign status: ${patched.status}`)
-  const name = 'nobody'
+  const name = 'unused'
   await server.apply(`/api/v1/namespaces/${NAMESPACE}/configmaps/${name}`, {
     apiVersion: 'v1',
     kind: 'ConfigMap',

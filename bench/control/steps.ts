@@ -1,4 +1,4 @@
-// Processor time of each step that one changed route or endpoint among many takes, without an API server.
+// Processor time of each step after a change of one route or endpoint among many, without an API server.
 // Run: node bench/control/steps.ts [routes ...]
 import { DeliveryDecoder } from '#api/delivery/decode.ts'
 import { type ChunkedDelivery, ChunkEncoder } from '#api/delivery/encode-chunks.ts'
@@ -73,7 +73,7 @@ async function measureAll(count: number, change: Change): Promise<void> {
     const delivery = measured('encode', () => encoder.encode({ ...rendered, salt: 'salt' }))
     const written = measured('plan', () => planned({ planner, held, delivery, generation: round }))
     const allocatedNow = process.memoryUsage().heapUsed - heap
-    // Less than nothing: garbage was collected in between.
+    // Negative if garbage was collected in between.
     if (allocatedNow > 0) allocated.push(allocatedNow)
     for (const object of written) held.write(object)
     bytes.push(written.reduce((sum, { files }) => sum + sizeOf(files), 0))
@@ -89,7 +89,7 @@ async function measureAll(count: number, change: Change): Promise<void> {
       compileConfig({ generation: round, config, secrets: rendered.secrets }, environmentOf(shared), compiled),
     )
     before = config
-    // All threads: the main one and one worker, which does again what was measured above.
+    // All threads: the main one and one worker, which repeats the steps measured above.
     const started = process.cpuUsage()
     const applied = await proxy.apply(config, rendered.secrets)
     if ('problem' in applied) throw new Error(applied.problem.message)
@@ -111,7 +111,7 @@ function print(title: string, { bytes, allocated, steps }: Figures): void {
   console.log(`${title}, allocated by the controller: median ${kib} KiB`)
   for (const [step, times] of steps) {
     if (times.length === 1) continue
-    // The first round has everything to do. Where the clock of the processor is coarse, the mean says more.
+    // The first round does all the work. If the processor clock is coarse, the mean is more exact.
     const later = times.slice(1)
     const mean = later.reduce((sum, time) => sum + time, 0) / later.length
     const figures = `median ${median(later).toFixed(1)} ms, mean ${mean.toFixed(1)} ms`
@@ -123,7 +123,7 @@ function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
 }
 
-/** As the API server would tell of it. */
+/** Adds the object as a watch of the API server would. */
 function putInto(cache: ObjectCache, object: KubeObject, version: number): void {
   const { kind, metadata } = object
   const uid = `${kind}-${metadata.name}`
@@ -147,7 +147,7 @@ function changedObject(change: Change, round: number): KubeObject {
   return objects[change]() as KubeObject
 }
 
-/** What is there while a configuration is compiled: the rest is asked when requests come, and none do. */
+/** The environment that compilation uses; only requests use the rest, and there are no requests. */
 function environmentOf({ shared }: SharedEndpoints): CompileEnvironment {
   const environment = { endpoints: new EndpointStore(shared, 0), observer: {} }
   return environment as unknown as CompileEnvironment

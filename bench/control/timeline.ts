@@ -1,35 +1,35 @@
-// Where the time of a change goes, as anybody can see it who watches the API server: when it tells of the change, of
-// the delivery, of the acknowledgement and of the status.
+// The time of each step of a change, from watches of the API server: when they report the change, the delivery, the
+// acknowledgement and the status.
 import type { RealApiServer } from '../../test/cluster/real-apiserver.ts'
 import { createTransport } from '#operator/kube/transport.ts'
 import { GATEWAY, WATCHED_PATHS } from './cluster.ts'
 import { type Spread, spreadOf } from './figures.ts'
 
 export type Moment =
-  | 'change told by a watch'
-  | 'delivery told by a watch'
+  | 'watch reports change'
+  | 'watch reports delivery'
   | 'first request served'
-  | 'acknowledgement told by a watch'
-  | 'status told by a watch'
+  | 'watch reports acknowledgement'
+  | 'watch reports status'
 
 export interface Moments {
   readonly moment: Moment
-  /** After the answer of the API server to the change. */
+  /** After the response of the API server to the change. */
   readonly spread: Spread
   readonly count: number
 }
 
 export interface Timeline {
-  /** A change is about to be made; what is told before the next one belongs to it. */
+  /** Called before a change; moments until the next call belong to it. */
   begin(): void
   answered(atMs: number): void
-  tell(moment: Moment, atMs: number): void
+  record(moment: Moment, atMs: number): void
   moments(): Moments[]
   stop(): void
 }
 
-/** What is told of ConfigMaps, routes and slices. */
-interface Told {
+/** The fields of ConfigMaps, routes and slices that the timeline reads. */
+interface Watched {
   readonly kind: string
   readonly metadata: { readonly name: string; readonly generation?: number }
   readonly status?: { readonly parents?: ReadonlyArray<{ readonly conditions: ReadonlyArray<Observed> }> }
@@ -41,19 +41,19 @@ interface Observed {
 
 const WATCH_SECONDS = 900
 
-/** Resolves when all watches are asked for. */
+/** Resolves when all watches are requested. */
 export async function followTimeline(server: RealApiServer): Promise<Timeline> {
   const stopping = new AbortController()
   const transport = createTransport(server.config)
   const changes: { answeredMs: number; readonly at: Map<Moment, number> }[] = []
-  const tell = (moment: Moment, atMs: number): void => {
+  const record = (moment: Moment, atMs: number): void => {
     const at = changes.at(-1)?.at
     if (at !== undefined && !at.has(moment)) at.set(moment, atMs)
   }
   const onEvent = (event: unknown): void => {
     // A line of a watch.
-    const moment = momentOf((event as { readonly object: Told }).object)
-    if (moment !== undefined) tell(moment, performance.now())
+    const moment = momentOf((event as { readonly object: Watched }).object)
+    if (moment !== undefined) record(moment, performance.now())
   }
   for (const path of WATCHED_PATHS) {
     const { body } = await server.send({ method: 'GET', path: `${path}?limit=1` })
@@ -71,7 +71,7 @@ export async function followTimeline(server: RealApiServer): Promise<Timeline> {
       const last = changes.at(-1)
       if (last !== undefined) last.answeredMs = atMs
     },
-    tell,
+    record,
     moments: () => momentsOf(changes),
     stop: () => {
       stopping.abort()
@@ -80,14 +80,14 @@ export async function followTimeline(server: RealApiServer): Promise<Timeline> {
   }
 }
 
-function momentOf({ kind, metadata: { name, generation }, status }: Told): Moment | undefined {
+function momentOf({ kind, metadata: { name, generation }, status }: Watched): Moment | undefined {
   if (kind === 'ConfigMap') {
-    if (name === `${GATEWAY}-acknowledgements`) return 'acknowledgement told by a watch'
-    return name.startsWith(`${GATEWAY}-`) ? 'delivery told by a watch' : undefined
+    if (name === `${GATEWAY}-acknowledgements`) return 'watch reports acknowledgement'
+    return name.startsWith(`${GATEWAY}-`) ? 'watch reports delivery' : undefined
   }
   const conditions = status?.parents?.flatMap((parent) => parent.conditions) ?? []
-  const isSaid = conditions.some(({ observedGeneration }) => observedGeneration === generation)
-  return kind === 'HTTPRoute' && isSaid ? 'status told by a watch' : 'change told by a watch'
+  const isReported = conditions.some(({ observedGeneration }) => observedGeneration === generation)
+  return kind === 'HTTPRoute' && isReported ? 'watch reports status' : 'watch reports change'
 }
 
 function momentsOf(

@@ -1,12 +1,12 @@
-// What a client sees: requests through the proxy over one kept connection, and the upstreams that answer them. Sockets
-// and texts made before, not node:http: who waits for a change must not take the processor from those who make it.
+// A client that sends requests through the proxy over one kept connection, and the upstreams that answer them. It uses
+// sockets and prepared texts, not node:http: the wait for a change must not take processor time from the change.
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { hostOf, type Address } from './cluster.ts'
 
-/** Between two requests of one that waits. */
+/** Milliseconds between two requests while a client waits. */
 const PAUSE_MS = 1
 const WAIT_MS = 60_000
 const HEAD_END = '\r\n\r\n'
@@ -16,7 +16,7 @@ export interface Upstream {
   readonly close: () => void
 }
 
-/** EndpointSlices refuse loopback addresses, so upstreams listen on one of the machine's own. */
+/** EndpointSlices reject loopback addresses, so upstreams listen on an address of the machine. */
 export function ownAddress(): string {
   const all = Object.values(networkInterfaces()).flatMap((one) => one ?? [])
   const found = all.find(({ family, internal }) => family === 'IPv4' && !internal)
@@ -39,13 +39,13 @@ export async function upstream(name: string, ip: string): Promise<Upstream> {
         socket.write(answer)
       }
     })
-    // The proxy may cut it at any moment.
+    // The proxy may close it at any moment.
     socket.on('error', () => socket.destroy())
     socket.on('close', () => sockets.delete(socket))
   })
   server.listen(0, ip)
   await once(server, 'listening')
-  // A listening TCP server has one.
+  // A listening TCP server has an address.
   const { port } = server.address() as AddressInfo
   return {
     address: { ip, port },
@@ -58,7 +58,7 @@ export async function upstream(name: string, ip: string): Promise<Upstream> {
 
 export interface Answer {
   readonly status: number
-  /** Of the route. */
+  /** Name of the route. */
   readonly version: string
   readonly body: string
 }
@@ -88,7 +88,7 @@ export class Client {
     return promise
   }
 
-  /** Resolves with the time of the first answer that is as it should be. */
+  /** Resolves with the time of the first expected response. */
   async until(name: string, isRight: (answer: Answer) => boolean): Promise<number> {
     const deadline = performance.now() + WAIT_MS
     for (;;) {
@@ -100,7 +100,7 @@ export class Client {
     }
   }
 
-  /** As many requests as are sent while somebody waits for them to change. */
+  /** Sends as many requests as a client that waits for a change. */
   async repeat(name: string, times: number): Promise<void> {
     for (let i = 0; i < times; i++) {
       await this.get(name)
@@ -129,7 +129,7 @@ export class Client {
   }
 }
 
-/** undefined: not whole yet. Whatever the proxy answers says how long it is. */
+/** undefined: incomplete. Every response of the proxy has a length. */
 function parse(text: string): Answer | undefined {
   const end = text.indexOf(HEAD_END)
   if (end === -1) return undefined
