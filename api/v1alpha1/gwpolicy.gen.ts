@@ -1243,8 +1243,8 @@ export interface ExtProcOrConditional {
    */
   backendRef?: BackendObjectReference
   /**
-   * What happens when the service fails. `FailClosed`: the request is answered with 500. `FailOpen`: the request goes
-   * on without processing, but only while no part of a body was sent to the service; after that it is answered with
+   * What happens when the service fails. `FailClosed`: the request is answered with 500. `FailOpen`: the request
+   * continues without processing, but only while no part of a body was sent to the service; after that it is answered with
    * 500, too. Unset, it is `FailClosed`.
    */
   failureMode?: 'FailOpen' | 'FailClosed'
@@ -1373,8 +1373,8 @@ export interface ExtProc {
    */
   backendRef: BackendObjectReference
   /**
-   * What happens when the service fails. `FailClosed`: the request is answered with 500. `FailOpen`: the request goes
-   * on without processing, but only while no part of a body was sent to the service; after that it is answered with
+   * What happens when the service fails. `FailClosed`: the request is answered with 500. `FailOpen`: the request
+   * continues without processing, but only while no part of a body was sent to the service; after that it is answered with
    * 500, too.
    */
   failureMode?: FailureMode
