@@ -73,6 +73,13 @@ export function parseCredential(text: string): CloudCCredential | { readonly pro
   }
 }
 
+/** What is wrong with a credential JSON for tokens of this type, without any value of it; undefined: nothing. */
+export function credentialProblem(text: string, type: 'AccessToken' | 'IdToken'): string | undefined {
+  const parsed = parseCredential(text)
+  if ('problem' in parsed) return parsed.problem
+  return type === 'IdToken' ? idTokenProblem(parsed) : undefined
+}
+
 /** @returns the reason why this credential gives no ID tokens, or undefined */
 export function idTokenProblem(credential: CloudCCredential): string | undefined {
   const { type } = credential.type === 'impersonated_service_account' ? credential.source : credential

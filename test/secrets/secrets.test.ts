@@ -11,10 +11,9 @@ import { loadSource } from '#cli/source.ts'
 import { startProxy, type RunningProxy } from '#proxy/main.ts'
 import { certificateFor, type KeyPair } from '#test/certificates.ts'
 import { gw } from '#test/cli/gw.ts'
-import { managed } from '#proxy/credentials/cloud-b/endpoints.testing.ts'
-import { granted, metadataServer } from '#proxy/credentials/cloud-c/endpoints.testing.ts'
-import { CloudEndpoints } from '#proxy/credentials/cloud-endpoints.testing.ts'
+import type { CloudEndpoints } from '#proxy/credentials/cloud-endpoints.testing.ts'
 import { grpcCollector, type TestCollector } from '#proxy/otlp/collector.testing.ts'
+import { startClouds } from '#test/credentials/clouds.ts'
 import { closeServer, freePort, listening } from '#test/ports.ts'
 import { ON_LOOPBACK } from '#proxy/main.testing.ts'
 import { testIssuer } from '#proxy/auth/jwt.testing.ts'
@@ -37,7 +36,7 @@ let tls: KeyPair
 /** Good for the gateway; and one of another key, which it refuses. */
 let tokens: { readonly good: string; readonly bad: string }
 let egress: Server
-const clouds = new CloudEndpoints()
+let clouds: CloudEndpoints
 let logFd: number
 let http: number
 let file: string
@@ -143,7 +142,7 @@ beforeAll(async () => {
     response.end('{}')
   })
   collector = await grpcCollector()
-  await startClouds()
+  clouds = await startClouds(folder, { azure: SECRET.azureToken, google: SECRET.googleToken })
   tls = certificateFor({ commonName: 'shop.example', names: ['DNS:shop.example'] })
   const issuer = await testIssuer(ISSUER)
   const stranger = await testIssuer(ISSUER)
@@ -214,21 +213,6 @@ afterAll(async () => {
 
 function bigIntText(_key: string, value: unknown): unknown {
   return typeof value === 'bigint' ? String(value) : value
-}
-
-/** Metadata servers, which the environment of the workers names. */
-async function startClouds(): Promise<void> {
-  await clouds.start()
-  clouds.on('169.254.169.254/metadata/identity/oauth2/token', () => managed(SECRET.azureToken))
-  metadataServer(clouds, () => granted(SECRET.googleToken))
-  const environment = {
-    AZURE_POD_IDENTITY_AUTHORITY_HOST: `http://${clouds.authority}`,
-    GCE_METADATA_HOST: clouds.authority,
-    METADATA_SERVER_DETECTION: 'assume-present',
-    GOOGLE_APPLICATION_CREDENTIALS: '',
-    HOME: folder,
-  }
-  for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value)
 }
 
 /** Lets everybody through, and remembers with what. */

@@ -28,10 +28,26 @@ const SECRET = {
   stdioToken: 'planted-stdio-token-11',
   wrong: 'planted-wrong-12',
   keySetMember: 'planted-key-set-member-13',
+  awsAccessKey: 'planted-aws-access-key-14',
+  awsSecretKey: 'planted-aws-secret-key-15',
+  awsSessionToken: 'planted-aws-session-token-16',
+  azureClient: 'planted-azure-client-17',
+  azureTenant: 'planted/azure-tenant-18',
+  azureSecret: 'planted-azure-secret-19',
+  googleKey: 'planted-google-key-20',
 } as const
 const SESSION_KEY = createHash('sha256').update('planted session key').digest('hex')
 /** Of the gateway, towards the backend. */
-const SENT = ['textKey', 'fileKey', 'placedKey', 'queryKey', 'cookieKey', 'modelKey'] as const
+const SENT = [
+  'textKey',
+  'fileKey',
+  'placedKey',
+  'queryKey',
+  'cookieKey',
+  'modelKey',
+  'awsAccessKey',
+  'awsSessionToken',
+] as const
 
 const basic = (user: string, password: string): Record<string, string> => ({
   authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`,
@@ -49,6 +65,9 @@ const ASKS: readonly Ask[] = [
   { path: '/file', status: 200 },
   { path: '/placed', status: 200 },
   { path: '/more', status: 200 },
+  { path: '/aws', status: 200 },
+  { path: '/azure', status: 500 },
+  { path: '/google', status: 500 },
   { path: '/tls', status: 503 },
   { path: '/model/v1/chat/completions', body: '{"model": "m", "messages": []}', status: 200 },
 ]
@@ -108,6 +127,27 @@ function standalone({ port, upstream: to, tlsPort, mcpPort, jwks }: Places): obj
           { key: SECRET.cookieKey, location: { cookie: { name: 's' } } },
         ],
       }),
+      sending('aws', {
+        aws: {
+          accessKeyId: SECRET.awsAccessKey,
+          secretAccessKey: { file: join(folder, 'aws') },
+          sessionToken: SECRET.awsSessionToken,
+          region: 'eu-west-1',
+        },
+      }),
+      // The libraries reject the tenant, and cannot sign with the key: no endpoint is asked.
+      sending('azure', {
+        azure: {
+          explicitConfig: {
+            clientSecret: {
+              client_id: SECRET.azureClient,
+              tenant_id: SECRET.azureTenant,
+              client_secret: SECRET.azureSecret,
+            },
+          },
+        },
+      }),
+      sending('google', { gcp: { credential: { file: join(folder, 'google.json') } } }),
       {
         ...path('tls'),
         backends: [{ host, policies: { backendTLS: { ...pem, root: join(folder, 'authority.pem'), insecure: true } } }],
@@ -138,6 +178,12 @@ beforeAll(async () => {
     'cert.pem': tls.certificate,
     'key.pem': tls.privateKey,
     key: SECRET.fileKey,
+    aws: SECRET.awsSecretKey,
+    'google.json': JSON.stringify({
+      type: 'service_account',
+      client_email: 'planted@example.com',
+      private_key: SECRET.googleKey,
+    }),
     'authority.pem': withKey(tls),
   }
   const users = { users: `${hashOf('bob', SECRET.passwordOfFile)}\n` }

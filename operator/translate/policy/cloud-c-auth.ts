@@ -1,6 +1,6 @@
 // backend.auth.cloudC. The credential JSON is checked here as in the proxy, so that the status reports what the proxy
 // rejects; its values appear in no message.
-import { idTokenProblem, parseCredential } from '#api/credentials/cloud-c.ts'
+import { credentialProblem } from '#api/credentials/cloud-c.ts'
 import type { CloudCAuth as RenderedCloudC } from '#api/ir/types.gen.ts'
 import type { BackendAuth } from '#api/v1alpha1/shared.gen.ts'
 import { secretValue } from '../secret-value.ts'
@@ -33,7 +33,6 @@ function checkCredential(
   const found = isCoreSecret(ref) ? secrets.get(owner.namespace, ref.name) : undefined
   const text = found === undefined ? undefined : secretValue(found, ref.key ?? CREDENTIALS_KEY)
   if (text === undefined || text === '') return
-  const parsed = parseCredential(text)
-  const message = 'problem' in parsed ? parsed.problem : type === 'IdToken' ? idTokenProblem(parsed) : undefined
+  const message = credentialProblem(text, type)
   if (message !== undefined) reportError(context, { path, reason: 'InvalidCredential', message })
 }

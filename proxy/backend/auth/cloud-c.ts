@@ -1,6 +1,6 @@
 // Sends an access or ID token for Google Cloud (data plane, section 8.4). Without an audience, ID tokens are for the
 // host of the backend, never for one that a request names.
-import { idTokenProblem, parseCredential } from '#api/credentials/cloud-c.ts'
+import { credentialProblem } from '#api/credentials/cloud-c.ts'
 import type { BackendAuth } from '#api/ir/types.gen.ts'
 import { audienceFor, cloudCSource } from '../../credentials/cloud-c/cloud-c.ts'
 import { bearerOf } from './bearer.ts'
@@ -32,7 +32,6 @@ function credentialOf(
 ): string | BrokenAuth {
   const text = secret(ref)
   if (text === undefined || text.trim() === '') return { problem: `secret ${ref.secret} is missing or empty` }
-  const parsed = parseCredential(text)
-  const problem = 'problem' in parsed ? parsed.problem : type === 'IdToken' ? idTokenProblem(parsed) : undefined
+  const problem = credentialProblem(text, type)
   return problem === undefined ? text : { problem: `secret ${ref.secret}: ${problem}` }
 }

@@ -1,5 +1,6 @@
 // Credentials of clouds in standalone files: the fields of the file, in the names of the rendered configuration.
-import type { BackendAuth as RenderedAuth } from '#api/ir/types.gen.ts'
+import { credentialProblem } from '#api/credentials/cloud-c.ts'
+import type { BackendAuth as RenderedAuth, SecretRef } from '#api/ir/types.gen.ts'
 import { pathTo } from '../field-path.ts'
 import type { BackendAuth } from '../schema/policies.ts'
 import type { FileOrInline } from '../schema/values.ts'
@@ -8,13 +9,15 @@ import { defined, ifSet } from './defined.ts'
 
 type Fields = Exclude<BackendAuth, string>
 
+const EFFECT = 'all requests that use it are rejected'
+
 export function renderAws(
   value: NonNullable<Fields['aws']>,
   path: string,
   context: BuildContext,
 ): NonNullable<RenderedAuth['cloudA']> {
   const { accessKeyId, secretAccessKey, sessionToken, assumeRole, region, serviceName } = value
-  const secret = (name: string, given: FileOrInline) => context.secret(pathTo(path, name), given)
+  const secret = (name: string, given: FileOrInline) => secretAt(pathTo(path, name), given, context)
   return defined({
     secretRef:
       accessKeyId !== undefined && secretAccessKey !== undefined
@@ -40,7 +43,7 @@ export function renderAzure(
 ): NonNullable<RenderedAuth['cloudB']> {
   const { clientSecret, managedIdentity, workloadIdentity } = explicitConfig ?? {}
   const secret = (name: string, given: FileOrInline) =>
-    context.secret(pathTo(path, 'explicitConfig', 'clientSecret', name), given)
+    secretAt(pathTo(path, 'explicitConfig', 'clientSecret', name), given, context)
   return defined({
     developerTools: ifSet(developerImplicit, () => true),
     secretRef: ifSet(clientSecret, (given) => ({
@@ -58,11 +61,26 @@ export function renderGcp(
   path: string,
   context: BuildContext,
 ): NonNullable<RenderedAuth['cloudC']> {
+  const tokenType = type === 'idToken' ? 'IdToken' : 'AccessToken'
   return {
-    type: type === 'idToken' ? 'IdToken' : 'AccessToken',
+    type: tokenType,
     ...defined({
-      secretRef: ifSet(credential, (given) => context.secret(pathTo(path, 'credential'), given)),
+      secretRef: ifSet(credential, (given) => {
+        const at = pathTo(path, 'credential')
+        const ref = secretAt(at, given, context)
+        const value = context.valueOf(ref) ?? ''
+        const problem = value === '' ? undefined : credentialProblem(value, tokenType)
+        if (problem !== undefined) context.warn(at, `${problem}; ${EFFECT}`)
+        return ref
+      }),
       audience,
     }),
   }
+}
+
+/** One of a cloud; a value without content is reported. */
+function secretAt(path: string, given: FileOrInline, context: BuildContext): SecretRef {
+  const ref = context.secret(path, given)
+  if (context.valueOf(ref) === '') context.warn(path, `is empty; ${EFFECT}`)
+  return ref
 }

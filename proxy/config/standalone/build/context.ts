@@ -106,6 +106,11 @@ export class BuildContext {
     return { secret: key }
   }
 
+  /** undefined: its file cannot be read. */
+  valueOf({ secret }: SecretRef): string | undefined {
+    return this.#secrets.get(secret)
+  }
+
   /** The fields of a provider whose keys are fetched by the caller. */
   keySet(source: string): Pick<JwtProvider, 'source' | 'jwks' | 'unavailable'> {
     this.keySetUrls.add(source)

@@ -1,0 +1,132 @@
+// Every place in which a backend can have credentials, with those of each cloud: the backend gets them in place of what
+// the client sent. Resources and standalone files; loopback only.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { loadSource } from '#cli/source.ts'
+import type { CloudEndpoints } from '#proxy/credentials/cloud-endpoints.testing.ts'
+import { startProxy, type RunningProxy } from '#proxy/main.ts'
+import { ON_LOOPBACK } from '#proxy/main.testing.ts'
+import { closeServer, freePort, listening } from '#test/ports.ts'
+import { AWS_KEYS, CLOUDS, startClouds } from './clouds.ts'
+import { COMPLETION, INITIALIZE, manifests, PLACES } from './places.ts'
+
+let folder: string
+let clouds: CloudEndpoints
+let upstream: Server
+let proxy: RunningProxy | undefined
+let received: IncomingHttpHeaders[]
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'gw-places-test-'))
+  clouds = await startClouds(folder)
+  received = []
+  upstream = createServer((request, response) => {
+    received.push(request.headers)
+    response.setHeader('content-type', 'application/json')
+    request.resume().on('end', () => response.end('{}'))
+  })
+})
+
+afterEach(async () => {
+  await proxy?.stop({ isForced: true })
+  await clouds.stop()
+  vi.unstubAllEnvs()
+  closeServer(upstream)
+  rmSync(folder, { recursive: true })
+})
+
+async function serve(name: string, text: string): Promise<void> {
+  const file = join(folder, name)
+  writeFileSync(file, text)
+  const source = await loadSource(file)
+  if ('problem' in source || source.rendered === undefined) throw new Error(JSON.stringify(source).slice(0, 2000))
+  expect(source.problems).toEqual([])
+  proxy = await startProxy({ ...ON_LOOPBACK, accessLog: false, logLevel: 'error' })
+  const applied = await proxy.apply(source.rendered.config, source.rendered.secrets)
+  if ('problem' in applied) throw new Error(applied.problem.message)
+}
+
+/** `authorization` of all that the backend got for one request. */
+async function sent(url: string, body: string | undefined): Promise<unknown[]> {
+  received = []
+  const headers = {
+    authorization: 'Bearer of-client',
+    accept: 'application/json, text/event-stream',
+    ...(body !== undefined && { 'content-type': 'application/json' }),
+  }
+  const response = await fetch(url, { headers, ...(body !== undefined && { method: 'POST', body }) })
+  await response.arrayBuffer()
+  return received.map(({ authorization }) => authorization)
+}
+
+/** Without the probe for a metadata server. */
+function tokensFetched(): unknown[] {
+  return clouds.seen.filter(({ url, headers }) => {
+    const isAsked = headers['metadata'] === 'true' || headers['metadata-flavor'] === 'Google'
+    return isAsked && /\/token\/?$/.test(url.pathname)
+  })
+}
+
+it.each(Object.entries(CLOUDS))(
+  'resources send credentials of %s in each place',
+  async (cloud, { auth, sent: expected }) => {
+    const http = await freePort()
+    await serve(
+      'manifests.yaml',
+      manifests({ auth, keys: cloud === 'aws' ? AWS_KEYS : undefined, http, port: await listening(upstream) }),
+    )
+    const got: Record<string, unknown> = {}
+    for (const [name, { path = '', body }] of Object.entries(PLACES)) {
+      got[name] = await sent(`http://127.0.0.1:${http}/${name}${path}`, body)
+    }
+    got['model'] = await sent(`http://127.0.0.1:${http}/v1/chat/completions`, COMPLETION)
+    const once = [expect.stringMatching(expected)]
+    expect(got).toEqual({ ...Object.fromEntries(Object.keys(PLACES).map((name) => [name, once])), model: once })
+    // One fetch for all places.
+    expect(tokensFetched()).toHaveLength(cloud === 'aws' ? 0 : 1)
+  },
+)
+
+it.each(Object.entries(CLOUDS))('standalone files send credentials of %s in each place', async (_, cloud) => {
+  const [http, mcp, bind] = [await freePort(), await freePort(), await freePort()]
+  const host = `127.0.0.1:${await listening(upstream)}`
+  const policies = { backendAuth: cloud.standalone }
+  const matches = (name: string): object => ({ name, matches: [{ path: { pathPrefix: `/${name}` } }] })
+  const file = {
+    gateways: { default: { port: http } },
+    backends: [{ name: 'shared', host, policies }],
+    routes: [
+      { ...matches('backend'), backends: [{ host, policies }] },
+      { ...matches('route'), policies, backends: [{ host }] },
+      { ...matches('named'), backends: [{ backend: 'shared' }] },
+      {
+        ...matches('provider'),
+        backends: [{ ai: { name: 'm', provider: { openAI: {} }, hostOverride: host }, policies }],
+      },
+      {
+        ...matches('group'),
+        backends: [
+          { ai: { groups: [{ providers: [{ name: 'a', provider: { openAI: {} }, hostOverride: host, policies }] }] } },
+        ],
+      },
+    ],
+    mcp: { port: mcp, targets: [{ name: 'a', mcp: { host }, policies }] },
+    binds: [{ port: bind, listeners: [{ routes: [{ backends: [{ host, policies }] }] }] }],
+  }
+  await serve('gateway.json', JSON.stringify(file))
+  const url = `http://127.0.0.1:${http}`
+  const got = {
+    backend: await sent(`${url}/backend`, undefined),
+    route: await sent(`${url}/route`, undefined),
+    named: await sent(`${url}/named`, undefined),
+    provider: await sent(`${url}/provider/v1/chat/completions`, COMPLETION),
+    group: await sent(`${url}/group/v1/chat/completions`, COMPLETION),
+    target: await sent(`http://127.0.0.1:${mcp}/mcp`, INITIALIZE),
+    bind: await sent(`http://127.0.0.1:${bind}/`, undefined),
+  }
+  const once = [expect.stringMatching(cloud.sent)]
+  expect(got).toEqual(Object.fromEntries(Object.keys(got).map((name) => [name, once])))
+})
