@@ -54,6 +54,7 @@ describe('plain English', () => {
     'cli/**/*.ts',
     'bench/**/*.ts',
     'proxy/**/*.ts',
+    'test/conformance/**/*.ts',
     'codegen/**/*.ts',
     'hack/**/*.ts',
     'operator/**/*.{ts,yaml}',

@@ -1,5 +1,5 @@
-// allowedRoutes of listeners: which routes may attach, by namespace and kind. One that may not is not served, and its
-// status and the log of `gw run` say why.
+// allowedRoutes of listeners: which routes may attach, by namespace and kind. Other routes are not served,
+// and their status and the log of `gw run` report the reason.
 import { expect } from 'vitest'
 import { changing, type ConformanceCase } from './suite/case.ts'
 import type { Answer } from './suite/ask.ts'
@@ -15,7 +15,7 @@ function allowing(allowedRoutes: object | undefined): (manifests: string) => str
 
 const selecting = (selector: object): object => ({ namespaces: { from: 'Selector', selector } })
 
-/** The route of a team, which has the host, the namespace and the name of the team. */
+/** The route of a team: its host, namespace and name are those of the team. */
 const visit = (gateway: SampleGateway, team: string): Promise<Answer> =>
   gateway.ask('/', { headers: { host: `${team}.example.com` } })
 
@@ -39,7 +39,7 @@ interface Namespaces {
   readonly name: string
   readonly namespaces: string
   readonly allowedRoutes: object | undefined
-  /** Of the teams shop and blog. */
+  /** Routes of the teams shop and blog. */
   readonly served: readonly string[]
 }
 
@@ -102,7 +102,7 @@ const BY_NAMESPACE: readonly Namespaces[] = [
 function ofNamespaces({ name, namespaces, allowedRoutes, served }: Namespaces): ConformanceCase {
   return {
     shortName: `AllowedRoutes${name}`,
-    description: `a listener that takes routes of ${namespaces} takes no others`,
+    description: `a listener that accepts routes of ${namespaces} accepts no others`,
     sample: SAMPLE,
     change: allowing(allowedRoutes),
     async run(gateway) {
@@ -128,14 +128,14 @@ export const cases: readonly ConformanceCase[] = [
   ...BY_NAMESPACE.map(ofNamespaces),
   {
     shortName: 'AllowedRoutesInOwnNamespace',
-    description: 'a listener that says nothing takes routes of the namespace of its Gateway',
+    description: 'a listener without allowedRoutes accepts routes of the namespace of its Gateway',
     sample: SAMPLE,
     change: (manifests) => allowing(undefined)(manifests).replaceAll('namespace: blog', 'namespace: infra'),
     run: (gateway) => expectServed(gateway, 'blog'),
   },
   {
     shortName: 'AllowedRoutesKinds',
-    description: 'a listener that lists kinds takes no routes of others, whatever their namespace',
+    description: 'a listener that lists kinds accepts no routes of other kinds from any namespace',
     sample: SAMPLE,
     change: allowing({ namespaces: { from: 'All' }, kinds: [{ group: GROUP, kind: 'GRPCRoute' }] }),
     run: (gateway) =>
@@ -143,7 +143,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'AllowedRoutesUnknownKind',
-    description: 'a kind that the protocol cannot carry is named in the status of the listener; the others attach',
+    description: 'the status of the listener names a kind that its protocol does not support; the others attach',
     sample: SAMPLE,
     change: allowing({
       namespaces: { from: 'All' },

@@ -1,4 +1,4 @@
-// traffic.apiKeyAuthentication: keys of Secrets, hashes of ConfigMaps, and that raw keys of ConfigMaps do not count.
+// traffic.apiKeyAuthentication: keys of Secrets, hashes of ConfigMaps; raw keys of ConfigMaps are ignored.
 import { expect } from 'vitest'
 import { all, changing, replacing, type ConformanceCase } from './suite/case.ts'
 
@@ -10,7 +10,7 @@ const bearer = (key: string) => ({ headers: { authorization: `Bearer ${key}` } }
 export const cases: readonly ConformanceCase[] = [
   {
     shortName: 'ApiKeyStrict',
-    description: 'a key of the Secret passes and is taken away, its metadata is there for other policies',
+    description: 'a key of the Secret is accepted and removed, and other policies can use its metadata',
     sample: SAMPLE,
     async run(gateway) {
       const { headers } = await gateway.echo('/strict', bearer('second-key'))
@@ -24,7 +24,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ApiKeyHash',
-    description: 'a key whose hash is in a ConfigMap passes, in the header that the policy names',
+    description: 'a key whose hash is in a ConfigMap is accepted in the header of the policy',
     sample: SAMPLE,
     async run(gateway) {
       const { headers } = await gateway.echo('/header', { headers: { 'x-api-key': 'robot-key' } })
@@ -35,7 +35,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ApiKeyOptional',
-    description: 'no key passes, an unknown one does not',
+    description: 'a request without a key passes, an unknown key is rejected',
     sample: SAMPLE,
     async run(gateway) {
       await gateway.echo('/optional')
@@ -45,7 +45,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ApiKeysStaySecret',
-    description: 'the dump shows no key of a Secret',
+    description: 'the dump contains no key of a Secret',
     sample: SAMPLE,
     async run(gateway) {
       const dump = JSON.stringify(await gateway.dump())
@@ -67,7 +67,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ApiKeyMissingSecret',
-    description: 'without the Secret no key is known',
+    description: 'without the Secret every key is rejected',
     sample: SAMPLE,
     change: replacing('kind: Secret\nmetadata:\n  name: api-keys', 'kind: Secret\nmetadata:\n  name: other-keys'),
     async run(gateway) {
@@ -81,7 +81,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ApiKeyLocations',
-    description: 'keys are read from a header with a prefix, the query, a cookie, or by an expression, and taken away',
+    description: 'keys are read from a header with a prefix, the query, a cookie, or by an expression, and removed',
     sample: SAMPLE,
     change: all(
       changing('GwPolicy/api-key-authentication-strict', {
@@ -112,7 +112,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ApiKeyExpression',
-    description: 'Permissive never refuses; a key found by an expression counts, and Secrets are chosen by label',
+    description: 'Permissive rejects no request; an expression may find the key, and labels select Secrets',
     sample: SAMPLE,
     change: all(
       replacing(

@@ -1,4 +1,4 @@
-// traffic.authorization: Allow, Deny, Require, how levels add up, and what broken rules do.
+// traffic.authorization: Allow, Deny, Require, rules of several levels, and broken rules.
 import { expect } from 'vitest'
 import { replacing, type ConformanceCase } from './suite/case.ts'
 
@@ -9,7 +9,7 @@ const TENANT = { 'x-tenant': 'shop' }
 export const cases: readonly ConformanceCase[] = [
   {
     shortName: 'Authorization',
-    description: 'Deny, Require and Allow rules of Gateway and route rule are taken together',
+    description: 'Deny, Require and Allow rules of Gateway and route rule all apply',
     sample: SAMPLE,
     async run(gateway) {
       const ask = (path: string, headers: Record<string, string>) => gateway.ask(path, { headers })
@@ -40,7 +40,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'AuthorizationBrokenRequire',
-    description: 'a Require rule that does not compile refuses everything',
+    description: 'a Require rule that does not compile rejects every request',
     sample: SAMPLE,
     change: replacing('request.headers["x-tenant"] != ""', 'tenant('),
     async run(gateway) {
@@ -52,7 +52,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'AuthorizationBrokenDeny',
-    description: 'a Deny rule that could never match refuses everything it covers',
+    description: 'a Deny rule that could never match rejects every request that it covers',
     sample: SAMPLE,
     change: replacing(`'"x-banned" in request.headers'`, `'"x-banned" in'`),
     async run(gateway) {
@@ -64,7 +64,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'AuthorizationUnknownName',
-    description: 'an expression that reads a member that does not exist is told with the one that was meant',
+    description: 'the status suggests a member for an expression that reads an unknown one',
     sample: SAMPLE,
     change: replacing('request.headers["x-role"] == "admin"', 'request.headrs["x-role"] == "admin"'),
     async run(gateway) {
@@ -79,7 +79,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'AuthorizationDenyUnknownName',
-    description: 'a Deny rule that reads what does not exist, or not yet, could never match and refuses everything',
+    description: 'a Deny rule that reads a variable that does not exist here rejects every request',
     sample: SAMPLE,
     change: replacing(`'"x-banned" in request.headers'`, 'response.code == 200 || request.pat == "/"'),
     async run(gateway) {

@@ -1,4 +1,4 @@
-// backend.ai: aliases, defaults, overrides, computed fields and prompts, as the provider sees them.
+// backend.ai: aliases, defaults, overrides, computed fields and prompts, as the provider gets them.
 import OpenAI from 'openai'
 import { expect } from 'vitest'
 import { changing, replacing, type ConformanceCase } from './suite/case.ts'
@@ -33,7 +33,8 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'AIPathsAndPrompts',
-    description: 'the end of the path says the format; prompts go before and after the messages of the client',
+    description:
+      'the end of the path selects the format; prompts are added before and after the messages of the client',
     sample: SAMPLE,
     change: changing('GwPolicy/backend-ai', {
       backend: {
@@ -66,7 +67,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'AIPromptCachingNotRun',
-    description: 'prompt caching, which this version does not run, has no effect and the status says so',
+    description: 'prompt caching is not supported, has no effect, and is reported in the status',
     sample: SAMPLE,
     change: changing('GwPolicy/backend-ai', { backend: { ai: { promptCaching: { cacheSystem: true } } } }),
     async run(gateway) {
@@ -77,7 +78,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'AIPromptGuardNotRun',
-    description: 'a prompt guard, which this version does not run, refuses the requests it would have checked',
+    description: 'a prompt guard is not supported: requests that it would check are rejected',
     sample: SAMPLE,
     change: replacing(
       '    ai:\n      modelAliases:',

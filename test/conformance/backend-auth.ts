@@ -1,4 +1,4 @@
-// backend.auth: where credentials are written, and that a missing one never becomes an empty one.
+// backend.auth: where credentials are sent; a missing one is never sent as an empty one.
 import { expect, vi } from 'vitest'
 import { all, changing, replacing, type ConformanceCase } from './suite/case.ts'
 
@@ -8,7 +8,7 @@ const LOG_DEADLINE_MS = 10_000
 export const cases: readonly ConformanceCase[] = [
   {
     shortName: 'BackendAuth',
-    description: 'the credential of the Secret replaces what the client sent in its place',
+    description: 'the credential of the Secret replaces the value of the client in the same place',
     sample: SAMPLE,
     async run(gateway) {
       const headers = { authorization: 'Bearer client', 'x-api-key': 'client', cookie: 'session=client; theme=dark' }
@@ -26,7 +26,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'BackendAuthSecretsStaySecret',
-    description: 'neither dump nor log shows a credential',
+    description: 'dump and log contain no credential',
     sample: SAMPLE,
     async run(gateway) {
       await gateway.echo('/bearer')
@@ -41,7 +41,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'BackendAuthMissingSecret',
-    description: 'without its Secret the call fails; it never goes out without the credential',
+    description: 'without its Secret the request fails; it is never sent without the credential',
     sample: SAMPLE,
     change: replacing('kind: Secret\nmetadata:\n  name: backend-keys', 'kind: Secret\nmetadata:\n  name: other-keys'),
     async run(gateway) {
@@ -63,7 +63,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'BackendAuthNotRun',
-    description: 'a way to authenticate that this version does not run refuses the traffic',
+    description: 'an authentication method that is not supported rejects the traffic',
     sample: SAMPLE,
     change: replacing(
       'secretRef:\n        name: backend-keys\n        key: second\n      location:\n        header:\n          name: x-api-key',
@@ -78,7 +78,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'BackendAuthCloudA',
-    description: 'requests are signed for AWS with the keys of a Secret, in place of what the client sent',
+    description: 'requests are signed for AWS with the keys of a Secret, which replaces the signature of the client',
     sample: SAMPLE,
     change: all(
       replacing('  second: second-key', '  second: second-key\n  accessKey: AKIAEXAMPLE\n  secretKey: planted-secret'),
@@ -135,7 +135,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'BackendAuthLocations',
-    description: 'credentials are written with the prefix of the policy, into cookies, and several at once',
+    description: 'credentials are sent with the prefix of the policy, in cookies, and several at once',
     sample: SAMPLE,
     change: all(
       changing('GwPolicy/backend-auth-bearer', {

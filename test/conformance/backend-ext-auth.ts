@@ -1,4 +1,4 @@
-// backend.extAuth: only what goes to the backend of the policy is asked about.
+// backend.extAuth: the service is asked only about requests to the backend of the policy.
 import { expect } from 'vitest'
 import { all, changing, replacing, type ConformanceCase } from './suite/case.ts'
 
@@ -8,7 +8,7 @@ const ALICE = { headers: { authorization: 'Bearer alice-token' } }
 export const cases: readonly ConformanceCase[] = [
   {
     shortName: 'BackendExtAuth',
-    description: 'the guarded backend gets what the service lets pass, the open one everything',
+    description: 'the guarded backend gets the requests that the service allows, the open one all requests',
     sample: SAMPLE,
     async run(gateway) {
       expect((await gateway.echo('/guarded', ALICE)).headers['x-user']).toBe('alice')
@@ -18,7 +18,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'BackendExtAuthMissingBackend',
-    description: 'a service that does not exist refuses',
+    description: 'with a service that does not exist, requests are rejected',
     sample: SAMPLE,
     change: replacing('        name: authz-http\n', '        name: nowhere\n'),
     async run(gateway) {
@@ -28,7 +28,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'BackendExtAuthHttp',
-    description: 'the service is told what the policy says, redirects to the login page, and is asked once',
+    description: 'the service gets the fields of the policy, redirects to the login page, and is asked once',
     sample: SAMPLE,
     change: changing('GwPolicy/backend-ext-auth', {
       backend: {
@@ -41,8 +41,8 @@ export const cases: readonly ConformanceCase[] = [
             path: '"/check" + request.path',
             redirect: '"https://login.example.com/"',
             allowedRequestHeaders: ['authorization', 'cookie'],
-            addRequestHeaders: { 'x-told': 'request.method' },
-            allowedResponseHeaders: ['x-answer', 'x-asked', 'x-told-header', 'x-told-cookie', 'x-told-body'],
+            addRequestHeaders: { 'x-got': 'request.method' },
+            allowedResponseHeaders: ['x-answer', 'x-asked', 'x-got-header', 'x-got-cookie', 'x-got-body'],
             responseMetadata: { user: 'response.headers["x-user"]' },
           },
         },
@@ -54,9 +54,9 @@ export const cases: readonly ConformanceCase[] = [
       const { headers } = await gateway.echo('/guarded', question)
       expect(headers).toMatchObject({
         'x-asked': '/check/guarded',
-        'x-told-header': 'POST',
-        'x-told-cookie': 'theme=dark',
-        'x-told-body': 'hello',
+        'x-got-header': 'POST',
+        'x-got-cookie': 'theme=dark',
+        'x-got-body': 'hello',
         'x-found': 'alice',
       })
       expect((await gateway.echo('/guarded', question)).headers['x-answer']).toBe(headers['x-answer'])
@@ -68,19 +68,19 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'BackendExtAuthHttpBody',
-    description: 'the body that the policy computes is sent to the service, not the one of the request',
+    description: 'the service gets the body that the policy computes instead of the body of the request',
     sample: SAMPLE,
     change: changing('GwPolicy/backend-ext-auth', {
-      backend: { extAuth: { http: { body: 'request.method', allowedResponseHeaders: ['x-told-body'] } } },
+      backend: { extAuth: { http: { body: 'request.method', allowedResponseHeaders: ['x-got-body'] } } },
     }),
     async run(gateway) {
       const echo = await gateway.echo('/guarded', { method: 'POST', ...ALICE, body: 'hello' })
-      expect(echo).toMatchObject({ body: 'hello', headers: { 'x-told-body': 'POST' } })
+      expect(echo).toMatchObject({ body: 'hello', headers: { 'x-got-body': 'POST' } })
     },
   },
   {
     shortName: 'BackendExtAuthGrpc',
-    description: 'a service over gRPC decides as well',
+    description: 'a service over gRPC decides too',
     sample: SAMPLE,
     change: all(
       replacing('port: 18090', 'port: 18091'),
@@ -95,13 +95,13 @@ export const cases: readonly ConformanceCase[] = [
     ),
     async run(gateway) {
       const { headers } = await gateway.echo('/guarded', ALICE)
-      expect(headers['x-told']).toMatch(/^\{"shop":\{"path":"\/guarded"\}\}/)
+      expect(headers['x-got']).toMatch(/^\{"shop":\{"path":"\/guarded"\}\}/)
       expect(await gateway.ask('/guarded')).toMatchObject({ status: 403, text: 'not for you' })
     },
   },
   {
     shortName: 'BackendExtAuthFailOpen',
-    description: 'a service that cannot be asked lets pass with FailOpen',
+    description: 'with FailOpen, requests pass if the service cannot be asked',
     sample: SAMPLE,
     change: changing('GwPolicy/backend-ext-auth', {
       backend: { extAuth: { failureMode: 'FailOpen', backendRef: { name: 'nowhere' } } },

@@ -9,7 +9,7 @@ const DEADLINE_MS = 10_000
 export const cases: readonly ConformanceCase[] = [
   {
     shortName: 'HealthEviction',
-    description: 'the first bad answer evicts a provider, the next group serves, and the dump shows both',
+    description: 'the first bad response evicts a provider, the next group serves, and the dump shows both',
     sample: 'backend-health.yaml',
     async run(gateway) {
       expect((await chat(gateway, 'hi')).status).toBe(503)
@@ -36,7 +36,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'HealthThreshold',
-    description: 'an endpoint stays until so many answers in a row were bad',
+    description: 'an endpoint is evicted after the configured number of bad responses in a row',
     sample: 'backend-health.yaml',
     change: replacing('duration: 10m', 'duration: 10m\n        consecutiveFailures: 3'),
     async run(gateway) {
@@ -47,7 +47,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'HealthCondition',
-    description: 'what counts as unhealthy is what the condition says',
+    description: 'the condition decides which responses are unhealthy',
     sample: 'backend-health.yaml',
     change: changing('GwPolicy/backend-health', {
       backend: { health: { unhealthyCondition: 'response.code == 418' } },
@@ -58,7 +58,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'HealthConditionEvicts',
-    description: 'an answer that only the condition calls bad evicts',
+    description: 'a response that only the condition classifies as unhealthy evicts the endpoint',
     sample: 'backend-health.yaml',
     change: changing('GwPolicy/backend-health', {
       backend: { health: { unhealthyCondition: 'response.code == 503 && "x-judge" in request.headers' } },
@@ -71,11 +71,11 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'HealthBelowThreshold',
-    description: 'an endpoint stays until its health is below the threshold',
+    description: 'an endpoint is evicted when its health is below the threshold',
     sample: 'backend-health.yaml',
     change: changing('GwPolicy/backend-health', { backend: { health: { eviction: { healthThreshold: 60 } } } }),
     async run(gateway) {
-      // 0.7 after the first bad answer, 0.49 after the second.
+      // 0.7 after the first bad response, 0.49 after the second.
       const answers: number[] = []
       for (let i = 0; i < 4; i++) answers.push((await chat(gateway, 'hi')).status)
       expect(answers).toEqual([503, 503, 200, 200])
@@ -83,7 +83,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'HealthRestored',
-    description: 'an endpoint that comes back has the health that the policy gives it',
+    description: 'after its eviction an endpoint has the health of the policy',
     sample: 'backend-health.yaml',
     change: changing('GwPolicy/backend-health', {
       backend: { health: { eviction: { duration: '1s', restoreHealth: 90 } } },
@@ -91,14 +91,14 @@ export const cases: readonly ConformanceCase[] = [
     async run(gateway) {
       expect((await chat(gateway, 'hi')).status).toBe(503)
       const dump = async (): Promise<string> => JSON.stringify(await gateway.dump())
-      // The client has its answer before the worker has counted it.
+      // The client gets its response before the worker has counted it.
       await expect.poll(dump, { timeout: DEADLINE_MS }).toContain('"timesEjected":1')
       await expect.poll(dump, { timeout: DEADLINE_MS }).toContain('"health":0.9')
     },
   },
   {
     shortName: 'HealthOfService',
-    description: 'the first bad answer evicts an endpoint of a service that a policy asks',
+    description: 'the first bad response evicts an endpoint of a service that a policy calls',
     sample: 'ext-auth.yaml',
     // It answers every first try with 503.
     change: all(replacing('port: 18090', 'port: 18089'), onService('authz-http')),
@@ -108,7 +108,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'HealthOfGrpcService',
-    description: 'so does the first call of gRPC that fails',
+    description: 'the first failed gRPC call evicts it too',
     sample: 'ext-auth.yaml',
     change: all(replacing('port: 18091', 'port: 1'), onService('authz-grpc')),
     async run(gateway) {
@@ -139,7 +139,7 @@ interface Eviction {
   readonly status: number
 }
 
-/** The answer of the gateway to one request has the status, and the endpoint of the backend has been evicted once. */
+/** The response to one request has the status, and the endpoint of the backend has been evicted once. */
 async function expectOneEviction(gateway: SampleGateway, { path, backend, status }: Eviction): Promise<void> {
   expect((await gateway.ask(path)).status).toBe(status)
   const evictions = async (): Promise<number> => {

@@ -1,11 +1,11 @@
-// backend.http: the time one attempt may take.
+// backend.http: the timeout of one try.
 import { expect } from 'vitest'
 import { replacing, type ConformanceCase } from './suite/case.ts'
 
 export const cases: readonly ConformanceCase[] = [
   {
     shortName: 'BackendRequestTimeout',
-    description: 'a backend that does not answer in time gives 504; other backends are not concerned',
+    description: 'a backend that does not answer in time causes 504; other backends are not affected',
     sample: 'backend-http.yaml',
     async run(gateway) {
       expect(await gateway.ask('/silent')).toMatchObject({ status: 504, text: 'upstream call timeout' })
@@ -14,7 +14,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'BackendHTTP2',
-    description: 'a backend that never answers in HTTP/2 is a call that times out',
+    description: 'a backend that never answers over HTTP/2 causes a timeout',
     sample: 'backend-http.yaml',
     change: replacing('version: HTTP1', 'version: HTTP2'),
     async run(gateway) {

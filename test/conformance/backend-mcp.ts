@@ -1,5 +1,5 @@
-// backend.mcp: lists are filtered, calls of what is not allowed are answered as if it did not exist; and clients that
-// need a token.
+// backend.mcp: lists are filtered, calls of forbidden tools get the error of an unknown tool; and clients that need a
+// token.
 import { expect } from 'vitest'
 import { stringify } from 'yaml'
 import { testIssuer } from '#proxy/auth/jwt.testing.ts'
@@ -25,7 +25,7 @@ const authentication = {
 }
 const IDP = { kind: 'GwBackend', metadata: { name: 'idp', namespace: 'default' } }
 
-/** What the control plane stores once it has fetched the keys, and the secret of the client. */
+/** The stored keys, as the control plane writes them after the fetch, and the secret of the client. */
 function withKeys(manifests: string): string {
   const url = 'http://127.0.0.1:18081/keys'
   const stored = { requestKey: JSON.stringify([url, '']), url, fetchedAt: '2026-01-01T00:00:00Z', jwks: issuer.jwks }
@@ -62,7 +62,7 @@ const withMetadata = changing('HTTPRoute/backend-mcp', {
   ],
 })
 
-/** The answer to the first message of a session. */
+/** The response to the first message of a session. */
 function initialized(gateway: SampleGateway): Promise<Answer> {
   const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
   const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } }
@@ -73,7 +73,7 @@ function initialized(gateway: SampleGateway): Promise<Answer> {
 export const cases: readonly ConformanceCase[] = [
   {
     shortName: 'MCPAuthorization',
-    description: 'clients see and call the tools their rules allow, and no others',
+    description: 'clients can list and call only the tools that their rules allow',
     sample: SAMPLE,
     async run(gateway) {
       await withMcp(gateway, { path: '/mcp' }, async (client) => {
@@ -90,7 +90,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'MCPAuthorizationRequire',
-    description: 'what Require demands holds for all, whatever is allowed',
+    description: 'a Require rule applies to every tool, also to allowed ones',
     sample: SAMPLE,
     change: replacing(
       'action: Allow\n        policy:\n          matchExpressions:\n            - mcp.tool.name == "add"\n',
@@ -115,7 +115,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'MCPAuthorizationBrokenDeny',
-    description: 'a Deny rule that could never match refuses the whole backend',
+    description: 'a Deny rule that could never match rejects all requests to the backend',
     sample: SAMPLE,
     change: replacing(
       'action: Allow\n        policy:\n          matchExpressions:\n            - mcp.tool.name == "add"',
@@ -129,7 +129,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'MCPGuardrailsNotRun',
-    description: 'guardrails, which this version does not run, refuse the whole endpoint',
+    description: 'guardrails are not supported: the endpoint rejects all requests',
     sample: SAMPLE,
     change: changing('GwPolicy/backend-mcp-echo', {
       backend: {
@@ -154,7 +154,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'MCPAuthentication',
-    description: 'a valid token passes, all else gets 401 and is led to the metadata, which needs no token',
+    description: 'a valid token passes; other requests get 401 with the URL of the metadata, which needs no token',
     sample: SAMPLE,
     change: all(
       changing('GwPolicy/backend-mcp-echo', { backend: { mcp: { authentication } } }),
@@ -185,7 +185,8 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'MCPAuthenticationModes',
-    description: 'Optional lets clients without a token pass, Permissive everybody; without an issuer any will do',
+    description:
+      'Optional accepts clients without a token, Permissive all clients; without an issuer, any issuer is accepted',
     sample: SAMPLE,
     change: all(
       changing('GwPolicy/backend-mcp-echo', {
@@ -201,7 +202,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'MCPAuthenticationOptional',
-    description: 'but a wrong token is refused',
+    description: 'but a wrong token is rejected',
     sample: SAMPLE,
     change: all(
       changing('GwPolicy/backend-mcp-echo', {
@@ -217,7 +218,8 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'MCPAuthenticationNoKeys',
-    description: 'keys that cannot be fetched are no keys: the endpoint refuses, and the status names what is missing',
+    description:
+      'without the keys of the issuer the endpoint rejects all requests, and the status names the missing object',
     sample: SAMPLE,
     change: changing('GwPolicy/backend-mcp-echo', { backend: { mcp: { authentication } } }),
     async run(gateway) {

@@ -25,7 +25,7 @@ const askedAt = (path: string, service: string): object => {
 
 const refusing = (level: string, rule: object): ConformanceCase => ({
   shortName: `ExtensionRef${level}`,
-  description: 'a filter that is not known is refused by name, and the route is not served',
+  description: 'an unknown filter is reported by name, and the route is not served',
   sample: SAMPLE,
   change: withRules(rule),
   async run(gateway) {
@@ -42,7 +42,7 @@ const refusing = (level: string, rule: object): ConformanceCase => ({
 export const cases: readonly ConformanceCase[] = [
   {
     shortName: 'BackendRefHeaders',
-    description: 'the backend and the client see the headers of the backendRef, on its rule only',
+    description: 'the backend and the client get the headers of the backendRef, on its rule only',
     sample: SAMPLE,
     async run(gateway) {
       expect((await gateway.echo('/headers')).headers).toMatchObject({ 'x-backend': 'echo' })
@@ -52,7 +52,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'BackendRefRewrite',
-    description: 'the backend sees the path and host of the backendRef',
+    description: 'the backend gets the path and host of the backendRef',
     sample: SAMPLE,
     async run(gateway) {
       const echo = await gateway.echo('/rewritten/a?b=1', { headers: { host: 'shop.example.com' } })
@@ -62,7 +62,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'BackendRefRedirect',
-    description: 'the client is sent away, and the backend is not asked',
+    description: 'the client is redirected, and the backend gets no request',
     sample: SAMPLE,
     async run(gateway) {
       const answer = await gateway.ask('/moved/a', { headers: { host: `gw.example.com:${gateway.port}` } })
@@ -85,7 +85,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'BackendRefMirrorUnresolved',
-    description: 'a mirror that does not exist is left out, ResolvedRefs says so, and the route is served',
+    description: 'a mirror that does not exist is left out and reported in ResolvedRefs, and the route is served',
     sample: SAMPLE,
     change: replacing('                  name: spare\n', '                  name: nowhere\n'),
     async run(gateway) {
@@ -96,7 +96,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'BackendRefCors',
-    description: 'preflights of the backend of the rule are answered, and its answers have the headers',
+    description: 'the gateway answers preflights for the backend, and its responses have the headers',
     sample: SAMPLE,
     change: replacing(
       '            - type: URLRewrite\n              urlRewrite:\n                hostname: v2.example.com\n' +
@@ -123,7 +123,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'BackendRefExternalAuth',
-    description: 'the service of the backendRef is asked; one that does not exist refuses',
+    description: 'the service of the backendRef is asked; with one that does not exist, requests are rejected',
     sample: SAMPLE,
     change: withRules(askedAt('/asked', 'spare'), askedAt('/refused', 'nowhere')),
     async run(gateway) {

@@ -1,4 +1,4 @@
-// backend.tcp: the time a connection may take to come about.
+// backend.tcp: the connect timeout.
 import { expect } from 'vitest'
 import { changing, type ConformanceCase } from './suite/case.ts'
 import { secondsToProbe } from './suite/keepalive.ts'
@@ -6,7 +6,7 @@ import { secondsToProbe } from './suite/keepalive.ts'
 export const cases: readonly ConformanceCase[] = [
   {
     shortName: 'ConnectTimeout',
-    description: 'a backend that does not take connections gives 504, others are reached',
+    description: 'a backend that does not accept connections causes 504, others are reached',
     sample: 'backend-tcp.yaml',
     async run(gateway) {
       expect(await gateway.ask('/hanging')).toMatchObject({ status: 504, text: 'upstream call timeout' })
@@ -15,7 +15,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'BackendKeepalive',
-    description: 'connections to the backend are probed when they have been silent for the time of the policy',
+    description: 'connections to the backend are probed after they were idle for the time of the policy',
     sample: 'backend-tcp.yaml',
     change: changing('GwPolicy/backend-tcp', {
       backend: { tcp: { connectTimeout: null, keepalive: { time: '30s', interval: '10s', retries: 3 } } },

@@ -1,4 +1,4 @@
-// BackendTLSPolicy: TLS towards a Service, or one port of it; what cannot be verified as written gets no request.
+// BackendTLSPolicy: TLS to a Service, or to one port of it; a server that cannot be verified gets no request.
 import { expect } from 'vitest'
 import { all, changing, replacing, type ConformanceCase, type SpecChange } from './suite/case.ts'
 import type { SampleGateway } from './suite/gateway.ts'
@@ -14,7 +14,7 @@ const TLS_FAILED = 'upstream call failed'
 
 const validating = (validation: SpecChange): ((manifests: string) => string) => changing(POLICY, { validation })
 
-/** The upstream that bears a URI as well, by its authority. */
+/** The upstream whose certificate also has a URI, by its authority. */
 const towardsWorkload = (validation: object): ((manifests: string) => string) =>
   all(
     replacing('port: 18085', 'port: 18094'),
@@ -32,7 +32,7 @@ function bundle(name: string, pem: string): object {
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'default' }, data: { 'ca.crt': pem } }
 }
 
-/** One that is younger than that of the sample. */
+/** A policy that is newer than that of the sample. */
 function policy(name: string, targetRef: object, hostname: string): object {
   const caCertificateRefs = [{ group: '', kind: 'ConfigMap', name: 'echo-ca' }]
   return {
@@ -55,7 +55,7 @@ interface Check {
   readonly name: string
   readonly description: string
   readonly change: (manifests: string) => string
-  /** The server that answers, or what the client is told instead. */
+  /** The server that answers, or the body of the error. */
   readonly answer: string
 }
 
@@ -74,7 +74,7 @@ const CHECKS: readonly Check[] = [
   },
   {
     name: 'SeveralAuthorities',
-    description: 'of several authorities one has to have signed it',
+    description: 'with several authorities, one of them must have signed the certificate',
     change: towardsWorkload({
       caCertificateRefs: ['echo-ca', 'workload-ca'].map((name) => ({ group: '', kind: 'ConfigMap', name })),
     }),
@@ -88,13 +88,13 @@ const CHECKS: readonly Check[] = [
   },
   {
     name: 'NoSystemAuthority',
-    description: 'and one that it does not know is not',
+    description: 'an authority that the system does not trust is not trusted',
     change: validating({ caCertificateRefs: null, wellKnownCACertificates: 'System' }),
     answer: NOT_TRUSTED,
   },
   {
     name: 'NameOfHost',
-    description: 'with subjectAltNames the certificate is held against them, and not against the host name',
+    description: 'with subjectAltNames the certificate is compared with them instead of the host name',
     change: validating({
       hostname: 'other.example.com',
       subjectAltNames: [{ type: 'Hostname', hostname: 'echo.example.com' }],
@@ -103,7 +103,7 @@ const CHECKS: readonly Check[] = [
   },
   {
     name: 'OtherNameOfHost',
-    description: 'a certificate without the name is not accepted, although it bears the host name',
+    description: 'a certificate without the name is not accepted, although it has the host name',
     change: validating({ subjectAltNames: [{ type: 'Hostname', hostname: 'other.example.com' }] }),
     answer: OTHER_NAME,
   },
@@ -115,7 +115,7 @@ const CHECKS: readonly Check[] = [
   },
   {
     name: 'OtherURI',
-    description: 'a certificate with another URI is not accepted, although it bears the host name',
+    description: 'a certificate with another URI is not accepted, although it has the host name',
     change: towardsWorkload({ subjectAltNames: [{ type: 'URI', uri: `${WORKLOAD.id}-2` }] }),
     answer: OTHER_NAME,
   },
@@ -132,19 +132,19 @@ const CHECKS: readonly Check[] = [
   },
   {
     name: 'WholeService',
-    description: 'a policy without a section holds for all ports',
+    description: 'a policy without a section applies to all ports',
     change: changing(POLICY, { targetRefs: [SERVICE] }),
     answer: 'tls',
   },
   {
     name: 'SectionFirst',
-    description: 'a policy for the port goes before one for the Service',
+    description: 'a policy for the port overrides one for the Service',
     change: adding(policy('whole', SERVICE, 'other.example.com')),
     answer: 'tls',
   },
   {
     name: 'SectionFirstRefusing',
-    description: 'also where only the one for the Service would be right',
+    description: 'also if only the one for the Service would succeed',
     change: all(
       changing(POLICY, { targetRefs: [SERVICE] }),
       adding(policy('port', { ...SERVICE, sectionName: 'https' }, 'other.example.com')),
@@ -153,7 +153,7 @@ const CHECKS: readonly Check[] = [
   },
   {
     name: 'Older',
-    description: 'of two policies for one target the older one holds',
+    description: 'of two policies for one target the older one applies',
     change: adding(policy('younger', { ...SERVICE, sectionName: 'https' }, 'other.example.com')),
     answer: 'tls',
   },
@@ -178,7 +178,7 @@ const conditionOf = (gateway: SampleGateway, name: string, type: string): unknow
 export const cases: readonly ConformanceCase[] = [
   {
     shortName: 'BackendTLSPolicy',
-    description: 'a port whose certificate is as the policy says is called over TLS, the other one in plain text',
+    description: 'requests to a port with a valid certificate use TLS, those to the other port plain text',
     sample: SAMPLE,
     async run(gateway) {
       expect(await serverAt(gateway, '/secure')).toBe('tls')
@@ -192,7 +192,7 @@ export const cases: readonly ConformanceCase[] = [
   ...CHECKS.map(ofCheck),
   {
     shortName: 'BackendTLSPolicyOtherSection',
-    description: 'a policy for another port leaves this one in plain text, which its server does not speak',
+    description: 'a policy for another port leaves this one in plain text, which its TLS server rejects',
     sample: SAMPLE,
     change: changing(POLICY, { targetRefs: [{ ...SERVICE, sectionName: 'http' }] }),
     async run(gateway) {
@@ -202,7 +202,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'BackendTLSPolicyConflicted',
-    description: 'the younger one of two policies for a target is told so',
+    description: 'the status of the newer one of two policies for a target reports the conflict',
     sample: SAMPLE,
     change: adding(policy('younger', { ...SERVICE, sectionName: 'https' }, 'other.example.com')),
     async run(gateway) {
@@ -212,7 +212,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'BackendTLSPolicyMissingAuthority',
-    description: 'without any authority the traffic is refused, and the policy says why',
+    description: 'without any authority the traffic is rejected, and the status of the policy has the reason',
     sample: SAMPLE,
     change: validating({ caCertificateRefs: [{ group: '', kind: 'ConfigMap', name: 'no-such-ca' }] }),
     async run(gateway) {
@@ -226,7 +226,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'BackendTLSPolicyAuthorityOfOtherKind',
-    description: 'authorities are read from ConfigMaps; a reference that cannot be used leaves the others',
+    description: 'authorities are read from ConfigMaps; an invalid reference does not affect the others',
     sample: SAMPLE,
     change: validating({
       caCertificateRefs: [

@@ -1,4 +1,4 @@
-// backend.tls: the certificate of the backend is checked as written, or nothing is sent.
+// backend.tls: the certificate of the backend is verified before anything is sent.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
@@ -21,7 +21,7 @@ function withClient(manifests: string): string {
 export const cases: readonly ConformanceCase[] = [
   {
     shortName: 'BackendTLS',
-    description: 'a backend whose certificate is signed by the given authority for the given name is reached',
+    description: 'a backend with a certificate of the authority for the name is reached',
     sample: SAMPLE,
     async run(gateway) {
       expect((await gateway.echo('/')).server).toBe('tls')
@@ -41,7 +41,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'BackendTLSUnknownAuthority',
-    description: 'without the reference the authorities of the system are trusted, and this one is not among them',
+    description: 'without the reference only the authorities of the system are trusted',
     sample: SAMPLE,
     change: replacing('caCertificateRefs:\n        - name: echo-ca\n      ', ''),
     async run(gateway) {
@@ -53,7 +53,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'BackendTLSMissingAuthority',
-    description: 'a reference to an authority that is not there refuses the traffic',
+    description: 'a reference to a missing authority rejects the traffic',
     sample: SAMPLE,
     change: replacing('- name: echo-ca', '- name: no-such-ca'),
     async run(gateway) {
@@ -68,7 +68,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'BackendTLSSubjectAltNames',
-    description: 'the certificate is held against the names, whatever the server name is',
+    description: 'the certificate is compared with the names, not with the server name',
     sample: SAMPLE,
     change: replacing('sni: echo.example.com', 'verifySubjectAltNames:\n        - echo.example.com'),
     async run(gateway) {
@@ -77,7 +77,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'BackendTLSOtherSubjectAltNames',
-    description: 'a certificate that bears none of the names is not accepted',
+    description: 'a certificate without any of the names is not accepted',
     sample: SAMPLE,
     change: replacing('sni: echo.example.com', 'verifySubjectAltNames:\n        - other.example.com'),
     async run(gateway) {
@@ -89,7 +89,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'BackendTLSSkipVerify',
-    description: 'with insecureSkipVerify any certificate will do, or one of the authority for any name',
+    description: 'with insecureSkipVerify All any certificate is accepted',
     sample: SAMPLE,
     change: changing('GwPolicy/backend-tls', {
       backend: { tls: { caCertificateRefs: null, sni: 'other.example.com', insecureSkipVerify: 'All' } },
@@ -100,7 +100,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'BackendTLSSkipHostname',
-    description: 'or one of the authority for any name',
+    description: 'with insecureSkipVerify Hostname a certificate of the authority for any name is accepted',
     sample: SAMPLE,
     change: changing('GwPolicy/backend-tls', {
       backend: { tls: { sni: 'other.example.com', insecureSkipVerify: 'Hostname' } },
@@ -111,7 +111,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'BackendTLSSkipHostnameUnknownAuthority',
-    description: 'but of no other authority',
+    description: 'with insecureSkipVerify Hostname a certificate of another authority is rejected',
     sample: SAMPLE,
     change: changing('GwPolicy/backend-tls', {
       backend: { tls: { caCertificateRefs: null, sni: null, insecureSkipVerify: 'Hostname' } },
@@ -125,7 +125,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'BackendTLSClientCertificate',
-    description: 'a backend that asks for a certificate gets the one of the Secret; without it there is no call',
+    description: 'a backend that requests a certificate gets the one of the Secret; without it no request is sent',
     sample: SAMPLE,
     change: all(replacing('port: 18085', 'port: 18099'), withClient, changing('GwPolicy/backend-tls', CLIENT)),
     async run(gateway) {
@@ -134,7 +134,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'BackendTLSMissingClientCertificate',
-    description: 'a reference to a certificate that is not there refuses the traffic, and the status names it',
+    description: 'a reference to a missing certificate rejects the traffic, and the status names it',
     sample: SAMPLE,
     change: all(replacing('port: 18085', 'port: 18099'), changing('GwPolicy/backend-tls', CLIENT)),
     async run(gateway) {
@@ -148,7 +148,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'BackendTLSAgreement',
-    description: 'of the protocols that are offered the backend chooses, and that version is spoken',
+    description: 'the backend selects one of the offered protocols, and that version is used',
     sample: SAMPLE,
     change: agreement({ alpnProtocols: ['h2', 'http/1.1'], keyExchangeGroups: ['P-256', 'P-384'] }),
     async run(gateway) {
@@ -158,7 +158,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'BackendTLSOneProtocol',
-    description: 'a protocol that the list leaves out is not offered, although the backend would prefer it',
+    description: 'a protocol that is not in the list is not offered, although the backend prefers it',
     sample: SAMPLE,
     change: agreement({ alpnProtocols: ['http/1.1'] }),
     async run(gateway) {
@@ -167,7 +167,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'BackendTLSFixedVersion',
-    description: 'of a list only the version that http.version fixes is offered',
+    description: 'only the version of http.version is offered, even with a longer list',
     sample: SAMPLE,
     change: changing('GwPolicy/backend-tls', {
       backend: { tls: { alpnProtocols: ['h2', 'http/1.1'] }, http: { version: 'HTTP1' } },
@@ -178,7 +178,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'BackendTLSOtherGroups',
-    description: 'no key exchange but those of the list is offered: a backend with none of them is not reached',
+    description: 'only the key exchanges of the list are offered: a backend with others is not reached',
     sample: SAMPLE,
     change: agreement({ keyExchangeGroups: ['P-256'] }),
     async run(gateway) {

@@ -6,7 +6,7 @@ import type { Echo } from './suite/echo.ts'
 export const cases: readonly ConformanceCase[] = [
   {
     shortName: 'BackendTransformation',
-    description: 'the backend sees the computed header, the client no longer sees the removed one',
+    description: 'the backend gets the computed header, the client does not get the removed one',
     sample: 'backend-transformation.yaml',
     async run(gateway) {
       const echo = await gateway.echo('/', { headers: { 'x-forwarded-by': 'client' } })
@@ -40,7 +40,7 @@ export const cases: readonly ConformanceCase[] = [
       const headers = { host: 'shop.example.com', 'x-hop': 'client', 'x-debug': '1' }
       const answer = await gateway.ask('/', { method: 'POST', headers, body: 'hello' })
       expect(answer.headers).toMatchObject({ 'cache-control': 'no-store', 'x-server': 'echo for shop' })
-      const { body, headers: seen } = JSON.parse(answer.text) as Echo // what the response body expression makes
+      const { body, headers: seen } = JSON.parse(answer.text) as Echo // the response body expression writes it
       expect(body).toBe('{"tenant":"shop","was":"hello"}')
       expect(seen['x-hop']).toBe('client, gw')
       expect(seen).not.toHaveProperty('x-debug')

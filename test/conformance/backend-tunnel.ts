@@ -3,13 +3,13 @@ import { expect } from 'vitest'
 import { all, changing, replacing, type ConformanceCase } from './suite/case.ts'
 
 const SAMPLE = 'backend-tunnel.yaml'
-/** The client's. */
+/** Host header of the client. */
 const OTHER_HOST = changing('GwPolicy/backend-tunnel', { traffic: { hostRewrite: { mode: 'None' } } })
 
 export const cases: readonly ConformanceCase[] = [
   {
     shortName: 'Tunnel',
-    description: 'a backend that only the proxy can reach answers; the proxy is handed plain HTTP',
+    description: 'a backend that only the proxy can reach answers; the proxy gets plain HTTP',
     sample: SAMPLE,
     async run(gateway) {
       const echo = await gateway.echo('/a?b=c', { headers: { 'proxy-authorization': 'Basic of-the-client' } })
@@ -21,7 +21,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'TunnelOtherHost',
-    description: 'where the backend is to see another host than its address, its connection goes through by CONNECT',
+    description: 'if the backend gets another host than its address, the connection uses CONNECT',
     sample: SAMPLE,
     change: OTHER_HOST,
     async run(gateway) {
@@ -32,7 +32,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'TunnelRefused',
-    description: 'a proxy that refuses a connection is a 503, and the log says why',
+    description: 'a proxy that rejects a connection causes 503, and the log has the reason',
     sample: SAMPLE,
     change: all(OTHER_HOST, replacing('host: echo.internal', 'host: other.internal')),
     async run(gateway) {
@@ -42,16 +42,16 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'TunnelRefusedRequest',
-    description: 'a proxy that refuses a request answers it itself',
+    description: 'the client gets the response of a proxy that rejects a request',
     sample: SAMPLE,
     change: replacing('host: echo.internal', 'host: other.internal'),
     async run(gateway) {
-      expect(await gateway.ask('/')).toMatchObject({ status: 403, text: 'the proxy knows no such host' })
+      expect(await gateway.ask('/')).toMatchObject({ status: 403, text: 'the proxy cannot resolve this host' })
     },
   },
   {
     shortName: 'TunnelMissing',
-    description: 'a proxy that does not exist: calls fail and never go around it',
+    description: 'with a proxy that does not exist, requests fail and never bypass it',
     sample: SAMPLE,
     change: (text) =>
       replacing('        name: egress', '        name: nowhere')(replacing('echo.internal', '127.0.0.1')(text)),

@@ -1,10 +1,10 @@
-// traffic.basicAuthentication: users of Secret and policy, the challenge, and that a missing Secret refuses.
+// traffic.basicAuthentication: users of Secret and policy, the challenge, and a missing Secret.
 import { expect } from 'vitest'
 import { all, changing, replacing, type ConformanceCase } from './suite/case.ts'
 
 const SAMPLE = 'basic-authentication.yaml'
 
-/** All of `password`. */
+/** All are hashes of `password`. */
 const HASHES = [
   'md5:$apr1$saltsalt$yAAkm4libquA.ZWLHbSBq/',
   'sha256:$5$saltsalt$gOjOtoMpVhru2uyjeJSEc/JaLQWOXMNmlOnj6T4AtC.',
@@ -20,7 +20,7 @@ const basic = (credentials: string) => ({ headers: { authorization: `Basic ${enc
 export const cases: readonly ConformanceCase[] = [
   {
     shortName: 'BasicAuthStrict',
-    description: 'a user of the Secret passes and the password is taken away; others get 401 and the challenge',
+    description: 'a user of the Secret is accepted and the password removed; others get 401 and the challenge',
     sample: SAMPLE,
     async run(gateway) {
       const { headers } = await gateway.echo('/strict', basic('alice:wonderland'))
@@ -35,7 +35,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'BasicAuthHashes',
-    description: 'lines of every kind of hash that htpasswd and mkpasswd write',
+    description: 'every kind of hash that htpasswd and mkpasswd write is accepted',
     sample: SAMPLE,
     change: changing('GwPolicy/basic-authentication-optional', { traffic: { basicAuthentication: { users: HASHES } } }),
     async run(gateway) {
@@ -48,7 +48,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'BasicAuthOptional',
-    description: 'no credentials pass, wrong ones do not; the default realm is Restricted',
+    description: 'a request without credentials passes, wrong ones are rejected; the default realm is Restricted',
     sample: SAMPLE,
     async run(gateway) {
       await gateway.echo('/optional')
@@ -60,7 +60,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'BasicAuthHashesStaySecret',
-    description: 'the dump shows no line of users',
+    description: 'the dump contains no line of users',
     sample: SAMPLE,
     async run(gateway) {
       const dump = JSON.stringify(await gateway.dump())
@@ -69,7 +69,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'BasicAuthMissingSecret',
-    description: 'without the Secret nobody is known',
+    description: 'without the Secret every user is rejected',
     sample: SAMPLE,
     change: replacing('kind: Secret\nmetadata:\n  name: users', 'kind: Secret\nmetadata:\n  name: others'),
     async run(gateway) {
@@ -85,7 +85,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'BasicAuthSharedLocation',
-    description: 'two schemes that need the same header refuse every request, and the status says why',
+    description: 'two schemes with the same header reject every request, and the status has the reason',
     sample: SAMPLE,
     change: replacing(
       '      realm: Staff\n',
@@ -130,7 +130,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'BasicAuthCookieAndExpression',
-    description: 'a cookie with the credentials is taken away; an expression may look anywhere',
+    description: 'a cookie with the credentials is removed; an expression may read any part of the request',
     sample: SAMPLE,
     change: all(
       changing('GwPolicy/basic-authentication-strict', {

@@ -1,5 +1,5 @@
-// Backends that take connections, bytes or nothing at all and never answer, through a `gw run`: each gets its status
-// within its deadline, and is used again when it is back. Backends on unix sockets, and what happens to their files.
+// Backends that never answer, through a `gw run`: the client gets a status within the deadline, and the backend is used
+// again after it recovers. Backends on unix sockets, and changes of their files.
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import http from 'node:http'
@@ -24,7 +24,7 @@ const pair = certificateFor({ commonName: 'a.test', names: ['DNS:a.test'], issue
 const tls: Policies['tls'] = { sni: 'a.test', caCertificateRefs: [{ name: 'ca' }] }
 const HTTP2: Policies['http'] = { version: 'HTTP2' }
 const DEADLINE = '300ms'
-/** Less than the proxy waits of its own accord for a connection. */
+/** Shorter than the default connect timeout of the proxy. */
 const PATIENCE_MS = 8000
 const CONNECT: Policies = { tcp: { connectTimeout: DEADLINE } }
 const ANSWER: Policies['http'] = { requestTimeout: DEADLINE }
@@ -63,7 +63,7 @@ interface ListenAddress {
   readonly path?: string
 }
 
-/** Every connection of `server` goes with it. */
+/** Closes `server` and all its connections. */
 async function listen(server: net.Server, place: ListenAddress): Promise<number> {
   const sockets = new Set<net.Socket>()
   server.on('connection', (socket: net.Socket) => {
@@ -91,7 +91,7 @@ const close = (server: net.Server): Promise<void> => closers.get(server)?.() ?? 
 
 const SETTINGS = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0])
 
-/** Takes connections, and says what `greeting` holds and nothing else. */
+/** Accepts connections, sends `greeting` and nothing else. */
 function silent(greeting = Buffer.alloc(0)): net.Server {
   return net.createServer((socket) => {
     socket.resume()
@@ -132,7 +132,7 @@ describe('a backend that', { tags: ['full'] }, () => {
     ['sends no SETTINGS', 'http2', CONNECT, Buffer.alloc(0)],
     ['acknowledges no SETTINGS', 'http2', { http: { ...HTTP2, ...ANSWER } }, SETTINGS],
   ] as const)(
-    '%s: 504, and is used again when it is back, %s',
+    '%s: 504, and is used again after it recovers, %s',
     { timeout: 20_000 },
     async (_what, kind, policies, greeting) => {
       const hole = silent(greeting)
@@ -145,7 +145,7 @@ describe('a backend that', { tags: ['full'] }, () => {
     },
   )
 
-  it.each(KINDS)('is not there: 503, and is used when it comes, %s', async (kind) => {
+  it.each(KINDS)('does not listen: 503, and is used when it listens, %s', async (kind) => {
     const at = await freePort()
     await use({ host: '127.0.0.1', port: at }, POLICIES[kind])
     expect(await ask()).toEqual([503, 'upstream call failed: connection refused'])
@@ -154,12 +154,12 @@ describe('a backend that', { tags: ['full'] }, () => {
   })
 
   it(
-    'goes silent on an HTTP/2 connection: 504, a PING ends the connection, new calls take a new one',
+    'stops to answer on an HTTP/2 connection: 504, a PING ends the connection, new requests use a new one',
     { timeout: 20_000 },
     async () => {
       const backend = SERVERS.http2()
       const at = await listen(backend, {})
-      // A wire that can be cut without a word to either end.
+      // A relay that can stop without a signal to either end.
       let isCut = false
       const wires: net.Socket[] = []
       const wire = net.createServer((socket) => {
@@ -201,7 +201,7 @@ describe('a backend on a unix socket', () => {
     expect(await ask()).toEqual([200, 'ok'])
   })
 
-  it('whose file is replaced while the old one still runs: the next connection goes to the new one', async () => {
+  it('whose file is replaced while the old server runs: the next connection goes to the new one', async () => {
     const answers = (text: string): http.Server =>
       http.createServer((_request, response) => {
         response.setHeader('connection', 'close')
@@ -215,7 +215,7 @@ describe('a backend on a unix socket', () => {
     expect(await ask()).toEqual([200, 'new'])
   })
 
-  it('that is silent: 504', async () => {
+  it('that does not answer: 504', async () => {
     await listen(silent(), { path: socketPath })
     await use({ unixPath: socketPath }, { http: ANSWER })
     expect(await ask()).toEqual([504, 'upstream call timeout'])

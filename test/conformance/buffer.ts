@@ -1,4 +1,4 @@
-// traffic.buffer: bodies that are too large to be held.
+// traffic.buffer: bodies that are larger than the buffer.
 import { expect } from 'vitest'
 import { changing, replacing, type ConformanceCase } from './suite/case.ts'
 
@@ -7,7 +7,7 @@ const LARGEST = '16 bytes at most'
 export const cases: readonly ConformanceCase[] = [
   {
     shortName: 'BufferRequest',
-    description: 'a body up to the limit arrives whole, a larger one is refused with an empty 413',
+    description: 'a body up to the limit arrives complete, a larger one is rejected with an empty 413',
     sample: 'buffer.yaml',
     async run(gateway) {
       expect(await gateway.echo('/', { method: 'POST', body: LARGEST })).toMatchObject({ body: LARGEST })
@@ -17,7 +17,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'BufferResponse',
-    description: 'a larger response is streamed on or becomes an empty 502, as the failure mode says',
+    description: 'a larger response is streamed or becomes an empty 502, depending on the failure mode',
     sample: 'buffer.yaml',
     change: changing('GwPolicy/buffer', {
       traffic: {
@@ -31,7 +31,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'BufferFailOpen',
-    description: 'with FailOpen a larger body streams on',
+    description: 'with FailOpen a larger body is streamed',
     sample: 'buffer.yaml',
     change: replacing('maxBytes: 16\n', 'maxBytes: 16\n        failureMode: FailOpen\n'),
     async run(gateway) {

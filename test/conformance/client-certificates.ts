@@ -1,4 +1,4 @@
-// Gateway spec.tls.frontend: which clients of HTTPS listeners are let in, as openssl and curl with HTTP/2 see it.
+// Gateway spec.tls.frontend: which clients HTTPS listeners accept, checked with openssl and curl with HTTP/2.
 import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -18,7 +18,7 @@ type ClientName = 'shop' | 'partner'
 
 let made: Readonly<Record<ClientName, { readonly issuer: KeyPair; readonly own: KeyPair }>> | undefined
 
-/** Of two authorities; both are of the namespace that the sample lets in. */
+/** Clients of two authorities; both are in the namespace that the sample accepts. */
 function clients(): NonNullable<typeof made> {
   const client = (name: string): { issuer: KeyPair; own: KeyPair } => {
     const issuer = authority(`Authority of ${name}`)
@@ -48,11 +48,11 @@ const validation = (name: string, more: object = {}): object => ({
 
 interface Listening {
   readonly frontend: object
-  /** Of the authorities. */
+  /** Certificates of the authorities. */
   readonly namespace?: string
 }
 
-/** Two listeners, and no policy that looks at identities. */
+/** Two listeners, and no policy that checks identities. */
 function listening({ frontend, namespace = 'default' }: Listening): (manifests: string) => string {
   const listener = { protocol: 'HTTPS', tls: { certificateRefs: [{ name: 'edge-ec' }] } }
   return all(
@@ -76,21 +76,21 @@ function withoutPolicy(manifests: string): string {
     .join('---')
 }
 
-/** With a certificate, or none: the version and status that curl got, or its complaint. */
+/** With or without a certificate: the version and status that curl got, or its error. */
 async function visit(port: number, pair?: KeyPair): Promise<string> {
   return withFiles(pair, async (args) => {
     const { promise, resolve } = Promise.withResolvers<string>()
     const place = `edge.example.com:${port}`
     const fixed = ['-sSk', '--http2', '--max-time', '15', '--resolve', `${place}:127.0.0.1`, '-o', '/dev/null']
-    const told = ['-w', 'HTTP/%{http_version} %{http_code}', `https://${place}/`]
-    execFile('curl', [...fixed, ...args('--cert', '--key'), ...told], (error, stdout, stderr) =>
+    const format = ['-w', 'HTTP/%{http_version} %{http_code}', `https://${place}/`]
+    execFile('curl', [...fixed, ...args('--cert', '--key'), ...format], (error, stdout, stderr) =>
       resolve(error === null ? stdout : stderr),
     )
     return promise
   })
 }
 
-/** With TLS 1.2: where a client of 1.3 has done its part, it does not know yet whether it is let in. */
+/** With TLS 1.2: a TLS 1.3 client ends its part of the handshake before it knows whether the server accepts it. */
 async function handshake(port: number, pair?: KeyPair): Promise<string> {
   return withFiles(pair, (args) => opensslClient(port, '-tls1_2', ...args('-cert', '-key')))
 }
@@ -111,7 +111,7 @@ async function withFiles(pair: KeyPair | undefined, use: (flags: Flags) => Promi
 }
 
 const SERVED = 'HTTP/2 200'
-/** The connection is closed after the handshake or within it: there is no answer. Codes of curl for just that. */
+/** The connection is closed during or after the handshake, without a response: the exit codes of curl for this. */
 const REFUSED = /^curl: \((16|18|35|52|55|56|92)\)/
 
 async function expectLetIn(port: number, ...pairs: readonly (KeyPair | undefined)[]): Promise<void> {
@@ -122,9 +122,9 @@ async function expectRefused(port: number, ...pairs: readonly (KeyPair | undefin
   for (const pair of pairs) expect(await visit(port, pair)).toMatch(REFUSED)
 }
 
-const NOBODY = undefined
+const ANONYMOUS = undefined
 
-/** Of the listeners and of the Gateway. */
+/** Conditions of the listeners and of the Gateway. */
 const conditionsOf = (gateway: SampleGateway, type: string): unknown =>
   gateway.conditions('Gateway', 'client-certificates').filter((one) => one.type === type)
 
@@ -139,7 +139,7 @@ const UNUSABLE: Readonly<Record<string, readonly [ref: object, reason: string]>>
 }
 
 async function expectUnusable(gateway: SampleGateway, reason: string): Promise<void> {
-  await expectRefused(gateway.port, NOBODY, clients().shop.own)
+  await expectRefused(gateway.port, ANONYMOUS, clients().shop.own)
   const unresolved = { status: 'False', reason }
   expect(conditionsOf(gateway, 'ResolvedRefs')).toMatchObject([unresolved, unresolved])
   const accepted = expect.objectContaining({ status: 'False', reason: 'NoValidCACertificate' })
@@ -153,7 +153,7 @@ const grant = (name: string): object => ({
   spec: { from: [{ group: GROUP, kind: 'Gateway', namespace: 'default' }], to: [{ ...CONFIG_MAP, name }] },
 })
 
-/** The reference stands in the default and at the port. */
+/** The reference is in the default and at the port. */
 function foreign(isGranted: boolean): (manifests: string) => string {
   const ref = (name: string): object => ({ ...CONFIG_MAP, name, namespace: 'data' })
   const frontend = {
@@ -169,23 +169,23 @@ const OTHER_NAME = { metadata: { name: 'more-authorities', namespace: 'data' } }
 export const cases: readonly ConformanceCase[] = [
   {
     shortName: 'ClientCertificates',
-    description: 'a listener lets in who shows a certificate of the authority, and nobody else',
+    description: 'a listener accepts only clients with a certificate of the authority',
     sample: SAMPLE,
     change: listening({ frontend: { default: validation('shop-ca', { mode: 'AllowValidOnly' }) } }),
     async run({ port, otherPort }) {
       const { shop, partner } = clients()
       for (const one of [port, otherPort]) {
         await expectLetIn(one, shop.own)
-        await expectRefused(one, NOBODY, partner.own)
+        await expectRefused(one, ANONYMOUS, partner.own)
       }
       expect(await handshake(port, shop.own)).toContain('Ciphersuite: ')
-      expect(await handshake(port, NOBODY)).toContain('alert handshake failure')
+      expect(await handshake(port, ANONYMOUS)).toContain('alert handshake failure')
     },
   },
   {
     shortName: 'ClientCertificatesIdentity',
     description:
-      'who is let in without a certificate that holds has no identity, which the policy of the sample asks for',
+      'a client without a valid certificate has no identity, so the policy of the sample rejects its requests',
     sample: SAMPLE,
     change: all(
       changing('Gateway/client-certificates', {
@@ -196,23 +196,23 @@ export const cases: readonly ConformanceCase[] = [
     async run({ port }) {
       const { shop, partner } = clients()
       await expectLetIn(port, shop.own)
-      await expectRefused(port, NOBODY, partner.own)
+      await expectRefused(port, ANONYMOUS, partner.own)
     },
   },
   {
     shortName: 'ClientCertificatesFallback',
-    description: 'AllowInsecureFallback lets everybody in, and the Gateway says so',
+    description: 'AllowInsecureFallback accepts every client, and the status of the Gateway reports it',
     sample: SAMPLE,
     change: listening({ frontend: { default: validation('shop-ca', { mode: 'AllowInsecureFallback' }) } }),
     async run(gateway) {
       const { shop, partner } = clients()
-      await expectLetIn(gateway.port, shop.own, partner.own, NOBODY)
+      await expectLetIn(gateway.port, shop.own, partner.own, ANONYMOUS)
       expect(conditionsOf(gateway, 'InsecureFrontendValidationMode')).toMatchObject([{ status: 'True' }])
     },
   },
   {
     shortName: 'ClientCertificatesOfPort',
-    description: 'what is said of a port holds there in place of the default: its authority',
+    description: 'the settings of a port override the default: its authority',
     sample: SAMPLE,
     change: listening({
       frontend: { default: validation('shop-ca'), perPort: [{ port: 9443, tls: validation('partner-ca') }] },
@@ -220,14 +220,14 @@ export const cases: readonly ConformanceCase[] = [
     async run({ port, otherPort }) {
       const { shop, partner } = clients()
       await expectLetIn(port, shop.own)
-      await expectRefused(port, partner.own, NOBODY)
+      await expectRefused(port, partner.own, ANONYMOUS)
       await expectLetIn(otherPort, partner.own)
-      await expectRefused(otherPort, shop.own, NOBODY)
+      await expectRefused(otherPort, shop.own, ANONYMOUS)
     },
   },
   {
     shortName: 'ClientCertificatesModeOfPort',
-    description: 'and its mode',
+    description: 'the settings of a port override the default: a stricter mode',
     sample: SAMPLE,
     change: listening({
       frontend: {
@@ -236,14 +236,14 @@ export const cases: readonly ConformanceCase[] = [
       },
     }),
     async run({ port, otherPort }) {
-      await expectLetIn(port, NOBODY)
-      await expectRefused(otherPort, NOBODY)
+      await expectLetIn(port, ANONYMOUS)
+      await expectRefused(otherPort, ANONYMOUS)
       await expectLetIn(otherPort, clients().shop.own)
     },
   },
   {
     shortName: 'ClientCertificatesFallbackOfPort',
-    description: 'either way round',
+    description: 'the settings of a port override the default: AllowInsecureFallback',
     sample: SAMPLE,
     change: listening({
       frontend: {
@@ -252,30 +252,30 @@ export const cases: readonly ConformanceCase[] = [
       },
     }),
     async run({ port, otherPort }) {
-      await expectRefused(port, NOBODY)
-      await expectLetIn(otherPort, NOBODY)
+      await expectRefused(port, ANONYMOUS)
+      await expectLetIn(otherPort, ANONYMOUS)
     },
   },
   {
     shortName: 'ClientCertificatesNotAtPort',
-    description: 'a port without a validation of its own asks nobody for a certificate',
+    description: 'a port with an empty validation requests no certificates',
     sample: SAMPLE,
     change: listening({ frontend: { default: validation('shop-ca'), perPort: [{ port: 9443, tls: {} }] } }),
     async run({ port, otherPort }) {
-      await expectRefused(port, NOBODY)
-      await expectLetIn(otherPort, NOBODY)
+      await expectRefused(port, ANONYMOUS)
+      await expectLetIn(otherPort, ANONYMOUS)
     },
   },
   ...Object.entries(UNUSABLE).map(([name, [ref, reason]]): ConformanceCase => ({
     shortName: `ClientCertificatesAuthority${name}`,
-    description: 'where no authority can be used nobody gets through a handshake, and the listeners say why',
+    description: 'without a valid authority every handshake fails, and the status of the listeners has the reason',
     sample: SAMPLE,
     change: unusable(ref),
     run: (gateway) => expectUnusable(gateway, reason),
   })),
   {
     shortName: 'ClientCertificatesOneOfTwoAuthorities',
-    description: 'an authority that cannot be used leaves the other one, and the listeners say so',
+    description: 'an invalid authority does not affect the other one, and the status of the listeners reports it',
     sample: SAMPLE,
     change: listening({
       frontend: {
@@ -286,14 +286,14 @@ export const cases: readonly ConformanceCase[] = [
     }),
     async run(gateway) {
       await expectLetIn(gateway.port, clients().shop.own)
-      await expectRefused(gateway.port, NOBODY)
+      await expectRefused(gateway.port, ANONYMOUS)
       const reason = { status: 'False', reason: 'InvalidCACertificateRef' }
       expect(conditionsOf(gateway, 'ResolvedRefs')).toMatchObject([reason, reason])
     },
   },
   {
     shortName: 'ClientCertificatesGranted',
-    description: 'authorities of another namespace count where it grants them',
+    description: 'authorities of another namespace are used if it grants them',
     sample: SAMPLE,
     change: foreign(true),
     async run({ port, otherPort }) {
@@ -305,13 +305,13 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ClientCertificatesGrantedInPart',
-    description: 'and those that it does not grant let nobody in, at their port alone',
+    description: 'without the grant every handshake at their port fails, but not at other ports',
     sample: SAMPLE,
     change: foreign(false),
     async run({ port, otherPort }) {
       const { shop, partner } = clients()
       await expectLetIn(port, shop.own)
-      await expectRefused(otherPort, partner.own, NOBODY)
+      await expectRefused(otherPort, partner.own, ANONYMOUS)
     },
   },
 ]

@@ -31,7 +31,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'CORSRequest',
-    description: 'other requests reach the backend; allowed origins may read the answer',
+    description: 'other requests reach the backend; allowed origins may read the response',
     sample: 'cors.yaml',
     async run(gateway) {
       const allowed = await gateway.ask('/', { headers: { origin: 'https://shop.example.com' } })
@@ -48,7 +48,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'CORSEveryMethod',
-    description: 'the wildcard allows the method that is asked for',
+    description: 'the wildcard allows the requested method',
     sample: 'cors.yaml',
     change: changing('GwPolicy/cors', { traffic: { cors: { allowMethods: ['*'] } } }),
     async run(gateway) {
@@ -59,7 +59,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'CORSPreRouting',
-    description: 'before routing it answers preflights of paths that no route has',
+    description: 'before routing it answers preflights for paths without a route',
     sample: 'cors.yaml',
     change: replacing(
       '      kind: HTTPRoute\n      name: cors\n  traffic:\n',
@@ -73,7 +73,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'CORSFilter',
-    description: 'the filter of a rule takes the place of the policy, as a whole',
+    description: 'the filter of a rule replaces the whole policy',
     sample: 'cors.yaml',
     change: changing('HTTPRoute/cors', {
       rules: [

@@ -1,4 +1,4 @@
-// traffic.csrf: cross-site requests that change something.
+// traffic.csrf: unsafe cross-site requests.
 import { expect } from 'vitest'
 import type { ConformanceCase } from './suite/case.ts'
 import type { SampleGateway } from './suite/gateway.ts'
@@ -11,7 +11,7 @@ const post = (gateway: SampleGateway, headers: Record<string, string>) =>
 export const cases: readonly ConformanceCase[] = [
   {
     shortName: 'CSRFRefusesCrossSite',
-    description: 'a request of another site that changes something gets 403',
+    description: 'an unsafe request from another site gets 403',
     sample: 'csrf.yaml',
     async run(gateway) {
       expect(await post(gateway, { 'sec-fetch-site': 'cross-site' })).toMatchObject(REFUSED)
@@ -23,7 +23,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'CSRFAllowsTheRest',
-    description: 'safe methods, own and listed origins, and clients that are no browsers pass',
+    description: 'safe methods, own and listed origins, and clients other than browsers pass',
     sample: 'csrf.yaml',
     async run(gateway) {
       for (const method of ['GET', 'HEAD', 'OPTIONS']) {

@@ -1,4 +1,4 @@
-// traffic.delay: a wait by expression, bounded by the request timeout.
+// traffic.delay: a delay computed by an expression, limited by the request timeout.
 import { expect } from 'vitest'
 import { replacing, type ConformanceCase } from './suite/case.ts'
 
@@ -7,7 +7,7 @@ const SLOW = { headers: { 'x-slow': 'yes' } }
 export const cases: readonly ConformanceCase[] = [
   {
     shortName: 'DelayExpression',
-    description: 'the expression decides how long a request waits, and the wait counts against the timeout',
+    description: 'the expression sets how long a request waits, and the wait is part of the timeout',
     sample: 'delay.yaml',
     async run(gateway) {
       expect((await gateway.ask('/')).status).toBe(200)
@@ -16,7 +16,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'DelayBroken',
-    description: 'a broken expression delays nothing, and the status says so',
+    description: 'a broken expression has no effect and is reported in the status',
     sample: 'delay.yaml',
     change: replacing('request.headers["x-slow"] ==', 'request.headers["x-slow"] = '),
     async run(gateway) {

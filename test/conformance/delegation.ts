@@ -1,4 +1,4 @@
-// Routes that hand requests to routes of other namespaces, and what those inherit.
+// Routes that delegate requests to routes of other namespaces, and what those inherit.
 import { expect } from 'vitest'
 import { replacing, type ConformanceCase } from './suite/case.ts'
 
@@ -18,7 +18,7 @@ spec:
 export const cases: readonly ConformanceCase[] = [
   {
     shortName: 'DelegationInherits',
-    description: 'children get what their matches ask for, with the rewrite and the policies of the parent',
+    description: 'children get the requests that they match, with the rewrite and the policies of the parent',
     sample: SAMPLE,
     async run(gateway) {
       const cart = await gateway.echo('/shop/cart/7')
@@ -30,7 +30,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'DelegationMatches',
-    description: 'a request for no child of the group is answered 404, and so is one for another host of the child',
+    description: 'a request that no child matches gets 404, and so does one for another host of the child',
     sample: SAMPLE,
     async run(gateway) {
       expect((await gateway.ask('/shop/other')).status).toBe(404)
@@ -40,7 +40,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'DelegationAuthorization',
-    description: 'who may come in is settled by all levels',
+    description: 'the authorization rules of all levels apply',
     sample: SAMPLE,
     async run(gateway) {
       expect((await gateway.ask('/shop/cart', { headers: { 'x-visitor': 'banned' } })).status).toBe(403)
@@ -50,7 +50,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'DelegationWithoutConsent',
-    description: 'a route of another namespace that does not name the parent is not reached without a grant',
+    description: 'a route of another namespace that does not name the parent gets no requests without a grant',
     sample: SAMPLE,
     change: replacing(
       '      name: site\n      namespace: default\n',
@@ -66,7 +66,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'DelegationLoop',
-    description: 'a request that runs in circles is answered 500',
+    description: 'a delegation cycle is answered with 500',
     sample: SAMPLE,
     change: (manifests) =>
       GRANT +

@@ -1,4 +1,4 @@
-// traffic.directResponse: fixed, computed and conditional answers.
+// traffic.directResponse: fixed, computed and conditional responses.
 import { expect } from 'vitest'
 import { replacing, type ConformanceCase } from './suite/case.ts'
 
@@ -7,7 +7,7 @@ const SAMPLE = 'direct-response.yaml'
 export const cases: readonly ConformanceCase[] = [
   {
     shortName: 'DirectResponse',
-    description: 'the gateway answers by itself, with fixed and with computed content',
+    description: 'the gateway answers with fixed and with computed content',
     sample: SAMPLE,
     async run(gateway) {
       const maintenance = await gateway.ask('/maintenance')
@@ -19,7 +19,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'DirectResponseConditional',
-    description: 'the first entry whose condition holds answers',
+    description: 'the first entry whose condition is true answers',
     sample: SAMPLE,
     async run(gateway) {
       const tester = await gateway.ask('/beta', { headers: { 'x-beta': 'yes' } })
@@ -29,7 +29,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'DirectResponseBrokenBody',
-    description: 'a body expression that fails is a failure of the answer, and the status names its place',
+    description: 'a body expression that fails makes the response fail, and the status names its field',
     sample: SAMPLE,
     change: replacing('{"method": request.method,', '{"method": request.method'),
     async run(gateway) {

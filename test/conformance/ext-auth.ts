@@ -1,4 +1,4 @@
-// traffic.extAuth: what services over HTTP and gRPC decide, the cache, conditions, and services that cannot be asked.
+// traffic.extAuth: decisions of services over HTTP and gRPC, the cache, conditions, and services that cannot be asked.
 import { expect } from 'vitest'
 import { changing, replacing, type ConformanceCase } from './suite/case.ts'
 
@@ -23,7 +23,7 @@ const withFilter = (externalAuth: object): ((manifests: string) => string) =>
 export const cases: readonly ConformanceCase[] = [
   {
     shortName: 'ExtAuthHttp',
-    description: 'only answer 200 lets pass, with the headers the policy names; 401 leads to the login page',
+    description: 'only response 200 allows a request, with the headers of the policy; 401 redirects to the login page',
     sample: SAMPLE,
     async run(gateway) {
       expect((await gateway.echo('/http', ALICE)).headers['x-user']).toBe('alice')
@@ -34,7 +34,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ExtAuthGrpc',
-    description: 'the answer of the gRPC service counts, with its header and its refusal',
+    description: 'the gRPC service decides, with its header and its rejection',
     sample: SAMPLE,
     async run(gateway) {
       expect((await gateway.echo('/grpc', ALICE)).headers['x-user']).toBe('alice')
@@ -54,7 +54,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ExtAuthConditional',
-    description: 'what no condition covers is not asked about',
+    description: 'the service is not asked if no condition is true',
     sample: SAMPLE,
     async run(gateway) {
       await gateway.echo('/choice', MALLORY)
@@ -64,7 +64,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ExtAuthUnreachable',
-    description: 'a service that cannot be asked refuses',
+    description: 'requests are rejected if the service cannot be asked',
     sample: SAMPLE,
     async run(gateway) {
       expect((await gateway.ask('/gone', ALICE)).status).toBe(403)
@@ -72,7 +72,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ExtAuthFailOpen',
-    description: 'unless the policy says FailOpen, which lets pass',
+    description: 'with FailOpen, requests pass if the service cannot be asked',
     sample: SAMPLE,
     change: replacing(
       '        name: gone\n      grpc: {}',
@@ -84,7 +84,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ExtAuthMissingBackend',
-    description: 'a service that does not exist refuses, and the status names it',
+    description: 'with a service that does not exist, requests are rejected and the status names it',
     sample: SAMPLE,
     change: replacing('        name: authz-grpc\n', '        name: nowhere\n'),
     async run(gateway) {
@@ -99,7 +99,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ExtAuthHttpQuestion',
-    description: 'the service over HTTP is told what the policy says, and what it answers can be used later',
+    description: 'the service over HTTP gets the fields of the policy, and other policies can use its response',
     sample: SAMPLE,
     change: changing('GwPolicy/ext-auth-http', {
       traffic: {
@@ -109,8 +109,8 @@ export const cases: readonly ConformanceCase[] = [
           http: {
             body: '"method " + request.method',
             allowedRequestHeaders: ['authorization', 'cookie'],
-            addRequestHeaders: { 'x-told': 'request.headers["x-secret"] + "!"' },
-            allowedResponseHeaders: ['x-asked', 'x-told-header', 'x-told-cookie', 'x-told-body'],
+            addRequestHeaders: { 'x-got': 'request.headers["x-secret"] + "!"' },
+            allowedResponseHeaders: ['x-asked', 'x-got-header', 'x-got-cookie', 'x-got-body'],
             responseMetadata: { user: 'response.headers["x-user"]' },
           },
         },
@@ -121,16 +121,16 @@ export const cases: readonly ConformanceCase[] = [
       const headers = { ...ALICE.headers, cookie: 'theme=dark', 'x-secret': 'hidden' }
       expect((await gateway.echo('/http/x', { headers })).headers).toMatchObject({
         'x-asked': '/check/http/x',
-        'x-told-header': 'hidden!',
-        'x-told-cookie': 'theme=dark',
-        'x-told-body': 'method GET',
+        'x-got-header': 'hidden!',
+        'x-got-cookie': 'theme=dark',
+        'x-got-body': 'method GET',
         'x-found': 'alice',
       })
     },
   },
   {
     shortName: 'ExtAuthGrpcQuestion',
-    description: 'the service over gRPC is told metadata and the body; a body over the limit is refused',
+    description: 'the service over gRPC gets metadata and the body; a body over the limit is rejected',
     sample: SAMPLE,
     change: changing('GwPolicy/ext-auth-grpc', {
       traffic: {
@@ -143,14 +143,14 @@ export const cases: readonly ConformanceCase[] = [
     async run(gateway) {
       const headers = { ...ALICE.headers, 'x-tenant': 'books' }
       const echo = await gateway.echo('/grpc', { method: 'POST', headers, body: 'hello' })
-      expect(echo).toMatchObject({ body: 'hello', headers: { 'x-told': '{"shop":{"tenant":"books"}} hello' } })
+      expect(echo).toMatchObject({ body: 'hello', headers: { 'x-got': '{"shop":{"tenant":"books"}} hello' } })
       const tooLarge = await gateway.ask('/grpc', { method: 'POST', headers, body: 'x'.repeat(17) })
       expect(tooLarge).toMatchObject({ status: 413, text: 'external authorization failed' })
     },
   },
   {
     shortName: 'ExtAuthCacheBound',
-    description: 'the cache keeps no more answers than it may',
+    description: 'the cache keeps no more responses than its limit',
     sample: SAMPLE,
     change: changing('GwPolicy/ext-auth-cached', {
       traffic: { extAuth: { cache: { key: ['request.path'], maxEntries: 1 } } },
@@ -167,7 +167,7 @@ export const cases: readonly ConformanceCase[] = [
   {
     shortName: 'ExtAuthFilterHttp',
     description:
-      'the filter ExternalAuth over HTTP puts a path before that of the request, and all headers of the answer',
+      'the filter ExternalAuth over HTTP prefixes the path of the request, and copies all headers of the response',
     sample: SAMPLE,
     change: withFilter({ protocol: 'HTTP', backendRef: authz('authz-http'), http: { path: '/check' } }),
     async run(gateway) {
@@ -179,7 +179,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ExtAuthFilterGrpc',
-    description: 'the filter over gRPC asks the service, which misses its context here: its refusal is the answer',
+    description: 'the filter over gRPC asks the service, which rejects the request because its context is missing',
     sample: SAMPLE,
     change: withFilter({ protocol: 'GRPC', backendRef: authz('authz-grpc'), grpc: {} }),
     async run(gateway) {
@@ -188,7 +188,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ExtAuthFilterMissing',
-    description: 'a service of the filter that does not exist refuses, and the status names the filter',
+    description: 'with a filter whose service does not exist, requests are rejected and the status names the filter',
     sample: SAMPLE,
     change: withFilter({ protocol: 'GRPC', backendRef: authz('nowhere'), grpc: {} }),
     async run(gateway) {

@@ -1,4 +1,4 @@
-// traffic.extProc: what a processing service sees and changes, where it refuses, and what happens without it.
+// traffic.extProc: what a processing service gets, changes and rejects, and what happens without it.
 import { expect, vi } from 'vitest'
 import { changing, replacing, type ConformanceCase } from './suite/case.ts'
 
@@ -9,7 +9,7 @@ const HELLO = { method: 'POST', body: 'hello' }
 export const cases: readonly ConformanceCase[] = [
   {
     shortName: 'ExtProcStream',
-    description: 'requests and responses are shown as they go by, and changed',
+    description: 'requests and responses are streamed to the service, and changed',
     sample: SAMPLE,
     async run(gateway) {
       const answer = await gateway.ask('/stream', HELLO)
@@ -24,7 +24,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ExtProcImmediate',
-    description: 'the service answers in the place of the backend',
+    description: 'the service answers instead of the backend',
     sample: SAMPLE,
     async run(gateway) {
       for (const path of ['/stream', '/whole']) {
@@ -35,7 +35,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ExtProcWhole',
-    description: 'bodies up to 8192 bytes are shown whole, larger ones are a failure; the response is not shown',
+    description: 'the service gets complete bodies up to 8192 bytes, larger ones fail; it does not get the response',
     sample: SAMPLE,
     async run(gateway) {
       const answer = await gateway.ask('/whole', HELLO)
@@ -51,7 +51,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ExtProcConditional',
-    description: 'what no condition covers is not shown',
+    description: 'the service gets no request if no condition is true',
     sample: SAMPLE,
     async run(gateway) {
       expect((await gateway.echo('/choice')).headers['x-processed']).toBeUndefined()
@@ -60,7 +60,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ExtProcPreRouting',
-    description: 'before routing, for everything on the Gateway',
+    description: 'before routing, the service gets all requests of the Gateway',
     sample: SAMPLE,
     change: replacing(
       `      kind: HTTPRoute
@@ -82,7 +82,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ExtProcUnreachable',
-    description: 'a service that cannot be reached ends the request',
+    description: 'requests fail if the service cannot be reached',
     sample: SAMPLE,
     async run(gateway) {
       expect(await gateway.ask('/gone', HELLO)).toMatchObject({ status: 500, text: 'ext_proc failed: gRPC status 14' })
@@ -91,7 +91,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ExtProcFailOpen',
-    description: 'unless the policy says FailOpen, which goes on without it',
+    description: 'with FailOpen, requests continue if the service cannot be reached',
     sample: SAMPLE,
     change: replacing('        name: gone\n---', '        name: gone\n      failureMode: FailOpen\n---'),
     async run(gateway) {
@@ -100,7 +100,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ExtProcMissingBackend',
-    description: 'a service that does not exist ends the request, and the status names it',
+    description: 'with a service that does not exist, requests fail and the status names it',
     sample: SAMPLE,
     change: replacing(
       '        name: processor\n      requestAttributes',
@@ -118,7 +118,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ExtProcTold',
-    description: 'the service is told attributes and metadata, and may choose other modes where the policy allows it',
+    description: 'the service gets attributes and metadata, and may select other modes if the policy allows it',
     sample: SAMPLE,
     change: changing('GwPolicy/ext-proc-stream', {
       traffic: {
@@ -142,10 +142,10 @@ export const cases: readonly ConformanceCase[] = [
       const headers = { 'x-explain': '1', 'x-team': 'books' }
       const metadata = { shop: { team: 'books' } }
       const answer = await gateway.ask('/stream', { ...HELLO, headers })
-      expect(JSON.parse(String(answer.headers['x-told']))).toEqual({ attributes: { code: 200 }, metadata })
+      expect(JSON.parse(String(answer.headers['x-got']))).toEqual({ attributes: { code: 200 }, metadata })
       const echo = await gateway.echo('/stream', { ...HELLO, headers })
       expect(echo.body).toBe('hello')
-      expect(JSON.parse(String(echo.headers['x-told']))).toEqual({ attributes: { path: '/stream' }, metadata })
+      expect(JSON.parse(String(echo.headers['x-got']))).toEqual({ attributes: { path: '/stream' }, metadata })
       const quiet = await gateway.ask('/stream', { headers: { 'x-quiet': '1' } })
       expect(quiet.status).toBe(200)
       expect(quiet.headers).not.toHaveProperty('x-checked')
@@ -156,7 +156,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ExtProcNoOverride',
-    description: 'without allowModeOverride the modes of the policy hold',
+    description: 'without allowModeOverride the modes of the policy apply',
     sample: SAMPLE,
     async run(gateway) {
       const { headers } = await gateway.ask('/stream', { headers: { 'x-quiet': '1' } })
@@ -165,7 +165,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ExtProcParts',
-    description: 'headers that are not to be shown are not; of a large request the first 8192 bytes are',
+    description: 'the service does not get skipped headers, and gets the first 8192 bytes of a large request',
     sample: SAMPLE,
     change: changing('GwPolicy/ext-proc-whole', {
       traffic: {
@@ -191,7 +191,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ExtProcWholeResponse',
-    description: 'a response up to 8192 bytes is shown whole, a larger one is a failure',
+    description: 'the service gets a complete response up to 8192 bytes, a larger one fails',
     sample: SAMPLE,
     change: changing('GwPolicy/ext-proc-whole', {
       traffic: {

@@ -6,7 +6,7 @@ import type { SampleGateway } from './suite/gateway.ts'
 const SAMPLE = 'frontend-access-log.yaml'
 const DEADLINE_MS = 15_000
 
-/** Lines of requests to this gateway, once the last one is there. */
+/** Lines of requests to this gateway; waits for the last one. */
 async function lines(gateway: SampleGateway, last: string): Promise<string[]> {
   await vi.waitUntil(() => gateway.log().includes(last), { timeout: DEADLINE_MS })
   return gateway
@@ -18,7 +18,7 @@ async function lines(gateway: SampleGateway, last: string): Promise<string[]> {
 export const cases: readonly ConformanceCase[] = [
   {
     shortName: 'AccessLog',
-    description: 'only requests the filter takes are logged, with added fields and without removed ones',
+    description: 'only requests that match the filter are logged, with added fields and without removed ones',
     sample: SAMPLE,
     async run(gateway) {
       await gateway.ask('/echo?n=1')
@@ -34,7 +34,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'AccessLogOtlp',
-    description: 'the same requests go to the collector, with attributes of its own',
+    description: 'the same requests are sent to the collector, with its own attributes',
     sample: SAMPLE,
     async run(gateway) {
       const { logs } = gateway.upstreams.collectors.http
@@ -49,7 +49,7 @@ export const cases: readonly ConformanceCase[] = [
       )
       expect(own.map(({ attributes }) => attributes['http.path'])).toEqual(['/echo?n=2'])
       expect(own[0]).toMatchObject({ body: 'request', attributes: { tenant: 'shop', type: 'application/json' } })
-      // Its attributes take the place of those of the line.
+      // Its attributes replace those of the line.
       expect(own[0]?.attributes['src.addr']).toMatch(/^127\.0\.0\.1:/)
     },
   },
@@ -80,7 +80,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'AccessLogOtlpOwn',
-    description: 'the export has a protocol, a path, a filter and removed attributes of its own',
+    description: 'the export has its own protocol, path, filter and removed attributes',
     sample: SAMPLE,
     change: changing('GwPolicy/frontend-access-log', {
       frontend: {
@@ -103,7 +103,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'AccessLogOtlpGrpc',
-    description: 'and goes to collectors of either protocol',
+    description: 'the export supports collectors of both protocols',
     sample: SAMPLE,
     change: all(
       replacing('port: 18098', 'port: 18097'),

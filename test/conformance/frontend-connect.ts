@@ -1,4 +1,4 @@
-// frontend.connect: what becomes of CONNECT.
+// frontend.connect: the modes of CONNECT.
 import { once } from 'node:events'
 import { request } from 'node:http'
 import type { Socket } from 'node:net'
@@ -31,7 +31,7 @@ async function ask(socket: Socket): Promise<string> {
   return Buffer.concat(chunks).toString('latin1')
 }
 
-/** CONNECT on a connection that is already there. */
+/** CONNECT on an existing connection. */
 async function connectOn(socket: TLSSocket, authority: string): Promise<string> {
   socket.write(`CONNECT ${authority} HTTP/1.1\r\nhost: ${authority}\r\n\r\n`)
   const [head] = (await once(socket, 'data')) as [Buffer] // no encoding is set
@@ -46,7 +46,7 @@ export const cases: readonly ConformanceCase[] = [
     description: 'a raw connection to the backend of the route, logged when it is over',
     sample: SAMPLE,
     async run(gateway) {
-      // Leaves a connection to the backend behind, which has carried HTTP and is no tunnel.
+      // Leaves an open HTTP connection to the backend, which must not be used for a tunnel.
       expect((await gateway.echo('/')).server).toBe('echo')
       const { status, socket } = await connect(gateway.port, 'anything.example.com:443')
       expect(status).toBe(200)
@@ -56,7 +56,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ConnectDeny',
-    description: 'CONNECT is refused with 405',
+    description: 'CONNECT is rejected with 405',
     sample: SAMPLE,
     change: replacing('mode: Route', 'mode: Deny'),
     async run(gateway) {
@@ -68,7 +68,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ConnectTunnel',
-    description: 'what comes through the tunnel is a connection to the port it names',
+    description: 'the tunnel carries a connection to the port of the request',
     sample: SAMPLE,
     change: replacing('mode: Route', 'mode: Tunnel'),
     async run(gateway) {
@@ -82,7 +82,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ConnectRouteTLS',
-    description: 'over TLS as well: a raw connection to the backend of the route',
+    description: 'over TLS: a raw connection to the backend of the route',
     sample: SAMPLE,
     change: overHttps,
     async run({ port }) {
@@ -93,7 +93,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ConnectDenyTLS',
-    description: 'over TLS as well: CONNECT is refused with 405',
+    description: 'over TLS: CONNECT is rejected with 405',
     sample: SAMPLE,
     change: all(replacing('mode: Route', 'mode: Deny'), overHttps),
     async run({ port }) {
@@ -105,7 +105,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ConnectTunnelTLS',
-    description: 'over TLS as well: what comes through is a connection to the port, with a handshake of its own',
+    description: 'over TLS: the tunnel carries a connection to the port, with its own handshake',
     sample: SAMPLE,
     change: all(replacing('mode: Route', 'mode: Tunnel'), overHttps),
     async run({ port }) {

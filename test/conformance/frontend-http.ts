@@ -1,4 +1,4 @@
-// frontend.http: what the gateway takes from clients.
+// frontend.http: limits of the gateway for clients.
 import { once } from 'node:events'
 import http, { Agent } from 'node:http'
 import http2 from 'node:http2'
@@ -10,7 +10,7 @@ import { NAMES } from './suite/echo.ts'
 
 const SAMPLE = 'frontend-http.yaml'
 
-/** Everything the gateway sends on one connection until it closes it. */
+/** All bytes that the gateway sends on one connection until it closes it. */
 async function untilClosed(port: number, text: string | Buffer): Promise<string> {
   const socket = connect(port, '127.0.0.1')
   const chunks: Buffer[] = []
@@ -22,7 +22,7 @@ async function untilClosed(port: number, text: string | Buffer): Promise<string>
   return Buffer.concat(chunks).toString('latin1')
 }
 
-/** What the gateway says about the connection of the agent. */
+/** The connection header of the response to the agent. */
 async function connectionField(url: string, agent: Agent): Promise<string | undefined> {
   const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
     http.get(`${url}/x`, { agent, headers: { host: 'shop.example.com' } }, resolve).on('error', reject)
@@ -43,7 +43,7 @@ export const cases: readonly ConformanceCase[] = [
     sample: SAMPLE,
     async run(gateway) {
       const fields = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`x-${i}`, '1']))
-      // Host and connection count as well.
+      // Host and connection count too.
       expect((await gateway.ask('/', { headers: fields(14) })).status).toBe(200)
       expect((await gateway.ask('/', { headers: fields(15) })).status).toBe(431)
       expect((await chat(gateway, 'hello')).status).toBe(200)
@@ -54,7 +54,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'FrontendHTTPHeaderCase',
-    description: 'names of header fields keep the letters of their sender',
+    description: 'names of header fields keep their case',
     sample: SAMPLE,
     async run(gateway) {
       const answer = await untilClosed(gateway.port, request(['Connection: close']))
@@ -87,7 +87,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'FrontendHTTPMaxConnectionDuration',
-    description: 'a connection that is older than allowed ends with its next response, which says so',
+    description: 'a connection that is older than allowed ends with its next response, which has connection: close',
     sample: SAMPLE,
     change: replacing('maxConnectionDuration: 10m', 'maxConnectionDuration: 1s'),
     async run(gateway) {
@@ -101,7 +101,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'FrontendHTTP2Settings',
-    description: 'clients of HTTP/2 are told windows, frame size and header size, and are asked when they are silent',
+    description: 'HTTP/2 clients get windows, frame size and header size in SETTINGS, and a PING when they are idle',
     sample: SAMPLE,
     change: changing('GwPolicy/frontend-http', {
       frontend: {
@@ -130,13 +130,13 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'FrontendHTTP2KeepaliveTimeout',
-    description: 'a client of HTTP/2 that answers no PING is gone',
+    description: 'the connection of an HTTP/2 client that answers no PING is closed',
     sample: SAMPLE,
     change: changing('GwPolicy/frontend-http', {
       frontend: { http: { http2KeepaliveInterval: '1s', http2KeepaliveTimeout: '1s' } },
     }),
     async run(gateway) {
-      // The preface and empty SETTINGS; what comes from the gateway is never answered.
+      // The preface and empty SETTINGS; the client answers no frame.
       const hello = Buffer.concat([
         Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
         Buffer.from('000000040000000000', 'hex'),

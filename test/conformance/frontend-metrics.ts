@@ -1,4 +1,4 @@
-// frontend.metrics: labels that expressions give.
+// frontend.metrics: labels computed by expressions.
 import { expect, vi } from 'vitest'
 import { changing, replacing, type ConformanceCase } from './suite/case.ts'
 import type { SampleGateway } from './suite/gateway.ts'
@@ -25,7 +25,7 @@ async function counts(gateway: SampleGateway, wanted: Readonly<Record<string, st
 export const cases: readonly ConformanceCase[] = [
   {
     shortName: 'Metrics',
-    description: 'metrics of a request have the label; where the expression fails it is unknown',
+    description: 'metrics of a request have the label; if the expression fails it is unknown',
     sample: SAMPLE,
     async run(gateway) {
       for (const tenant of ['shop', 'shop', 'bank']) await gateway.echo('/echo', { headers: { 'x-tenant': tenant } })
@@ -35,7 +35,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'MetricsFlatten',
-    description: 'several fields are no value of a label: it is unknown, and the status says so',
+    description: 'several fields are not a value of a label: it is unknown, and the status reports it',
     sample: SAMPLE,
     change: changing('GwPolicy/frontend-metrics', {
       frontend: { metrics: { attributes: { add: [{ name: 'tenant', expression: 'flatten({"a": 1, "b": 2})' }] } } },
@@ -51,7 +51,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'MetricsBroken',
-    description: 'an expression that does not compile gives unknown, and the status names it',
+    description: 'with an expression that does not compile the label is unknown, and the status names it',
     sample: SAMPLE,
     change: (text) =>
       replacing(

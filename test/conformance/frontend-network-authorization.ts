@@ -1,4 +1,4 @@
-// frontend.networkAuthorization: whose connections are served.
+// frontend.networkAuthorization: which connections are served.
 import { expect } from 'vitest'
 import { all, changing, replacing, type ConformanceCase } from './suite/case.ts'
 import { overTls, secured, textFrom } from './suite/https.ts'
@@ -19,7 +19,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'NetworkAuthorizationOther',
-    description: 'connections from elsewhere are closed without an answer, and the log says so',
+    description: 'connections from elsewhere are closed without a response and logged',
     sample: SAMPLE,
     change: replacing('127.0.0.0/8', '10.0.0.0/8'),
     async run(gateway) {
@@ -29,7 +29,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'NetworkAuthorizationBrokenDeny',
-    description: 'a Deny rule that does not compile refuses everything, and the status says so',
+    description: 'a Deny rule that does not compile rejects every connection and is reported in the status',
     sample: SAMPLE,
     change: (text) =>
       replacing(
@@ -44,7 +44,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'NetworkAuthorizationRequire',
-    description: 'every Require rule must hold',
+    description: 'every Require rule must match',
     sample: SAMPLE,
     change: changing('GwPolicy/frontend-network-authorization', {
       frontend: { networkAuthorization: { action: 'Require', policy: { matchExpressions: ['source.port == 1'] } } },
@@ -55,11 +55,11 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'NetworkAuthorizationTLS',
-    description: 'with TLS the verdict falls after the handshake, before a byte of what is inside is answered',
+    description: 'with TLS the proxy decides after the handshake, before it answers any byte',
     sample: SAMPLE,
     change: all(replacing('127.0.0.0/8', '10.0.0.0/8'), overTls('frontend-network-authorization')),
     async run({ port }) {
-      // The end may reach the client before its own handshake is done.
+      // The end may reach the client before its handshake is complete.
       const text = await secured({ port }).then(
         (socket) => textFrom(socket, '/'),
         () => '',
@@ -69,7 +69,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'NetworkAuthorizationTCP',
-    description: 'bytes of a refused connection reach no backend',
+    description: 'bytes of a rejected connection reach no backend',
     sample: SAMPLE,
     change: all(
       replacing('127.0.0.0/8', '10.0.0.0/8'),

@@ -1,4 +1,4 @@
-// frontend.proxyProtocol: whose address counts when a load balancer stands in front.
+// frontend.proxyProtocol: the source address behind a load balancer.
 import { once } from 'node:events'
 import net from 'node:net'
 import { expect } from 'vitest'
@@ -10,13 +10,13 @@ const REQUEST = 'GET / HTTP/1.1\r\nhost: a.test\r\nconnection: close\r\n\r\n'
 const LINE = 'PROXY TCP4 203.0.113.7 198.51.100.1 4711 443\r\n'
 const BLOCK = Buffer.from('0d0a0d0a000d0a515549540a2111000ccb007107c6336401126701bb', 'hex')
 
-/** All that comes back until the gateway closes. */
+/** All bytes of the gateway until it closes. */
 async function answerTo(port: number, ...parts: readonly (string | Buffer)[]): Promise<string> {
   const socket = net.connect({ host: '127.0.0.1', port })
   const chunks: Buffer[] = []
   socket.on('error', () => undefined)
   socket.on('data', (chunk: Buffer) => chunks.push(chunk))
-  // Not `once`: a reset is an answer as well.
+  // Not `once`: a reset is a valid result too.
   const closed = new Promise<void>((resolve) => {
     socket.on('close', () => resolve())
   })
@@ -26,13 +26,13 @@ async function answerTo(port: number, ...parts: readonly (string | Buffer)[]): P
   return Buffer.concat(chunks).toString('latin1')
 }
 
-/** The same with additions: a name (type 2), TLS facts with a nested version (32, 33), and one nobody knows (224). */
+/** The same with additions: a name (type 2), TLS facts with a nested version (32, 33), and an unknown one (224). */
 const WITH_ADDITIONS = ((): Buffer => {
   const addition = (type: number, value: Buffer): Buffer => Buffer.from([type, 0, value.length, ...value])
   const facts = Buffer.concat([Buffer.from('0700000000', 'hex'), addition(33, Buffer.from('TLSv1.3'))])
   const additions = [addition(2, Buffer.from('edge.example.com')), addition(32, facts), addition(224, Buffer.alloc(99))]
   const block = Buffer.concat([BLOCK, ...additions])
-  // Of all that follows the first sixteen bytes.
+  // Length of everything after the first sixteen bytes.
   block.writeUInt16BE(block.length - 16, 14)
   return block
 })()
@@ -54,7 +54,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ProxyProtocolStrict',
-    description: 'a connection without the header is closed without an answer',
+    description: 'a connection without the header is closed without a response',
     sample: SAMPLE,
     async run(gateway) {
       const { port } = gateway
@@ -84,7 +84,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ProxyProtocolAuthorization',
-    description: 'network authorization judges the address that the header brought',
+    description: 'network authorization checks the address of the header',
     sample: SAMPLE,
     change: replacing(
       '    proxyProtocol:',
@@ -97,7 +97,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ProxyProtocolText',
-    description: 'where only the text form is taken, the binary one closes the connection',
+    description: 'if only the text form is accepted, the binary one closes the connection',
     sample: SAMPLE,
     change: replacing('version: All', 'version: V1'),
     async run({ port }) {
@@ -107,7 +107,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ProxyProtocolAdditions',
-    description: 'additions of the binary form are skipped, whole and in pieces',
+    description: 'additions of the binary form are skipped, complete and in pieces',
     sample: SAMPLE,
     async run({ port }) {
       expect(await answerTo(port, Buffer.concat([WITH_ADDITIONS, Buffer.from(REQUEST)]))).toContain(CLIENT)
@@ -118,7 +118,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ProxyProtocolTLS',
-    description: 'the header stands before the handshake, and a handshake without it is closed',
+    description: 'the header precedes the handshake, and a handshake without it is closed',
     sample: SAMPLE,
     change: overTls('frontend-proxy-protocol'),
     async run({ port }) {

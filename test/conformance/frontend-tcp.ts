@@ -1,4 +1,4 @@
-// frontend.tcp: probes of the kernel, which says how long it will wait before the first one.
+// frontend.tcp: probes of the kernel, which reports the time until the first one.
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { expect } from 'vitest'
@@ -10,7 +10,7 @@ import { secondsToProbe } from './suite/keepalive.ts'
 const SAMPLE = 'frontend-tcp.yaml'
 const NAME = 'frontend-tcp'
 
-/** Of a connection on which nothing is sent, not even the beginning of a handshake. */
+/** For a connection on which nothing is sent, not even the beginning of a handshake. */
 async function expectProbes({ port }: SampleGateway): Promise<void> {
   const client = connect(port, '127.0.0.1')
   try {
@@ -33,7 +33,7 @@ const asTlsRoute = all(
   replacing('kind: HTTPRoute', 'kind: TLSRoute'),
 )
 
-/** Of each other kind of port. */
+/** For each other kind of port. */
 const OTHERS: readonly (readonly [string, (manifests: string) => string])[] = [
   ['HTTPS', overTls(NAME)],
   ['TLS', all(overTls(NAME, 'TLS'), asTlsRoute)],
@@ -44,8 +44,7 @@ const OTHERS: readonly (readonly [string, (manifests: string) => string])[] = [
 export const cases: readonly ConformanceCase[] = [
   {
     shortName: 'FrontendKeepalive',
-    description:
-      'connections are probed when they have been silent for the time of the policy, and requests are served',
+    description: 'connections are probed after they were idle for the time of the policy, and requests are served',
     sample: SAMPLE,
     async run(gateway) {
       expect((await gateway.echo('/')).server).toBe('echo')

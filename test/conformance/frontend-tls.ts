@@ -1,4 +1,4 @@
-// frontend.tls: what handshakes may agree on. The sample has no certificate; cases with one make it when they run.
+// frontend.tls: the settings of handshakes. The sample has no certificate; cases that need one create it.
 import { once } from 'node:events'
 import net from 'node:net'
 import type tls from 'node:tls'
@@ -23,7 +23,7 @@ async function handshake(port: number, options: tls.ConnectionOptions): Promise<
   return agreed
 }
 
-/** Of the API, and of openssl. */
+/** Names in the API and in openssl. */
 const SUITES = {
   TLS13_AES_256_GCM_SHA384: 'TLS_AES_256_GCM_SHA384',
   TLS13_AES_128_GCM_SHA256: 'TLS_AES_128_GCM_SHA256',
@@ -44,7 +44,7 @@ function ofSuite([suite, name]: readonly [string, string]): ConformanceCase {
   const settings = { cipherSuites: [suite], minProtocolVersion: version, maxProtocolVersion: version }
   return {
     shortName: `FrontendTLS ${suite}`,
-    description: 'where it is the only cipher suite, it is agreed on by clients that have it and by no others',
+    description: 'the only cipher suite of the policy: clients with it connect, others fail',
     sample: SAMPLE,
     change: all(
       changing('GwPolicy/frontend-tls', { frontend: { tls: { ...settings, keyExchangeGroups: null } } }),
@@ -58,7 +58,7 @@ function ofSuite([suite, name]: readonly [string, string]): ConformanceCase {
   }
 }
 
-/** Of the API, of openssl, and as s_client reports it. Node's own openssl asks for X25519MLKEM768: it knows it. */
+/** Names in the API, in openssl and in the report of s_client. The openssl of Node supports X25519MLKEM768. */
 const GROUPS = {
   X25519: ['X25519', 'X25519, 253 bits'],
   'P-256': ['P-256', 'ECDH, prime256v1, 256 bits'],
@@ -69,7 +69,7 @@ function ofGroup(group: keyof typeof GROUPS): ConformanceCase {
   const [name, reported] = GROUPS[group]
   return {
     shortName: `FrontendTLS ${group}`,
-    description: 'where it is the only key exchange, it is agreed on by clients that have it and by no others',
+    description: 'the only key exchange of the policy: clients with it connect, others fail',
     sample: SAMPLE,
     change: all(
       changing('GwPolicy/frontend-tls', { frontend: { tls: { keyExchangeGroups: [group] } } }),
@@ -86,7 +86,7 @@ function ofGroup(group: keyof typeof GROUPS): ConformanceCase {
 export const cases: readonly ConformanceCase[] = [
   {
     shortName: 'FrontendTLSPlain',
-    description: 'listeners without TLS are left alone',
+    description: 'listeners without TLS are not affected',
     sample: SAMPLE,
     async run(gateway) {
       expect((await gateway.echo('/')).server).toBe('echo')
@@ -94,7 +94,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'FrontendTLS',
-    description: 'clients that cannot do what the policy asks for fail their handshake',
+    description: 'the handshake fails for clients that do not support the settings of the policy',
     sample: SAMPLE,
     change: withCertificate,
     async run(gateway) {
@@ -105,7 +105,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'FrontendTLSOlder',
-    description: 'versions, cipher suites, groups and protocols are those of the policy, and no others',
+    description: 'only the versions, cipher suites, groups and protocols of the policy are accepted',
     sample: SAMPLE,
     change: all(
       changing('GwPolicy/frontend-tls', {
@@ -131,7 +131,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'FrontendTLSHandshakeTimeout',
-    description: 'a client that begins no handshake is let go',
+    description: 'the connection of a client that begins no handshake is closed',
     sample: SAMPLE,
     change: all(
       changing('GwPolicy/frontend-tls', { frontend: { tls: { handshakeTimeout: '100ms' } } }),
@@ -148,7 +148,7 @@ export const cases: readonly ConformanceCase[] = [
   ...(['X25519', 'P-256', 'P-384'] as const).map(ofGroup),
   {
     shortName: 'FrontendTLS X25519_MLKEM768',
-    description: 'where it is the only key exchange, it is agreed on by clients that have it and by no others',
+    description: 'the only key exchange of the policy: clients with it connect, others fail',
     sample: SAMPLE,
     change: all(
       changing('GwPolicy/frontend-tls', { frontend: { tls: { keyExchangeGroups: ['X25519_MLKEM768'] } } }),

@@ -1,4 +1,4 @@
-// frontend.tracing: which requests have spans, what is in them, and how the trace goes on.
+// frontend.tracing: which requests have spans, the content of spans, and how a trace continues.
 import { expect, vi } from 'vitest'
 import type { ReceivedSpan } from '#proxy/otlp/collector.testing.ts'
 import { all, changing, replacing, type ConformanceCase } from './suite/case.ts'
@@ -10,7 +10,7 @@ const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
 const PARENT = '00f067aa0ba902b7'
 const SERVER = 2
 
-/** Spans of one path, once its request's own is there. */
+/** Spans of one path; waits for the span of the request. */
 async function spansOf({ upstreams }: SampleGateway, path: string): Promise<ReceivedSpan[]> {
   const { spans } = upstreams.collectors.grpc
   const server = await vi.waitUntil(
@@ -23,7 +23,7 @@ async function spansOf({ upstreams }: SampleGateway, path: string): Promise<Rece
 export const cases: readonly ConformanceCase[] = [
   {
     shortName: 'Tracing',
-    description: 'sampled requests have a span and one for their call, and the backend gets the trace',
+    description: 'sampled requests have a span and one for the request to the backend, and the backend gets the trace',
     sample: SAMPLE,
     async run(gateway) {
       const { headers: untraced } = await gateway.echo('/echo?n=0')
@@ -45,7 +45,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'TracingOfClient',
-    description: 'a request that belongs to a trace goes on with it',
+    description: 'a request that belongs to a trace continues it',
     sample: SAMPLE,
     change: changing('GwPolicy/frontend-tracing', {
       frontend: { tracing: { protocol: 'GRPC', clientSampling: '1.0' } },
@@ -58,20 +58,20 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'TracingMissingCollector',
-    description: 'a collector that does not exist hinders no request, and the status names it',
+    description: 'a collector that does not exist does not affect requests, and the status names it',
     sample: SAMPLE,
-    change: replacing('        name: collector\n      randomSampling', '        name: nobody\n      randomSampling'),
+    change: replacing('        name: collector\n      randomSampling', '        name: absent\n      randomSampling'),
     async run(gateway) {
       await gateway.echo('/echo', { headers: { 'x-trace': '1' } })
       const [accepted] = gateway.conditions('GwPolicy', 'frontend-tracing')
       expect(accepted).toMatchObject({ reason: 'PartiallyValid' })
-      expect(accepted?.message).toContain('nobody')
+      expect(accepted?.message).toContain('absent')
     },
   },
   {
     shortName: 'TracingOverHttp',
     description:
-      'spans go to the path of an HTTP collector; requests with a trace are sampled apart, spans are filtered',
+      'spans go to the path of an HTTP collector; requests with a trace have their own sampling, spans are filtered',
     sample: SAMPLE,
     change: all(
       replacing('port: 18097', 'port: 18098'),

@@ -1,4 +1,4 @@
-// Listener option `gw.dev/tls-certificate-source: DYNAMIC_CA`: certificates signed for the name that is asked for.
+// Listener option `gw.dev/tls-certificate-source: DYNAMIC_CA`: certificates signed for the requested name.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TLSSocket } from 'node:tls'
@@ -9,7 +9,7 @@ import { secured, textFrom } from './suite/https.ts'
 
 const SAMPLE = 'gateway-certificate-authority.yaml'
 
-/** A client that trusts the authority of the sample, and nobody else. */
+/** A client that trusts only the authority of the sample. */
 function client({ port }: SampleGateway, servername: string): Promise<TLSSocket> {
   const [ca] = /-----BEGIN CERTIFICATE-----[^]+?-----END CERTIFICATE-----/.exec(text()) ?? []
   return secured({ port, servername, ca: ca?.replaceAll(/^ +/gm, ''), rejectUnauthorized: true })
@@ -32,7 +32,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'CertificateOfNoOtherName',
-    description: 'a name that no listener has is shown nothing',
+    description: 'a client with a name of no listener gets no certificate',
     sample: SAMPLE,
     async run(gateway) {
       await expect(client(gateway, 'www.example.org')).rejects.toThrow(/ECONNRESET|socket|alert/)
@@ -40,7 +40,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'CertificateAuthorityIsNone',
-    description: 'a pair that is no authority signs nothing, and the listener says so',
+    description: 'a certificate that is not an authority signs nothing, and the status of the listener reports it',
     sample: SAMPLE,
     change: withPairOfServer,
     async run(gateway) {

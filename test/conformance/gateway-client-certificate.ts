@@ -1,4 +1,4 @@
-// Gateway spec.tls.backend.clientCertificateRef: the certificate that backends of BackendTLSPolicies ask for.
+// Gateway spec.tls.backend.clientCertificateRef: the certificate for backends with a BackendTLSPolicy.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
@@ -32,7 +32,7 @@ const conditionOf = (gateway: SampleGateway, kind: string, type: string): unknow
 export const cases: readonly ConformanceCase[] = [
   {
     shortName: 'ClientCertificateShown',
-    description: 'a backend that takes no connection without the certificate of the Gateway is reached',
+    description: 'a backend that requires the certificate of the Gateway is reached',
     sample: SAMPLE,
     async run(gateway) {
       expect((await gateway.echo('/')).server).toBe('mtls')
@@ -42,7 +42,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ClientCertificateNotNamed',
-    description: 'without the reference the Gateway shows nothing, and the backend refuses it',
+    description: 'without the reference the Gateway sends no certificate, and the backend rejects it',
     sample: SAMPLE,
     change: replacing('  tls:\n    backend:\n      clientCertificateRef:\n        name: client\n', ''),
     async run(gateway) {
@@ -51,7 +51,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ClientCertificateReplaced',
-    description: 'another pair in the Secret is another client, which the backend does not know',
+    description: 'with another certificate in the Secret the backend rejects the Gateway',
     sample: SAMPLE,
     change: withPair('echo'),
     async run(gateway) {
@@ -61,7 +61,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ClientCertificateMissing',
-    description: 'a certificate that is not there refuses the traffic, and Gateway and policy say why',
+    description: 'with a missing certificate the traffic is rejected, and Gateway and policy report the reason',
     sample: SAMPLE,
     change: replacing('        name: client\n', '        name: no-such-secret\n'),
     async run(gateway) {
@@ -80,7 +80,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ClientCertificateGranted',
-    description: 'the Secret of another namespace that grants it is shown',
+    description: 'a Secret of another namespace is used if that namespace grants it',
     sample: SAMPLE,
     change: foreign('client'),
     async run(gateway) {
@@ -89,7 +89,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ClientCertificateNotGranted',
-    description: 'without a grant the traffic is refused, and the Gateway says why',
+    description: 'without a grant the traffic is rejected, and the Gateway reports the reason',
     sample: SAMPLE,
     change: foreign('other'),
     async run(gateway) {

@@ -1,4 +1,4 @@
-// GRPCRoute: host names and the filters of rules and backendRefs, met by calls of @grpc/grpc-js.
+// GRPCRoute: host names and the filters of rules and backendRefs, with calls of @grpc/grpc-js.
 import { expect } from 'vitest'
 import { all, changing, replacing, type ConformanceCase } from './suite/case.ts'
 import { grpcCall } from './suite/grpc-echo.ts'
@@ -24,7 +24,7 @@ const HEADER_FILTERS = [
 
 const mirror = (requestMirror: object): object => ({ type: 'RequestMirror', requestMirror })
 const COPIES = { kind: 'Service', name: 'copies', namespace: 'default', port: 80 }
-/** Two copies of each call, whatever the dice say. */
+/** Two copies of each call, without random choice. */
 const MIRRORS = [
   mirror({ backendRef: { group: '', ...COPIES }, fraction: { numerator: 3, denominator: 3 } }),
   mirror({ backendRef: ref('spare'), percent: 100 }),
@@ -76,8 +76,7 @@ function withRules(...rules: readonly object[]): (manifests: string) => string {
 export const cases: readonly ConformanceCase[] = [
   {
     shortName: 'GRPCRouteHostnames',
-    description:
-      'calls for the host names of the route are served, with streams both ways; to others the answer is UNIMPLEMENTED',
+    description: 'calls for the host names of the route are served, with streams both ways; others get UNIMPLEMENTED',
     sample: SAMPLE,
     change: withRules(rule('acme', {})),
     async run({ port }) {
@@ -94,7 +93,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'GRPCRouteMatchTypes',
-    description: 'service, method and header match as a whole or by a regular expression; both must match all of it',
+    description: 'service, method and header match exactly or by a regular expression; both match the whole value',
     sample: SAMPLE,
     change: withRules(
       matching('whole', { type: 'Exact', service: 'gw.samples.Echo', method: 'Say' }),
@@ -123,15 +122,16 @@ export const cases: readonly ConformanceCase[] = [
         const reply = await grpcCall(port, { authority: SHOP, metadata, messages: ['hi'] })
         expect(reply).toMatchObject({ code: OK, messages: ['hi'], metadata: { 'x-set': 'set', 'x-add': 'added' } })
         expect(reply.metadata).not.toHaveProperty('x-powered-by')
-        expect(reply.told).toMatchObject({ 'x-set': 'set', 'x-tenant': tenant })
-        expect(String(reply.told['x-add']).split(/, ?/)).toEqual(['client', 'added'])
-        expect(reply.told).not.toHaveProperty('x-gone')
+        expect(reply.got).toMatchObject({ 'x-set': 'set', 'x-tenant': tenant })
+        expect(String(reply.got['x-add']).split(/, ?/)).toEqual(['client', 'added'])
+        expect(reply.got).not.toHaveProperty('x-gone')
       }
     },
   },
   {
     shortName: 'GRPCRouteMirrors',
-    description: 'each mirror gets its share of the calls, without messages; the client hears of the backend alone',
+    description:
+      'each mirror gets its share of the calls, without messages; the client gets only the response of the backend',
     sample: SAMPLE,
     change: withRules(rule('rule', { ofRule: MIRRORS }), rule('backend', { ofBackend: MIRRORS })),
     async run({ port, upstreams }) {

@@ -1,4 +1,4 @@
-// GwBackend a2a: an agent whose card leads back to the gateway.
+// GwBackend a2a: an agent whose card names the gateway.
 import { expect } from 'vitest'
 import type { ConformanceCase } from './suite/case.ts'
 

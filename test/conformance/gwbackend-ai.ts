@@ -1,4 +1,4 @@
-// GwBackend ai: each kind of provider this version speaks to, alone and in groups.
+// GwBackend ai: each supported kind of provider, alone and in groups.
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import { expect } from 'vitest'
@@ -17,7 +17,7 @@ function clientOf(gateway: SampleGateway, path: string): OpenAI {
   return new OpenAI({ baseURL: `${gateway.url}${path}/v1`, apiKey: 'of-the-client', maxRetries: 0 })
 }
 
-/** A whole answer, then one in pieces. */
+/** A complete response, then a streamed one. */
 async function chatsWith(client: OpenAI): Promise<void> {
   const reply = await client.chat.completions.create({ model: 'any', messages })
   expect(reply.choices[0]?.message.content).toBe(SAID)
@@ -40,7 +40,7 @@ const withVendor = adding(...localService({ name: 'vendor', targetPort: 18_082 }
 const formats = Object.entries(VENDOR).map(([type, path]) => ({ type, path }))
 const ANY_FORMAT = { custom: { backendRef: VENDOR_REF, model: 'demo-vendor', formats } }
 
-/** Each SDK gets what it asks for in its own format, and the vendor is asked at the path of the format. */
+/** Each SDK gets a response in its own format, and the provider gets the request at the path of the format. */
 async function speaksAllFormats(gateway: SampleGateway, path: string): Promise<void> {
   const openai = clientOf(gateway, path)
   const anthropic = new Anthropic({ baseURL: gateway.url + path, apiKey: 'of-the-client', maxRetries: 0 })
@@ -76,7 +76,7 @@ async function speaksAllFormats(gateway: SampleGateway, path: string): Promise<v
 export const cases: readonly ConformanceCase[] = [
   {
     shortName: 'AIProviders',
-    description: 'every provider answers a chat-completions client, streaming or not, and is asked in its own format',
+    description: 'every provider answers a chat-completions client, streaming or not, and gets its own format',
     sample: SAMPLE,
     async run(gateway) {
       const asked = {
@@ -106,7 +106,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'AIGroupsNext',
-    description: 'a group of which this version speaks to no provider leaves its place to the next',
+    description: 'a group without a supported provider is skipped',
     sample: SAMPLE,
     change: replacing(
       `p1:
@@ -128,7 +128,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'AICustomFormats',
-    description: 'a provider behind a Service is asked in each of its formats, at the path of the format',
+    description: 'a provider behind a Service gets each of its formats at the path of the format',
     sample: SAMPLE,
     change: all(
       changing('GwBackend/custom', {
@@ -141,7 +141,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'AICustomFormatsInGroup',
-    description: 'and so is one of a group',
+    description: 'a provider of a group gets each of its formats at the path of the format',
     sample: SAMPLE,
     change: all(
       changing('GwBackend/groups', {
@@ -154,7 +154,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'AIOtherFormat',
-    description: 'what a provider does not speak is translated where that is possible, and refused where it is not',
+    description: 'a format that a provider does not support is translated if possible, and rejected otherwise',
     sample: SAMPLE,
     change: all(
       changing('GwBackend/custom', {

@@ -1,4 +1,4 @@
-// GwBackend dynamicForwardProxy: destinations that clients choose, and those they may not.
+// GwBackend dynamicForwardProxy: destinations that clients may choose, and forbidden ones.
 import { expect } from 'vitest'
 import type { ConformanceCase } from './suite/case.ts'
 
@@ -7,7 +7,7 @@ const SAMPLE = 'gwbackend-dynamic.yaml'
 export const cases: readonly ConformanceCase[] = [
   {
     shortName: 'DynamicForwardProxy',
-    description: 'requests go where their host leads; policies of the route come first',
+    description: 'requests go to their host; the policies of the route run first',
     sample: SAMPLE,
     async run(gateway) {
       const { echo, spare } = gateway.upstreams.ports
@@ -22,7 +22,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'DynamicForwardProxyGuard',
-    description: 'loopback, link-local and metadata addresses are no destinations in any form',
+    description: 'loopback, link-local and metadata addresses are rejected in every form',
     sample: SAMPLE,
     change: (text) => text,
     async run(gateway) {
@@ -35,7 +35,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'DynamicForwardProxyHost',
-    description: 'a host that is no destination is refused',
+    description: 'a host that is not a destination is rejected',
     sample: SAMPLE,
     change: (text) => text,
     async run(gateway) {

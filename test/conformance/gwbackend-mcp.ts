@@ -1,5 +1,4 @@
-// GwBackend mcp: one server, several servers, what their tools are called, how they are found, and what their failures
-// and sessions mean.
+// GwBackend mcp: one server, several servers, names of tools, selection of servers, failures and sessions.
 import { expect } from 'vitest'
 import { all, changing, type ConformanceCase } from './suite/case.ts'
 import type { SampleGateway } from './suite/gateway.ts'
@@ -33,12 +32,12 @@ const targets = (backend: string, ...list: readonly object[]): ((manifests: stri
 const at = (port: number, more: object = {}) => ({ host: '127.0.0.1', port, ...more })
 const service = (name: string) => ({ backendRef: { group: '', kind: 'Service', name, port: 80 } })
 
-/** Nobody listens there. */
+/** Nothing listens there. */
 const CLOSED_PORT = 1
 const demo = { name: 'demo', static: at(18_083) }
 const gone = { name: 'gone', static: at(CLOSED_PORT) }
 
-/** Headers of the answer to a first message at this path. */
+/** Headers of the response to a first message at this path. */
 async function initialized(gateway: SampleGateway, path: string) {
   const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
   const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } }
@@ -49,7 +48,7 @@ async function initialized(gateway: SampleGateway, path: string) {
 export const cases: readonly ConformanceCase[] = [
   {
     shortName: 'MCPOneServer',
-    description: 'a single server keeps its names; with prefixMode Always they get the server as prefix',
+    description: 'the names of a single server are unchanged; with prefixMode Always they get the server as prefix',
     sample: SAMPLE,
     async run(gateway) {
       await withMcp(gateway, { path: '/one' }, async (client) => {
@@ -64,7 +63,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'MCPSeveralServers',
-    description: 'tools of all servers are listed with prefixes, and calls find their server',
+    description: 'tools of all servers are listed with prefixes, and calls reach the right server',
     sample: SAMPLE,
     async run(gateway) {
       await withMcp(gateway, { path: '/several' }, async (client) => {
@@ -78,7 +77,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'MCPConditionalPrefixes',
-    description: 'with prefixMode Conditional only several servers have prefixes, as without the field',
+    description: 'with prefixMode Conditional, the default, only several servers have prefixes',
     sample: SAMPLE,
     change: all(
       changing('GwBackend/one', { mcp: { prefixMode: 'Conditional' } }),
@@ -93,7 +92,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'MCPNoPrefixes',
-    description: 'with prefixMode Never names that several servers have are left out, the others find their server',
+    description: 'with prefixMode Never, names of several servers are left out, calls of others reach the right server',
     sample: SAMPLE,
     async run(gateway) {
       await withMcp(gateway, { path: '/never' }, async (client) => {
@@ -106,7 +105,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'MCPSelectors',
-    description: 'targets are the Services whose labels, and whose namespaces, are those of the selectors',
+    description: 'selectors select Services as targets by their labels and namespaces',
     sample: SAMPLE,
     change: all(
       targets(
@@ -204,7 +203,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'MCPStateless',
-    description: 'a client has no session, and its calls are served by servers with and without sessions',
+    description: 'clients have no session, and servers with and without sessions serve their calls',
     sample: SAMPLE,
     change: changing('GwBackend/several', { mcp: { sessionRouting: 'Stateless' } }),
     async run(gateway) {
@@ -220,7 +219,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'MCPStateful',
-    description: 'a client has one session for all servers, and without it nothing but a first message is taken',
+    description: 'a client has one session for all servers, and without it only a first message is accepted',
     sample: SAMPLE,
     change: changing('GwBackend/several', { mcp: { sessionRouting: 'Stateful' } }),
     async run(gateway) {
@@ -236,7 +235,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'MCPFailClosed',
-    description: 'with one server away there is no session',
+    description: 'no session starts if one server does not answer',
     sample: SAMPLE,
     change: changing('GwBackend/several', { mcp: { targets: [demo, gone], failureMode: 'FailClosed' } }),
     async run(gateway) {
@@ -250,7 +249,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'MCPFailOpen',
-    description: 'unless failures are left out: the other servers serve',
+    description: 'with the mode that ignores failures, the other servers serve',
     sample: SAMPLE,
     change: changing('GwBackend/several', { mcp: { targets: [demo, gone], failureMode: 'FailOpen' } }),
     async run(gateway) {
@@ -262,7 +261,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'MCPProtocolSse',
-    description: 'a server of the protocol that this version does not speak counts as one away, and the status says so',
+    description: 'a server with a protocol that is not supported counts as a failed one and is reported in the status',
     sample: SAMPLE,
     change: all(
       targets('one', { name: 'old', static: at(18_086, { protocol: 'SSE' }) }),

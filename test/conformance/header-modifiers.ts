@@ -5,7 +5,7 @@ import { changing, type ConformanceCase } from './suite/case.ts'
 export const cases: readonly ConformanceCase[] = [
   {
     shortName: 'HeaderModifiers',
-    description: 'requests and responses are changed before the other side sees them',
+    description: 'requests and responses are changed before they are forwarded',
     sample: 'header-modifiers.yaml',
     async run(gateway) {
       const headers = { 'x-team': 'intruder', 'x-hop': 'client', 'x-debug': '1' }
@@ -19,7 +19,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'HeaderModifiersAdd',
-    description: 'a header is added to the response beside the value that is there',
+    description: 'a header is added to the response beside the existing value',
     sample: 'header-modifiers.yaml',
     change: changing('GwPolicy/header-modifiers', {
       traffic: {

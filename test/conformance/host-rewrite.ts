@@ -19,7 +19,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'HostDefaultPort',
-    description: 'a port that the scheme implies is left out of the Host that backends and logs see; others stay',
+    description: 'the default port of the scheme is removed from the Host in backends and logs; others stay',
     sample: 'host-rewrite.yaml',
     change: (text) => text,
     async run(gateway) {

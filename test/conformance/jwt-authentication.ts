@@ -1,4 +1,4 @@
-// traffic.jwtAuthentication: which tokens count, what goes on to the backend, and that missing keys refuse.
+// traffic.jwtAuthentication: which tokens are accepted, what the backend gets, and missing keys.
 import { expect } from 'vitest'
 import { testIssuer } from '#proxy/auth/jwt.testing.ts'
 import { all, changing, replacing, type ConformanceCase } from './suite/case.ts'
@@ -6,7 +6,7 @@ import type { SampleGateway } from './suite/gateway.ts'
 import { adding } from './suite/services.ts'
 
 const SAMPLE = 'jwt-authentication.yaml'
-/** Signed once with the key of the sample, whose private part is gone. */
+/** Signed once with the key of the sample; its private part was not kept. */
 const TOKEN =
   'eyJhbGciOiJFZERTQSIsImtpZCI6ImRlbW8ifQ.eyJpc3MiOiJodHRwczovL2lkcC5leGFtcGxlLmNvbSIsImF1ZCI6InNob3AiLCJzdWIiOiJhbGljZSIsInRlYW0iOiJ3ZWIiLCJleHAiOjQxMDI0NDQ4MDB9.CGQp7y3fK21P88S0z4JJFr67MZQ_1IaGjQ0g-6mX98hma9563ywLw1nmKqYsbSej5x9stb-Fane70BxnmbFAAQ'
 const EXPIRED =
@@ -14,7 +14,7 @@ const EXPIRED =
 const OTHER_AUDIENCE =
   'eyJhbGciOiJFZERTQSIsImtpZCI6ImRlbW8ifQ.eyJpc3MiOiJodHRwczovL2lkcC5leGFtcGxlLmNvbSIsImF1ZCI6Im90aGVyIiwic3ViIjoiYWxpY2UiLCJleHAiOjQxMDI0NDQ4MDB9.73g25LMqc618-WXhKBCATdM8F2YJX9ZeeEUGI1kyHv5dG0mOgHEHbGExdAY8-f2xhHAAd7Y8VFE3GpXPB8bHDg'
 const REFUSED = { status: 401 }
-/** Nobody listens there. */
+/** Nothing listens there. */
 const CLOSED_PORT = 1
 
 const METADATA_MATCH = `        - path:
@@ -30,7 +30,7 @@ const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}`
 export const cases: readonly ConformanceCase[] = [
   {
     shortName: 'JwtStrict',
-    description: 'a valid token passes and is taken away, its claims are there for other policies; all else gets 401',
+    description: 'a valid token is accepted and removed, and other policies can use its claims; other requests get 401',
     sample: SAMPLE,
     async run(gateway) {
       const { headers } = await gateway.echo('/strict', bearer(TOKEN))
@@ -44,7 +44,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'JwtForeignKey',
-    description: 'a token of the right issuer, signed with another key of the same name, is refused',
+    description: 'a token of the right issuer, signed with another key of the same name, is rejected',
     sample: SAMPLE,
     async run(gateway) {
       const forger = await testIssuer('https://idp.example.com', 'EdDSA', 'demo')
@@ -53,7 +53,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'JwtOptional',
-    description: 'no token passes, a wrong one does not; the one in the query is taken away',
+    description: 'a request without a token passes, a wrong token is rejected; a token in the query is removed',
     sample: SAMPLE,
     async run(gateway) {
       expect((await gateway.echo('/optional?a=1')).path).toBe('/optional?a=1')
@@ -63,7 +63,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'JwtPermissive',
-    description: 'tokens never refuse, but rules see the claims of valid ones only',
+    description: 'no token is rejected, but rules can read only the claims of valid ones',
     sample: SAMPLE,
     async run(gateway) {
       await gateway.echo('/permissive', bearer(TOKEN))
@@ -74,7 +74,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'JwtDenyWithoutSubject',
-    description: 'a Deny rule finds out that there is no token, and does not mind one that is there',
+    description: 'a Deny rule matches requests without a token, and no others',
     sample: SAMPLE,
     change: changing('GwPolicy/jwt-authentication-permissive', {
       traffic: { authorization: { action: 'Deny', policy: { matchExpressions: ['!has(jwt.sub)'] } } },
@@ -90,7 +90,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'JwtPassthrough',
-    description: 'a backend that asks for it gets the token that was checked, where it wants it',
+    description: 'with passthrough the backend gets the verified token in the place of the policy',
     sample: SAMPLE,
     change: replacing(
       '      sectionName: strict\n  traffic:\n',
@@ -104,7 +104,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'JwtPassthroughLocations',
-    description: 'behind a prefix, in the query or in a cookie',
+    description: 'passthrough with a prefix, in the query and in a cookie',
     sample: SAMPLE,
     change: all(
       ...(
@@ -126,7 +126,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'JwtKeysNotAvailable',
-    description: 'keys that nobody has fetched are no keys: Strict refuses, and the status names the URL',
+    description: 'without fetched keys Strict rejects all requests, and the status names the URL',
     sample: SAMPLE,
     change: (manifests) =>
       manifests.replaceAll(
@@ -141,7 +141,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'JwtIssuerUnreachable',
-    description: 'the keys of an issuer that nobody can reach: its tokens are refused, and the trace says why',
+    description: 'tokens of an issuer that cannot be reached are rejected, and the trace has the reason',
     sample: SAMPLE,
     change: all(
       (manifests) =>
@@ -172,14 +172,14 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'JwtBrokenKeys',
-    description: 'what is no key set refuses as well',
+    description: 'tokens are rejected if the response is not a key set',
     sample: SAMPLE,
     change: (manifests) => manifests.replaceAll(/inline: '.*'/g, "inline: 'no key set'"),
     run: (gateway) => refusesWith(gateway, /jwks\.inline is not a JSON Web Key Set/),
   },
   {
     shortName: 'JwtMcp',
-    description: 'a refusal leads MCP clients to the metadata of the server; a valid token passes',
+    description: 'a rejection has the URL of the metadata for MCP clients; a valid token passes',
     sample: SAMPLE,
     change: (manifests) =>
       replacing(
@@ -229,7 +229,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'JwtMcpClient',
-    description: 'a product as identity provider and a client known before: registrations are answered by the gateway',
+    description: 'with an identity provider product and a fixed client, the gateway answers registrations',
     sample: SAMPLE,
     change: (manifests) =>
       changing('GwPolicy/jwt-authentication-strict', {

@@ -1,5 +1,5 @@
-// Gateway listeners[].hostname: which listener of a port answers, by the Host of a request and by the name that a
-// handshake asks for; and which routes have a host name in common with it.
+// Gateway listeners[].hostname: which listener of a port answers, by the Host of a request and by the server name of a
+// handshake; and which routes have a matching host name.
 import { expect } from 'vitest'
 import { all, changing, type ConformanceCase } from './suite/case.ts'
 import { secured, textFrom } from './suite/https.ts'
@@ -9,7 +9,7 @@ const PLAIN = 'route-matching.yaml'
 const TLS = 'local/tls-https.yaml'
 const LISTENERS = { exact: 'shop.example.com', wildcard: '*.example.com', any: undefined } as const
 
-/** A route for each listener, which says the name of the listener. */
+/** A route for each listener, whose response has the name of the listener. */
 const plain = all(
   changing('Gateway/route-matching', {
     listeners: Object.entries(LISTENERS).map(([name, hostname]) => ({
@@ -40,14 +40,14 @@ const plain = all(
       },
     })),
   ),
-  // Out of the way.
-  changing('HTTPRoute/route-matching', { hostnames: ['nobody.example.org'], parentRefs: [{ name: 'other' }] }),
+  // A host name that does not conflict.
+  changing('HTTPRoute/route-matching', { hostnames: ['unused.example.org'], parentRefs: [{ name: 'other' }] }),
 )
 
 export const cases: readonly ConformanceCase[] = [
   {
     shortName: 'ListenerHostname',
-    description: 'of the listeners of a port the one with the most specific host name takes a request',
+    description: 'of the listeners of a port the one with the most specific host name gets a request',
     sample: PLAIN,
     change: plain,
     async run(gateway) {
@@ -68,7 +68,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ListenerHostnameOfNoRoute',
-    description: 'a listener takes no request for a host that it does not have, nor routes for other hosts alone',
+    description: 'a listener rejects requests for other hosts, and routes that have only other hosts',
     sample: PLAIN,
     change: changing('Gateway/route-matching', {
       listeners: [{ name: 'http', port: 8080, protocol: 'HTTP', hostname: '*.example.org' }],
@@ -86,7 +86,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ListenerHostnameOfHandshake',
-    description: 'the name that a client asks for chooses listener and certificate; a name of no listener is refused',
+    description: 'the server name of a client selects listener and certificate; a name of no listener is rejected',
     sample: TLS,
     async run({ port }) {
       const named = async (servername: string): Promise<unknown> => {
@@ -102,10 +102,10 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ListenerHostnameMisdirected',
-    description: 'a request for the host of another listener than that of its connection is misdirected',
+    description: 'a request for the host of another listener than that of its connection gets 421',
     sample: TLS,
     async run({ port }) {
-      // Asks for edge.example.com, whatever the name of the handshake.
+      // The Host is edge.example.com, independent of the server name of the handshake.
       expect(await textFrom(await secured({ port, servername: 'edge.example.com' }), '/')).toMatch(/^HTTP\/1\.1 200 /)
       expect(await textFrom(await secured({ port, servername: 'shop.example.com' }), '/')).toMatch(/^HTTP\/1\.1 421 /)
     },

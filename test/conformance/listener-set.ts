@@ -1,4 +1,4 @@
-// ListenerSet: listeners that others than the owner of a Gateway add to it, if the Gateway lets them.
+// ListenerSet: listeners that other users add to a Gateway, if the Gateway allows it.
 import { expect } from 'vitest'
 import { all, changing, replacing, type ConformanceCase } from './suite/case.ts'
 import { ask } from './suite/ask.ts'
@@ -15,7 +15,7 @@ const CLOSED = /ECONNREFUSED/
 const NAMED = { name: 'named', port: 8080, protocol: 'HTTP', hostname: 'store.example.com' }
 const OWN = { name: 'own', port: 8090, protocol: 'HTTP' }
 
-/** Which server answers, or the status where none does. */
+/** The server that answers, or the status if none answers. */
 async function answering(port: number, host: string): Promise<unknown> {
   const { status, text } = await ask(`http://127.0.0.1:${port}/`, { headers: { host } })
   return status === 200 ? JSON.parse(text).server : status
@@ -64,12 +64,12 @@ const REFUSES: Readonly<Record<string, object | null>> = {
 
 const allowing = (allowedListeners: object | null): ((manifests: string) => string) =>
   all(
-    // Nothing of the selector of the sample is left.
+    // The selector of the sample is removed.
     changing('Gateway/edge', { allowedListeners: null }),
     changing('Gateway/edge', { allowedListeners }),
   )
 
-/** What a listener may say about routes, and whether the one of the namespace blog attaches. */
+/** Settings of allowedRoutes, and whether the route of the namespace blog attaches. */
 const ROUTES: Readonly<Record<string, readonly [allowedRoutes: object | undefined, isAllowed: boolean]>> = {
   Unset: [undefined, false],
   Same: [{ namespaces: { from: 'Same' } }, false],
@@ -88,7 +88,7 @@ function ofRoutes([name, [allowedRoutes, isAllowed]]: readonly [
 ]): ConformanceCase {
   return {
     shortName: `ListenerSetRoutes${name}`,
-    description: 'listeners of a set take routes of other namespaces and of kinds as they say, or as Gateways do',
+    description: 'listeners of a set accept routes by namespace and kind as listeners of Gateways do',
     sample: SAMPLE,
     change: all(
       changing(SET, { listeners: [NAMED, { ...OWN, ...(allowedRoutes && { allowedRoutes }) }] }),
@@ -97,7 +97,7 @@ function ofRoutes([name, [allowedRoutes, isAllowed]]: readonly [
         parentRefs: [{ kind: 'ListenerSet', name: 'store', namespace: 'store', sectionName: 'own', port: 8090 }],
       }),
       adding({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'blog', labels: { team: 'blog' } } }),
-      // Otherwise both are at home at the port, and the older one would serve.
+      // Otherwise both match at the port, and the older one would serve.
       changing('HTTPRoute/store', { hostnames: ['store.example.com'] }),
     ),
     async run(gateway) {
@@ -115,7 +115,7 @@ interface Secured {
   readonly objects: () => readonly object[]
 }
 
-/** The own listener over TLS, and no name of the other one, so that only it could take the connection. */
+/** The own listener over TLS, without a name of the other one, so that only it can accept the connection. */
 function overTls({ tls, objects }: Secured, protocol = 'HTTPS'): (manifests: string) => string {
   const own = { name: 'own', port: 9443, protocol, hostname: '*.example.com', tls }
   return (manifests) => all(changing(SET, { listeners: [NAMED, own] }), adding(...objects()))(manifests)
@@ -160,7 +160,7 @@ const passedOn = all(
 export const cases: readonly ConformanceCase[] = [
   {
     shortName: 'ListenerSet',
-    description: 'its listeners stand beside those of the Gateway, and routes attach to the ones or to the others',
+    description: 'its listeners are added to those of the Gateway, and routes attach to either of them',
     sample: SAMPLE,
     async run(gateway) {
       await expectServed(gateway)
@@ -171,14 +171,14 @@ export const cases: readonly ConformanceCase[] = [
   },
   ...Object.entries(LETS_IN).map(([name, allowedListeners]) => ({
     shortName: `AllowedListeners${name}`,
-    description: 'a Gateway lets the ListenerSets of these namespaces in',
+    description: 'a Gateway accepts the ListenerSets of selected namespaces',
     sample: SAMPLE,
     change: allowing(allowedListeners),
     run: expectServed,
   })),
   {
     shortName: 'AllowedListenersSame',
-    description: 'or those of its own namespace',
+    description: 'a Gateway accepts the ListenerSets of its own namespace',
     sample: SAMPLE,
     change: all(
       allowing({ namespaces: { from: 'Same' } }),
@@ -188,7 +188,8 @@ export const cases: readonly ConformanceCase[] = [
   },
   ...Object.entries(REFUSES).map(([name, allowedListeners]) => ({
     shortName: `AllowedListenersRefuse${name}`,
-    description: 'listeners of others are not opened, the set says why, and the Gateway goes on',
+    description:
+      'listeners of other namespaces are not opened, the set reports the reason, and the Gateway still serves',
     sample: SAMPLE,
     change: allowing(allowedListeners),
     run: expectRefused,
@@ -205,7 +206,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ListenerSetHostnameConflict',
-    description: 'a host name that the Gateway has stays with it; the other listeners of the set work',
+    description: 'the Gateway keeps its host names; the other listeners of the set work',
     sample: SAMPLE,
     change: changing(SET, { listeners: [{ ...NAMED, hostname: 'www.example.com' }, OWN] }),
     async run(gateway) {
@@ -221,7 +222,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ListenerSetProtocolConflict',
-    description: 'a port that the Gateway serves with another protocol stays as it is',
+    description: 'a port that the Gateway serves with another protocol is unchanged',
     sample: SAMPLE,
     change: changing(SET, { listeners: [{ name: 'named', port: 8080, protocol: 'TCP' }, OWN] }),
     async run(gateway) {
@@ -233,7 +234,7 @@ export const cases: readonly ConformanceCase[] = [
   ...Object.entries(ROUTES).map(ofRoutes),
   {
     shortName: 'ListenerSetCertificate',
-    description: 'a listener of a set shows the certificate of another namespace that grants it to ListenerSets',
+    description: 'a listener of a set uses the certificate of another namespace that grants it to ListenerSets',
     sample: SAMPLE,
     change: overTls(granted('ListenerSet')),
     async run({ otherPort }) {
@@ -244,7 +245,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ListenerSetCertificateNotGranted',
-    description: 'a grant to Gateways is none to ListenerSets: handshakes fail, and the set says why',
+    description: 'a grant to Gateways does not apply to ListenerSets: handshakes fail, and the set reports the reason',
     sample: SAMPLE,
     change: overTls(granted('Gateway')),
     async run(gateway) {
@@ -255,7 +256,8 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ListenerSetOptions',
-    description: 'options are those of listeners of a Gateway: here certificates for every name that is asked for',
+    description:
+      'listeners of a set have the same options as those of a Gateway: here certificates for every requested name',
     sample: SAMPLE,
     change: overTls(minted),
     async run({ otherPort }) {

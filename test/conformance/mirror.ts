@@ -1,4 +1,4 @@
-// RequestMirror: copies that nobody waits for.
+// RequestMirror: copies of requests without a wait for the response.
 import { expect } from 'vitest'
 import { replacing, type ConformanceCase } from './suite/case.ts'
 import type { SampleGateway } from './suite/gateway.ts'
@@ -34,7 +34,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'MirrorUnresolved',
-    description: 'a mirror that does not exist is left out, ResolvedRefs says so, and the route is served',
+    description: 'a mirror that does not exist is left out and reported in ResolvedRefs, and the route is served',
     sample: 'mirror.yaml',
     change: replacing('              name: spare\n', '              name: nowhere\n'),
     async run(gateway) {

@@ -1,4 +1,4 @@
-// GwModel: models by name, the list of them, who may use which, and virtual models.
+// GwModel: models by name, their list, authorization, and virtual models.
 import OpenAI from 'openai'
 import { expect, vi } from 'vitest'
 import { replacing, type ConformanceCase } from './suite/case.ts'
@@ -33,7 +33,7 @@ const SECRET_MODEL = `visibility: Internal
       name: model
       port: 80
 `
-const SECRET_MODEL_DOWN = SECRET_MODEL.replace('name: model', 'name: nobody').replace(
+const SECRET_MODEL_DOWN = SECRET_MODEL.replace('name: model', 'name: refusing').replace(
   'provider: Custom',
   `provider: Custom
   policies:
@@ -44,11 +44,11 @@ const SECRET_MODEL_DOWN = SECRET_MODEL.replace('name: model', 'name: nobody').re
         consecutiveFailures: 1`,
 )
 /** A Service whose endpoint refuses connections. */
-const NOBODY = `---
+const REFUSING = `---
 apiVersion: v1
 kind: Service
 metadata:
-  name: nobody
+  name: refusing
   namespace: default
 spec:
   ports:
@@ -57,10 +57,10 @@ spec:
 apiVersion: discovery.k8s.io/v1
 kind: EndpointSlice
 metadata:
-  name: nobody
+  name: refusing
   namespace: default
   labels:
-    kubernetes.io/service-name: nobody
+    kubernetes.io/service-name: refusing
 addressType: IPv4
 ports:
   - name: ''
@@ -75,7 +75,8 @@ const DENIED = { status: 403, code: 'model_authorization_denied' }
 export const cases: readonly ConformanceCase[] = [
   {
     shortName: 'ModelByName',
-    description: 'a model is served by its name or pattern, streaming or not, with the credential of the provider',
+    description:
+      'requests for a name or pattern of a model are served, streaming or not, with the credential of the provider',
     sample: SAMPLE,
     async run(gateway) {
       const client = clientOf(gateway)
@@ -97,7 +98,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ModelList',
-    description: 'the list has what the client may ask for by name',
+    description: 'the list has the models that the client may use by name',
     sample: SAMPLE,
     async run(gateway) {
       const namesFor = async (headers: Record<string, string>): Promise<string[]> => {
@@ -110,7 +111,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ModelRefused',
-    description: 'unknown and internal models do not exist, and authorization is told apart',
+    description: 'unknown and internal models get 404, and models without permission 403',
     sample: SAMPLE,
     async run(gateway) {
       const client = clientOf(gateway)
@@ -130,7 +131,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ModelWeighted',
-    description: 'a virtual model chooses by weight and asks for the model of its target',
+    description: 'a virtual model selects a target by weight and sends the model of the target',
     sample: SAMPLE,
     async run(gateway) {
       const seen = new Set<unknown>()
@@ -153,7 +154,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ModelFailoverNext',
-    description: 'a target that does not exist leaves its place to the next, and the status says so',
+    description: 'a target that does not exist is skipped and reported in the status',
     sample: SAMPLE,
     change: replacing('name: demo-secret\n          priority: 0', 'name: missing\n          priority: 0'),
     async run(gateway) {
@@ -168,7 +169,7 @@ export const cases: readonly ConformanceCase[] = [
     shortName: 'ModelFailoverDown',
     description: 'while the model of the lowest priority number is down, the next one serves',
     sample: SAMPLE,
-    change: (manifests) => replacing(SECRET_MODEL, SECRET_MODEL_DOWN)(manifests) + NOBODY,
+    change: (manifests) => replacing(SECRET_MODEL, SECRET_MODEL_DOWN)(manifests) + REFUSING,
     async run(gateway) {
       await expect(answerOf(clientOf(gateway), 'steady')).rejects.toMatchObject({ status: 503 })
       await vi.waitFor(async () => expect(await answerOf(clientOf(gateway), 'steady')).toBe(ANSWER))
@@ -177,7 +178,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ModelConditional',
-    description: 'the first target whose condition holds is taken, and its authorization counts',
+    description: 'the first target whose condition is true is used, and its authorization applies',
     sample: SAMPLE,
     async run(gateway) {
       const client = clientOf(gateway)
@@ -190,7 +191,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ModelBesideRoute',
-    description: 'an HTTPRoute of the listener serves what is no path of LLM clients',
+    description: 'an HTTPRoute of the listener serves paths that LLM clients do not use',
     sample: SAMPLE,
     async run(gateway) {
       const { text } = await gateway.ask('/elsewhere')
@@ -199,7 +200,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ModelNotAllowed',
-    description: 'a listener that does not list the kind takes no models',
+    description: 'a listener that does not list the kind accepts no models',
     sample: SAMPLE,
     change: replacing('          - group: gw.dev\n            kind: GwModel\n', ''),
     async run(gateway) {

@@ -1,5 +1,5 @@
-// The pages of docs/policies show what really happens: every command of a page is run against its sample and must print
-// what the page says. Needs bash and curl.
+// The output on the pages of docs/policies is real: every command of a page runs against its sample and must print the
+// output of the page. Requires bash and curl.
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -51,7 +51,7 @@ function stepsOf(page: string): Step[] {
     })
 }
 
-/** Ports of a page to those of this run, and back. */
+/** Replaces the ports of a page by those of this run, or the reverse. */
 function renumber(text: string, gateway: SampleGateway, direction: 'toRun' | 'toPage'): string {
   const ports: [number, number][] = [[LISTENER_PORT, gateway.port]]
   for (const name of ['echo', 'model', 'tools'] as const)
@@ -60,7 +60,7 @@ function renumber(text: string, gateway: SampleGateway, direction: 'toRun' | 'to
   return text.replaceAll(/:(\d{4,5})\b/g, (_, digits: string) => `:${numbers.get(Number(digits)) ?? digits}`)
 }
 
-/** In one shell, as a reader types them: later commands may use what earlier ones have set. */
+/** Runs all in one shell, as a reader does: later commands may use variables of earlier ones. */
 async function outputsOf(steps: readonly Step[], gateway: SampleGateway): Promise<string[]> {
   const script = steps.map(({ command }) => `${renumber(command, gateway, 'toRun')}\nprintf '${MARK}'`).join('\n')
   const { stdout } = await run('bash', ['-c', script])
@@ -71,7 +71,7 @@ async function outputsOf(steps: readonly Step[], gateway: SampleGateway): Promis
 describe('pages of policies', () => {
   // `make test` runs the first page.
   for (const [at, page] of pages.entries()) {
-    it(`${page} prints what its commands print`, { tags: at === 0 ? [] : ['full'] }, async () => {
+    it(`${page} shows the output of its commands`, { tags: at === 0 ? [] : ['full'] }, async () => {
       const steps = stepsOf(page)
       expect(steps.length).toBeGreaterThan(0)
       const gateway = await applySample({ sample: `${page}.yaml`, upstreams, on: proxy })
@@ -84,9 +84,9 @@ describe('pages of policies', () => {
     const shown = /```yaml\n([\s\S]*?)```/.exec(readFileSync(join(PAGES, `${page}.md`), 'utf8'))?.[1] ?? ''
     const documents = sample.split(/^---$/m)
     const policies = documents.filter((document) => document.includes('\nkind: GwPolicy\n'))
-    // Filters stand in the route itself.
+    // Filters are in the route itself.
     const routes = documents.filter((document) => document.includes('\nkind: HTTPRoute\n'))
-    const told = policies.length > 0 ? policies : routes
-    expect(shown.trim()).toBe(told.map((document) => document.trim()).join('\n---\n'))
+    const expected = policies.length > 0 ? policies : routes
+    expect(shown.trim()).toBe(expected.map((document) => document.trim()).join('\n---\n'))
   })
 })

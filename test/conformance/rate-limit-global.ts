@@ -1,17 +1,17 @@
-// traffic.rateLimit.global: what a rate limit service decides, conditions, and services that cannot be asked.
+// traffic.rateLimit.global: decisions of a rate limit service, conditions, and services that cannot be asked.
 import { expect } from 'vitest'
 import { changing, replacing, type ConformanceCase } from './suite/case.ts'
 
 const SAMPLE = 'rate-limit-global.yaml'
 
-/** The service counts on over all cases: each has users of its own. */
+/** The service keeps its counts over all cases: each case has its own users. */
 const as = (user: string, method = 'GET') => ({ method, headers: { 'x-user': user } })
 const USER = { name: 'user', expression: 'request.headers["x-user"]' }
 
 export const cases: readonly ConformanceCase[] = [
   {
     shortName: 'GlobalRateLimit',
-    description: 'the service counts each user, and the request beyond the limit gets 429',
+    description: 'the service counts the requests of each user, and the request above the limit gets 429',
     sample: SAMPLE,
     async run(gateway) {
       for (const user of ['alice', 'bob']) {
@@ -23,7 +23,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'GlobalRateLimitNoDescriptor',
-    description: 'where an entry has no value nothing is counted',
+    description: 'nothing is counted if an entry has no value',
     sample: SAMPLE,
     async run(gateway) {
       for (let i = 0; i < 3; i++) await gateway.echo('/closed')
@@ -31,7 +31,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'GlobalRateLimitConditional',
-    description: 'what no condition covers is not counted',
+    description: 'a request is not counted if no condition is true',
     sample: SAMPLE,
     async run(gateway) {
       for (let i = 0; i < 3; i++) await gateway.echo('/choice', as('carol'))
@@ -41,7 +41,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'GlobalRateLimitFailureMode',
-    description: 'a service that cannot be asked fails the request, or lets it pass with FailOpen',
+    description: 'requests fail if the service cannot be asked, or pass with FailOpen',
     sample: SAMPLE,
     async run(gateway) {
       expect(await gateway.ask('/gone', as('dave'))).toMatchObject({ status: 500, text: 'rate limit failed' })
@@ -50,7 +50,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'GlobalRateLimitMissingBackend',
-    description: 'a service that does not exist is one that cannot be asked, and the status names it',
+    description: 'a service that does not exist cannot be asked, and the status names it',
     sample: SAMPLE,
     change: replacing('          name: limiter\n        domain', '          name: nowhere\n        domain'),
     async run(gateway) {
@@ -65,7 +65,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'GlobalRateLimitCost',
-    description: 'a request counts as many hits as its cost says',
+    description: 'the cost of a request is its number of hits',
     sample: SAMPLE,
     change: changing('GwPolicy/rate-limit-global-closed', {
       traffic: {
@@ -85,7 +85,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'GlobalRateLimitTokens',
-    description: 'tokens are counted when the response is over; before, the service is only asked whether any are left',
+    description: 'tokens are counted when the response ends; before, the service is only asked whether any are left',
     sample: SAMPLE,
     change: changing('GwPolicy/rate-limit-global-closed', {
       traffic: {

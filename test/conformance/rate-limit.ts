@@ -9,7 +9,7 @@ const REFUSED = { status: 429, text: 'rate limit exceeded' }
 export const cases: readonly ConformanceCase[] = [
   {
     shortName: 'RateLimitRequests',
-    description: 'limit and burst pass, the next request gets 429; every answer says what is left',
+    description: 'limit and burst pass, the next request gets 429; every response has the remaining number',
     sample: SAMPLE,
     async run(gateway) {
       for (const remaining of ['2', '1', '0']) {
@@ -25,17 +25,17 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'RateLimitTokens',
-    description: 'tokens are charged when a request is over, so the one that passes the limit still succeeds',
+    description: 'tokens are counted when a request ends, so the request that exceeds the limit still succeeds',
     sample: SAMPLE,
     async run(gateway) {
-      // "hello there" and its answer are 2 + 4 tokens.
+      // "hello there" and its response are 2 + 4 tokens.
       expect((await chat(gateway, 'hello there')).status).toBe(200)
       expect(await chat(gateway, 'hello there')).toMatchObject(REFUSED)
     },
   },
   {
     shortName: 'RateLimitConditional',
-    description: 'the first entry whose condition holds counts, in a bucket of its own',
+    description: 'the first entry whose condition is true applies, with its own bucket',
     sample: SAMPLE,
     async run(gateway) {
       const gold = { headers: { 'x-plan': 'gold' } }
@@ -52,7 +52,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'RateLimitUnits',
-    description: 'of several limits the one with the fewest left is told, and any that is used up refuses',
+    description: 'headers show the limit with the fewest requests left, and each exhausted limit rejects requests',
     sample: SAMPLE,
     change: changing('GwPolicy/rate-limit-requests', {
       traffic: {

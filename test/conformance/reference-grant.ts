@@ -1,4 +1,4 @@
-// ReferenceGrant: a reference to another namespace counts where the owner of that namespace says so, field by field.
+// ReferenceGrant: a reference to another namespace is used if that namespace grants it, checked field by field.
 import { expect } from 'vitest'
 import { all, changing, replacing, type ConformanceCase } from './suite/case.ts'
 import type { SampleGateway } from './suite/gateway.ts'
@@ -84,21 +84,21 @@ const certificateOf = (name: string): ((manifests: string) => string) =>
 export const cases: readonly ConformanceCase[] = [
   ...Object.entries(NOT_ENOUGH).map(([what, change]) => ({
     shortName: `ReferenceGrant: ${what}`,
-    description: 'the reference counts for nothing, and is refused by name',
+    description: 'the reference has no effect and is reported by name',
     sample: SAMPLE,
     change,
     run: expectNotPermitted,
   })),
   ...Object.entries(ENOUGH).map(([what, change]) => ({
     shortName: `ReferenceGrant: ${what}`,
-    description: 'the reference counts',
+    description: 'the reference is used',
     sample: SAMPLE,
     change,
     run: expectPermitted,
   })),
   {
     shortName: 'ReferenceGrantCertificate',
-    description: 'a listener shows the certificate of another namespace that grants it',
+    description: 'a listener uses the certificate of another namespace that grants it',
     sample: SAMPLE,
     change: certificateOf('edge-ec'),
     async run({ port }) {
@@ -109,7 +109,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ReferenceGrantOtherCertificate',
-    description: 'and not the one beside it: nobody gets through a handshake, and the listener says why',
+    description: 'without a grant for the certificate every handshake fails, and the listener reports the reason',
     sample: SAMPLE,
     change: certificateOf('edge-rsa'),
     async run(gateway) {

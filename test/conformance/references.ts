@@ -1,5 +1,5 @@
 // References of every kind of route: to a Gateway of another namespace, one of its listeners and its port, and to a
-// port of a Service of a third one. Each part counts: one that leads elsewhere is not served, and the status says why.
+// port of a Service of a third one. Each part is checked: a wrong one is not served, and the status has the reason.
 import { Client, credentials, type ServiceError } from '@grpc/grpc-js'
 import { expect } from 'vitest'
 import { all, changing, replacing, type ConformanceCase } from './suite/case.ts'
@@ -15,7 +15,7 @@ const DEADLINE_MS = 15_000
 const [PORT, OTHER_PORT] = [8080, 8090]
 
 const PARENT = { group: GROUP, kind: 'Gateway', name: 'shared', namespace: 'infra' }
-/** Its port 80 leads to the server echo, 81 to spare, 82 to a gRPC service. */
+/** Its port 80 is the server echo, 81 spare, 82 a gRPC service. */
 const SERVICE = { group: '', kind: 'Service', name: 'echo', namespace: 'data' }
 
 interface Kind {
@@ -38,7 +38,7 @@ async function overTls(port: number): Promise<void> {
   if (!text.includes('"server": "spare"')) throw new Error(`not served: ${text}`)
 }
 
-/** An empty message; the service of the samples denies it, which is an answer all the same. */
+/** An empty message; the service of the samples denies it, which is a valid response here. */
 async function grpc(port: number): Promise<void> {
   const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure(), {
     'grpc.default_authority': 'shop.example.com',
@@ -62,7 +62,7 @@ const KINDS: readonly Kind[] = [
   { kind: 'TCPRoute', listener: { protocol: 'TCP' }, servicePort: 81, visit: http },
 ]
 
-/** The route of the shop as one of this kind, at listeners of its own; and more ports of the Service. */
+/** The route of the shop as a route of this kind, with its own listeners; and more ports of the Service. */
 function routeOf({ kind, listener, servicePort }: Kind, parent: object): (manifests: string) => string {
   const listeners = { first: PORT, second: OTHER_PORT }
   const hostnames = kind === 'TCPRoute' ? null : [kind === 'TLSRoute' ? 'edge.example.com' : 'shop.example.com']

@@ -1,5 +1,5 @@
-// Mistakes in policies that never come into force: the schema refuses them, as the API server does, with the path of
-// the field. `gw run` then keeps the last good configuration.
+// Policies with mistakes never become active: the schema rejects them, as the API server does, with the path of the
+// field. `gw run` then keeps the last valid configuration.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -32,7 +32,7 @@ async function load(name: string, manifests: string): Promise<LoadedSource> {
   }
 }
 
-describe('policies that are refused', () => {
+describe('rejected policies', () => {
   it.each(MISTAKES)('%s with %j as %j: %s', async (name, from, to, path) => {
     const manifests = replacing(from, to)(readFileSync(join(SAMPLES, `${name}.yaml`), 'utf8'))
     const { rendered, problems } = await load(name, manifests)

@@ -1,11 +1,12 @@
-// traffic.retry: which requests are sent again, and what backend and client see of it.
+// traffic.retry: which requests are sent again, and what backend and client get.
 import { expect } from 'vitest'
 import { changing, replacing, type ConformanceCase } from './suite/case.ts'
 
 export const cases: readonly ConformanceCase[] = [
   {
     shortName: 'RetryCodes',
-    description: 'a status of the list is retried where the precondition holds, and the backend sees which try it is',
+    description:
+      'a status of the list is retried if the precondition is true, and the backend gets the number of the try',
     sample: 'retry.yaml',
     async run(gateway) {
       expect(await gateway.ask('/')).toMatchObject({ status: 200, text: 'served on try 1' })
@@ -24,7 +25,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'RetryBrokenPrecondition',
-    description: 'a broken precondition means no retries, and the status says so',
+    description: 'a broken precondition disables retries and is reported in the status',
     sample: 'retry.yaml',
     change: replacing('request.method == "GET"', 'request.method =='),
     async run(gateway) {
@@ -36,7 +37,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'RetryCondition',
-    description: 'a response for which the condition holds is retried, whatever its status',
+    description: 'a response for which the condition is true is retried, with any status',
     sample: 'retry.yaml',
     change: changing('GwPolicy/retry', {
       traffic: { retry: { codes: null, condition: 'response.code == 503 && !("x-hurry" in request.headers)' } },

@@ -1,4 +1,4 @@
-// Fields of HTTPRoute and GRPCRoute that no page is about: what filters do on a rule and on a backendRef, regular
+// Fields of HTTPRoute and GRPCRoute without a page: filters of a rule and of a backendRef, regular
 // expressions, references to one listener, timeouts and retries of the route, GRPCRoute by method and header.
 import http2 from 'node:http2'
 import { expect } from 'vitest'
@@ -65,7 +65,7 @@ interface GrpcAnswer {
   readonly marks: readonly unknown[]
 }
 
-/** An empty message; the service of the samples denies it, which is an answer of status 0. */
+/** An empty message; the service of the samples denies it, with status 0. */
 async function call(url: string, path: string, headers: Readonly<Record<string, string>>): Promise<GrpcAnswer> {
   const session = http2.connect(url)
   try {
@@ -141,7 +141,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'HTTPRouteRedirectsAndRewrites',
-    description: 'hosts, ports, whole paths and prefixes are those of the filter of the rule or of the backendRef',
+    description: 'filters of the rule and of the backendRef replace hosts, ports, whole paths and prefixes',
     sample: SAMPLE,
     change: changing(ROUTE, {
       rules: [
@@ -218,7 +218,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'HTTPRouteRetry',
-    description: 'a rule tries again what its backend refuses',
+    description: 'a rule retries requests that its backend rejects',
     sample: SAMPLE,
     change: all(
       changing('GwBackend/echo', { static: { host: '127.0.0.1', port: 18_089 } }),
@@ -231,7 +231,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'HTTPRouteTimeouts',
-    description: 'a backend that never answers costs a rule its time and no more',
+    description: 'a backend that never answers causes a timeout of the rule',
     sample: SAMPLE,
     change: all(
       changing('GwBackend/echo', { static: { host: '127.0.0.1', port: 18_087 } }),
@@ -250,7 +250,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'GRPCRoute',
-    description: 'calls match by service, method and header; all else is not implemented',
+    description: 'calls match by service, method and header; others get UNIMPLEMENTED',
     sample: SAMPLE,
     change: asGrpc,
     async run({ url }) {

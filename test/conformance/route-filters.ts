@@ -1,5 +1,5 @@
-// Filters of HTTPRoutes in full, of a rule and of a backendRef alike: what RequestMirror copies, what ExternalAuth asks
-// and tells, where RequestRedirect sends.
+// All fields of filters of HTTPRoutes, in a rule and in a backendRef: copies of RequestMirror, requests of
+// ExternalAuth, locations of RequestRedirect.
 import { expect } from 'vitest'
 import { all, changing, type ConformanceCase } from './suite/case.ts'
 import { adding, localService } from './suite/services.ts'
@@ -11,7 +11,7 @@ const ref = (name: string) => ({ group: 'gw.dev', kind: 'GwBackend', name })
 const service = (name: string) => ({ group: '', kind: 'Service', name, namespace: 'default', port: 80 })
 const sees = (value: string): object => ({ path: { type: 'PathPrefix', value } })
 
-/** Rules /rule… and /backend…, with the filters at their place. A redirect of a rule stands instead of backends. */
+/** Rules /rule… and /backend…, with their filters. A rule with a redirect has no backends. */
 function withFilters(...filters: readonly { readonly type: string }[]): (manifests: string) => string {
   const never = {
     metadata: { name: 'never', namespace: 'default' },
@@ -74,7 +74,8 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ExternalAuthOverHttp',
-    description: 'the service is told path, headers and body that the filter names, and its answer is taken in part',
+    description:
+      'the service gets path, headers and body of the filter, and only the listed headers of its response are used',
     sample: SAMPLE,
     change: withFilters(
       askingOver({
@@ -82,8 +83,8 @@ export const cases: readonly ConformanceCase[] = [
         backendRef: service('authz-http'),
         http: {
           path: '/check',
-          allowedHeaders: ['X-Told'],
-          allowedResponseHeaders: ['X-User', 'x-asked', 'x-told-header', 'x-told-cookie', 'x-told-body'],
+          allowedHeaders: ['X-Got'],
+          allowedResponseHeaders: ['X-User', 'x-asked', 'x-got-header', 'x-got-cookie', 'x-got-body'],
         },
         forwardBody: { maxSize: 5 },
       }),
@@ -91,16 +92,16 @@ export const cases: readonly ConformanceCase[] = [
     async run(gateway) {
       for (const place of PLACES) {
         const path = `/${place}/a?b=c`
-        const headers = { ...ALICE, 'x-told': 'to the service', cookie: 'theme=dark', 'x-answer': 'of the client' }
+        const headers = { ...ALICE, 'x-got': 'to the service', cookie: 'theme=dark', 'x-answer': 'of the client' }
         const echo = await gateway.echo(path, { method: 'POST', headers, body: 'hello' })
         expect(echo).toMatchObject({
           body: 'hello',
           headers: {
             'x-user': 'alice',
             'x-asked': `/check${path}`,
-            'x-told-header': 'to the service',
-            'x-told-cookie': '',
-            'x-told-body': 'hello',
+            'x-got-header': 'to the service',
+            'x-got-cookie': '',
+            'x-got-body': 'hello',
             'x-answer': 'of the client',
           },
         })
@@ -113,7 +114,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ExternalAuthOverGrpc',
-    description: 'the service is told the headers and the body that the filter names, and no others',
+    description: 'the service gets only the headers and the body of the filter',
     sample: SAMPLE,
     change: withFilters(
       askingOver({
@@ -129,7 +130,7 @@ export const cases: readonly ConformanceCase[] = [
         const echo = await gateway.echo(`/${place}`, { method: 'POST', headers, body: 'hello' })
         expect(echo).toMatchObject({
           body: 'hello',
-          headers: { 'x-user': 'alice', 'x-told': '{} hello', 'x-told-names': 'authorization,x-place' },
+          headers: { 'x-user': 'alice', 'x-got': '{} hello', 'x-got-names': 'authorization,x-place' },
         })
         const mallory = { ...headers, authorization: 'Bearer mallory-token' }
         const refused = await gateway.ask(`/${place}`, { headers: mallory })
@@ -139,7 +140,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'RedirectPrefix',
-    description: 'scheme, host, port, status and the beginning of the path are those of the filter',
+    description: 'the filter sets scheme, host, port, status and the beginning of the path',
     sample: SAMPLE,
     change: withFilters(
       redirecting(
@@ -156,7 +157,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'RedirectFullPath',
-    description: 'the whole path is that of the filter, and all else that of the request',
+    description: 'the filter sets the whole path, the rest stays as in the request',
     sample: SAMPLE,
     change: withFilters(redirecting({ type: 'ReplaceFullPath', replaceFullPath: '/full' })),
     async run(gateway) {

@@ -22,7 +22,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'RouteHeadersMissingBackend',
-    description: 'answers of the gateway itself have the headers of the response as well',
+    description: 'responses of the gateway itself also have the headers',
     sample: SAMPLE,
     change: changing('HTTPRoute/route-headers', {
       rules: [

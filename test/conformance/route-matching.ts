@@ -31,7 +31,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'RouteNotFound',
-    description: 'what no rule matches, and what is for another host, gets 404',
+    description: 'requests that no rule matches, and requests for another host, get 404',
     sample: 'route-matching.yaml',
     async run(gateway) {
       const notFound = { status: 404, text: 'route not found' }
@@ -43,7 +43,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'RouteMethods',
-    description: 'each method finds the rule that names it',
+    description: 'each method matches the rule that names it',
     sample: 'route-matching.yaml',
     change: changing('HTTPRoute/route-matching', {
       rules: METHODS.map((method) => ({ matches: [{ method }], ...saying(`of-${method}`) })),
@@ -58,7 +58,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'RouteMatchTypes',
-    description: 'header fields and query parameters match as a whole, or by a regular expression',
+    description: 'header fields and query parameters match exactly, or by a regular expression',
     sample: 'route-matching.yaml',
     change: changing('HTTPRoute/route-matching', {
       rules: [

@@ -22,7 +22,7 @@ const filters = ({ scheme, statusCode }: Redirect): object => ({
 })
 const below = (value: string): object => ({ matches: [{ path: { type: 'PathPrefix', value } }] })
 const ofRules = redirects.map((one) => ({ ...below(one.path), ...filters(one) }))
-/** Nobody is called: the answer is there when the backend is chosen. */
+/** No backend gets the request: the gateway answers when it selects the backend. */
 const ofBackends = redirects.map((one) => ({
   ...below(one.path),
   backendRefs: [{ group: 'gw.dev', kind: 'GwBackend', name: 'never', ...filters(one) }],
@@ -45,7 +45,7 @@ async function expectRedirects(gateway: SampleGateway): Promise<void> {
 export const cases: readonly ConformanceCase[] = [
   {
     shortName: 'RouteRedirect',
-    description: 'the client is sent to the new place with the configured status',
+    description: 'the client gets the new location with the configured status',
     sample: 'route-redirect.yaml',
     async run(gateway) {
       const headers = { host: `gw.example.com:${gateway.port}` }
@@ -59,14 +59,14 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'RouteRedirectStatuses',
-    description: 'each status and each scheme that a redirect may have is what the client gets',
+    description: 'the client gets each status and each scheme that a redirect may have',
     sample: 'route-redirect.yaml',
     change: withRules(ofRules),
     run: expectRedirects,
   },
   {
     shortName: 'RouteRedirectOfBackendRef',
-    description: 'the redirects of a backendRef are those of a rule',
+    description: 'redirects of a backendRef work as those of a rule',
     sample: 'route-redirect.yaml',
     change: all(withRules(ofBackends), adding(never)),
     run: expectRedirects,

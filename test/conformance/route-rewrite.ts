@@ -5,7 +5,7 @@ import type { ConformanceCase } from './suite/case.ts'
 export const cases: readonly ConformanceCase[] = [
   {
     shortName: 'RouteRewrite',
-    description: 'the backend sees the new path and host',
+    description: 'the backend gets the new path and host',
     sample: 'route-rewrite.yaml',
     async run(gateway) {
       const headers = { host: 'shop.example.com' }

@@ -18,7 +18,7 @@ async function counts(gateway: SampleGateway, path: string): Promise<Record<stri
 export const cases: readonly ConformanceCase[] = [
   {
     shortName: 'RouteWeights',
-    description: 'requests are shared by weight, and a backend of weight 0 gets none',
+    description: 'requests are split by weight, and a backend of weight 0 gets none',
     sample: 'route-weights.yaml',
     async run(gateway) {
       const { echo = 0, spare = 0 } = await counts(gateway, '/canary')

@@ -1,4 +1,4 @@
-// Every sample has its case, and every case its own name.
+// Every sample has a case, and every case has a unique name.
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -7,7 +7,7 @@ import { allFeatures } from './suite/run-cases.ts'
 
 const features = await allFeatures()
 
-it('every sample is run as it is by some case', () => {
+it('every sample has a case that runs it unchanged', () => {
   const unchanged = features.flatMap(({ cases }) => cases.filter(({ change }) => change === undefined))
   const samples = readdirSync(SAMPLES).filter((file) => file.endsWith('.yaml'))
   const run = new Set(unchanged.map(({ sample }) => sample))

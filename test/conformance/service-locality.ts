@@ -1,10 +1,10 @@
-// Endpoints nearby: what Services, Nodes and EndpointSlices say, from manifests to the choice of a proxy on node-1.
+// Close endpoints: Services, Nodes and EndpointSlices in manifests, and the choice of a proxy on node-1.
 import { expect } from 'vitest'
 import { all, replacing, type ConformanceCase } from './suite/case.ts'
 import type { SampleGateway } from './suite/gateway.ts'
 
 const SAMPLE = 'service-locality.yaml'
-/** The chance that one of two endpoints that are alike is never picked is 2^-60. */
+/** The chance that one of two equal endpoints is never picked is 2^-60. */
 const REQUESTS = 60
 const FAR_NODE = 'nodeName: node-2\n    zone: zone-b'
 
@@ -17,7 +17,7 @@ async function servers(gateway: SampleGateway, headers: Readonly<Record<string, 
 export const cases: readonly ConformanceCase[] = [
   {
     shortName: 'SameZone',
-    description: 'endpoints of the own zone get everything, and the dump shows the buckets',
+    description: 'endpoints of the own zone get all requests, and the dump shows the buckets',
     sample: SAMPLE,
     async run(gateway) {
       expect(await servers(gateway)).toEqual(['echo'])
@@ -39,7 +39,8 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'NextZone',
-    description: 'another zone serves while all endpoints of the own one are evicted, and the own one when all are',
+    description:
+      'another zone serves while all endpoints of the own one are evicted; the own one serves if all are evicted',
     sample: SAMPLE,
     async run(gateway) {
       const evicting = { headers: { 'x-evict': 'yes' } }
@@ -51,7 +52,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'NoPreference',
-    description: 'without a distribution zones make no difference',
+    description: 'without a traffic distribution zones have no effect',
     sample: SAMPLE,
     change: replacing('  trafficDistribution: PreferSameZone\n', ''),
     async run(gateway) {
@@ -60,7 +61,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'SameNode',
-    description: 'the own node goes before the own zone where the Service asks for it',
+    description: 'the own node is preferred to the own zone if the Service requires it',
     sample: SAMPLE,
     change: all(
       replacing('PreferSameZone', 'PreferSameNode'),
@@ -74,7 +75,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'WholeZone',
-    description: 'nodes of one zone are alike where the Service asks for the zone',
+    description: 'nodes of one zone are equal if the Service requires only the zone',
     sample: SAMPLE,
     change: replacing(FAR_NODE, 'nodeName: node-3\n    zone: zone-a'),
     async run(gateway) {
@@ -83,7 +84,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'ZoneHints',
-    description: 'hints of EndpointSlices say which zone an endpoint is for, wherever it is',
+    description: 'hints of EndpointSlices override the zone of an endpoint',
     sample: SAMPLE,
     change: all(
       replacing('  trafficDistribution: PreferSameZone\n', ''),
@@ -101,7 +102,7 @@ export const cases: readonly ConformanceCase[] = [
     change: replacing('trafficDistribution: PreferSameZone', 'internalTrafficPolicy: Local'),
     async run(gateway) {
       expect(await servers(gateway)).toEqual(['echo'])
-      // Evicted, but the only one there is.
+      // Evicted, but the only endpoint.
       expect((await gateway.echo('/', { headers: { 'x-evict': 'yes' } })).server).toBe('echo')
       expect(await servers(gateway)).toEqual(['echo'])
     },

@@ -1,5 +1,5 @@
-// A `gw run` whose installation has lost the library that signs certificates: the listeners that need it refuse each
-// client, the log says why, and all others serve.
+// A `gw run` whose installation lacks the library that signs certificates: listeners that need it reject each client,
+// the log has the reason, and all others serve.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -33,7 +33,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-/** The sample, with a second listener that has no TLS; its routes lead to the proxy's own admin pages. */
+/** The sample, with a second listener that has no TLS; its routes go to the proxy's own admin pages. */
 function manifests(ports: { readonly signing: number; readonly plain: number }): string {
   const sample = readFileSync(join(SAMPLES, 'gateway-certificate-authority.yaml'), 'utf8')
   const plain = `    - { name: plain, port: ${ports.plain}, protocol: HTTP }\n`
@@ -43,7 +43,7 @@ function manifests(ports: { readonly signing: number; readonly plain: number }):
     .replace('port: 18081', `port: ${new URL(proxy.admin).port}`)
 }
 
-it('refuses handshakes, says why, and goes on', async () => {
+it('rejects handshakes, logs the reason, and still serves other listeners', async () => {
   const ports = { signing: await freePort(), plain: await freePort() }
   const { log } = await proxy.serve(manifests(ports), ports.signing)
   for (const name of ['edge.example.com', 'other.example.com', 'edge.example.com']) {
@@ -51,7 +51,7 @@ it('refuses handshakes, says why, and goes on', async () => {
     expect((await ask(`http://127.0.0.1:${ports.plain}/memory`)).status).toBe(200)
   }
   const said = (): string[] => log().match(/error\trequest TLS handshake failed .*no file @peculiar\/asn1/g) ?? []
-  // Once for all, so that clients do not fill the log.
+  // Logged once, so that clients do not fill the log.
   await expect.poll(said).toHaveLength(1)
   expect(log()).not.toContain('worker died')
 })

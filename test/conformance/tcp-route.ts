@@ -1,4 +1,4 @@
-// TCPRoute: connections, their weights, and what is left open where nobody answers.
+// TCPRoute: connections, their weights, and connections without a backend.
 import { expect } from 'vitest'
 import { all, changing, replacing, type ConformanceCase } from './suite/case.ts'
 import type { SampleGateway } from './suite/gateway.ts'
@@ -6,13 +6,13 @@ import type { SampleGateway } from './suite/gateway.ts'
 const SAMPLE = 'local/tcp-weighted.yaml'
 const REQUESTS = 200
 
-/** Both answer HTTP, so that they can say who they are. */
+/** Both answer HTTP, so that the response has their name. */
 const answering = replacing('port: 18086', 'port: 18084')
 
 const weighted = (primary: number, secondary: number): ((manifests: string) => string) =>
   all(answering, replacing('weight: 9', `weight: ${primary}`), replacing('weight: 1\n', `weight: ${secondary}\n`))
 
-/** How many of the connections, of which each carries one request, each server got. */
+/** The number of connections of each server; each connection carries one request. */
 async function shares(gateway: SampleGateway, count: number): Promise<Readonly<Record<string, number>>> {
   const got: Record<string, number> = { echo: 0, spare: 0 }
   for (let i = 0; i < count; i++) {
@@ -25,21 +25,21 @@ async function shares(gateway: SampleGateway, count: number): Promise<Readonly<R
 export const cases: readonly ConformanceCase[] = [
   {
     shortName: 'TCPRoute',
-    description: 'bytes go to a backend and back as they are',
+    description: 'bytes are forwarded to a backend and back unchanged',
     sample: SAMPLE,
     async run(gateway) {
-      // Nine in ten; the other backend speaks MCP and answers 404.
+      // Nine in ten; the other backend is an MCP server and answers 404.
       await expect.poll(async () => (await gateway.ask('/')).text).toContain('"server": "echo"')
     },
   },
   {
     shortName: 'TCPRouteWeights',
-    description: 'connections are shared by weight',
+    description: 'connections are split by weight',
     sample: SAMPLE,
     change: weighted(9, 1),
     async run(gateway) {
       const { echo = 0, spare = 0 } = await shares(gateway, REQUESTS)
-      // 180 and 20 expected; further off than five standard deviations is no chance.
+      // 180 and 20 expected; the limits are five standard deviations away.
       expect(echo + spare).toBe(REQUESTS)
       expect(spare).toBeGreaterThan(0)
       expect(spare).toBeLessThan(42)
@@ -56,7 +56,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'TCPRouteNoBackend',
-    description: 'a reference that leads nowhere closes the connection, and the status says so',
+    description: 'a reference to a missing backend closes the connection and is reported in the status',
     sample: SAMPLE,
     change: changing('TCPRoute/tcp', {
       rules: [{ backendRefs: [{ group: 'gw.dev', kind: 'GwBackend', name: 'missing' }] }],

@@ -6,7 +6,7 @@ import { ENDLESS } from './suite/echo.ts'
 export const cases: readonly ConformanceCase[] = [
   {
     shortName: 'RequestTimeout',
-    description: 'a backend that does not answer in time gives 504, one that does is not disturbed',
+    description: 'a backend that does not answer in time causes 504, one that does is not affected',
     sample: 'timeouts.yaml',
     async run(gateway) {
       expect(await gateway.ask('/silent')).toMatchObject({ status: 504, text: 'request timeout' })
@@ -15,7 +15,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'RequestTimeoutOfResponse',
-    description: 'a response that has begun and does not end in time is cut short, and the log says so',
+    description: 'a response that has begun and does not end in time is aborted and logged',
     sample: 'timeouts.yaml',
     async run(gateway) {
       const response = await fetch(`${gateway.url}/echo${ENDLESS}`)
@@ -27,7 +27,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'RequestTimeoutOnGateway',
-    description: 'timeouts hold for HTTPRoutes only: on a Gateway they have no effect, and the status says so',
+    description: 'timeouts apply only to HTTPRoutes: on a Gateway they have no effect and are reported in the status',
     sample: 'timeouts.yaml',
     change: replacing('kind: HTTPRoute\n      name: timeouts', 'kind: Gateway\n      name: timeouts'),
     async run(gateway) {

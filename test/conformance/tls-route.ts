@@ -1,4 +1,4 @@
-// TLSRoute: server names, passed on and terminated, and weights.
+// TLSRoute: server names, passthrough and termination, and weights.
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ const CONNECTIONS = 60
 
 const shared = (echo: number, spare: number): ((manifests: string) => string) =>
   all(
-    // Backends that speak plain HTTP inside of the TLS that ends here.
+    // Backends with plain HTTP inside the TLS that the gateway terminates.
     replacing('port: 18085', 'port: 18081'),
     changing('TLSRoute/passthrough', {
       hostnames: ['*.example.com'],
@@ -35,7 +35,7 @@ const shared = (echo: number, spare: number): ((manifests: string) => string) =>
     overTls('passthrough', 'TLS'),
   )
 
-/** Names of the servers that answered, of as many connections. */
+/** Names of the servers that answered, one for each connection. */
 async function servers(port: number): Promise<readonly string[]> {
   const names: string[] = []
   for (let i = 0; i < CONNECTIONS; i++) {
@@ -47,7 +47,7 @@ async function servers(port: number): Promise<readonly string[]> {
 export const cases: readonly ConformanceCase[] = [
   {
     shortName: 'TLSRoutePassthrough',
-    description: 'the client shakes hands with the backend of the name; other names are closed',
+    description: 'the client has a TLS handshake with the backend of the name; connections for other names are closed',
     sample: SAMPLE,
     async run({ port }) {
       const options = { port, servername: HOST, ALPNProtocols: ['http/1.1'] }
@@ -60,13 +60,13 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'TLSRouteWeights',
-    description: 'connections whose TLS ends here are shared by weight',
+    description: 'connections with terminated TLS are split by weight',
     sample: SAMPLE,
     change: shared(1, 1),
     async run({ port }) {
       const names = await servers(port)
       expect(new Set(names)).toEqual(new Set(['echo', 'spare']))
-      // 30 expected; further off than five standard deviations is no chance.
+      // 30 expected; the limits are five standard deviations away.
       expect(names.filter((name) => name === 'echo').length).toBeGreaterThan(10)
       expect(names.filter((name) => name === 'spare').length).toBeGreaterThan(10)
     },

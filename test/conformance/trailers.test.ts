@@ -1,4 +1,4 @@
-// Trailers through a `gw run`: raw HTTP/1.1 sockets and node:http2 on either side.
+// Trailers through a `gw run`: raw HTTP/1.1 sockets and node:http2 on both sides.
 import { connect as connectHttp2 } from 'node:http2'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { RawClient, startUpstream, type Upstream } from '#proxy/http/server.testing.ts'

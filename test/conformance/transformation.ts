@@ -18,7 +18,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'TransformationRequest',
-    description: 'the backend sees the request as it was changed',
+    description: 'the backend gets the changed request',
     sample: SAMPLE,
     change: replacing(`\n        body: '{"path": json(response.body).path, "tenant": metadata.tenant}'`, ''),
     async run(gateway) {
@@ -30,7 +30,7 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'TransformationConditional',
-    description: 'the first entry whose condition holds is applied',
+    description: 'the first entry whose condition is true applies',
     sample: SAMPLE,
     async run(gateway) {
       const apiOf = async (headers: Record<string, string>): Promise<string | undefined> =>

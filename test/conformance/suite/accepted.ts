@@ -1,4 +1,4 @@
-// What must hold of every sample as it is: nothing to complain about, everything accepted, attached and in the dump.
+// Checks of every unchanged sample: no problems, every object accepted, attached and in the dump.
 import { expect } from 'vitest'
 import type { SampleGateway } from './gateway.ts'
 

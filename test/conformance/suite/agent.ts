@@ -16,7 +16,7 @@ export const agent: RequestListener = (request, response) => {
   })
 }
 
-/** A finished task; there are no others to ask for. */
+/** A finished task; there are no others. */
 function answerTo(message: unknown, path: string | undefined): object {
   const { method, params } = message as { method: string; params?: { contextId?: string } } // of these tests
   if (method !== 'message/send') return { error: { code: -32_001, message: 'no such task' } }

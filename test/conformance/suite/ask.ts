@@ -1,4 +1,4 @@
-// One HTTP request with exactly the headers a test names, and its whole answer. Follows nothing, retries nothing.
+// One HTTP request with exactly the headers of a test, and its whole response. No redirects, no retries.
 import { request } from 'node:http'
 import type { IncomingHttpHeaders } from 'node:http'
 

@@ -1,4 +1,4 @@
-// Authorization services of the samples, over HTTP and by the gRPC protocol of Envoy: both know one bearer token.
+// Authorization services of the samples, over HTTP and by the gRPC protocol of Envoy: both accept one bearer token.
 import { create, type MessageInitShape } from '@bufbuild/protobuf'
 import type { RequestListener } from 'node:http'
 import { Authorization, CheckResponseSchema } from '#proxy/envoy/gen/envoy/service/auth/v3/external_auth.gen.ts'
@@ -7,8 +7,8 @@ import { unaryMethod } from '#proxy/grpc/server.testing.ts'
 const ALICE = 'Bearer alice-token'
 
 /**
- * 200 with x-user for alice, 401 without a credential, 403 for others; x-answer counts the answers. It says what it was
- * told: the path, a header, a cookie and the body.
+ * 200 with x-user for alice, 401 without a credential, 403 for others; x-answer counts the responses. It returns what
+ * it got: the path, a header, a cookie and the body.
  */
 export function authorizer(): RequestListener {
   let answers = 0
@@ -20,13 +20,13 @@ export function authorizer(): RequestListener {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
-      const told = {
+      const got = {
         'x-asked': request.url ?? '',
-        'x-told-header': String(request.headers['x-told'] ?? ''),
-        'x-told-cookie': request.headers.cookie ?? '',
-        'x-told-body': Buffer.concat(chunks).toString('utf8'),
+        'x-got-header': String(request.headers['x-got'] ?? ''),
+        'x-got-cookie': request.headers.cookie ?? '',
+        'x-got-body': Buffer.concat(chunks).toString('utf8'),
       }
-      response.writeHead(status, { 'x-answer': String(answers), ...told, ...user })
+      response.writeHead(status, { 'x-answer': String(answers), ...got, ...user })
       response.end(status === 200 ? '' : 'not for you')
     })
   }
@@ -34,8 +34,8 @@ export function authorizer(): RequestListener {
 
 const PERMISSION_DENIED = 7
 
-function allowed(told: string, names: string): MessageInitShape<typeof CheckResponseSchema> {
-  const values = { 'x-user': 'alice', 'x-told': told, 'x-told-names': names }
+function allowed(got: string, names: string): MessageInitShape<typeof CheckResponseSchema> {
+  const values = { 'x-user': 'alice', 'x-got': got, 'x-got-names': names }
   const headers = Object.entries(values).map(([key, value]) => ({ header: { key, value } }))
   return { status: { code: 0 }, httpResponse: { case: 'okResponse', value: { headers } } }
 }
@@ -45,8 +45,8 @@ const DENIED: MessageInitShape<typeof CheckResponseSchema> = {
 }
 
 /**
- * As above, and it must be told the place `shop` by its context or in a header; x-told has the metadata it got, and the
- * body, x-told-names the names of the headers.
+ * As above, and the context or a header must have the place `shop`; x-got has the metadata that it got, and the body,
+ * x-got-names the names of the headers.
  */
 export const grpcAuthorizer = unaryMethod(Authorization.method.check, (call, reply) => {
   const { request, contextExtensions, metadataContext } = call.request.attributes ?? {}
@@ -54,6 +54,6 @@ export const grpcAuthorizer = unaryMethod(Authorization.method.check, (call, rep
   const place = contextExtensions?.['place'] ?? headers['x-place']
   const isAlice = headers['authorization'] === ALICE && place === 'shop'
   const names = Object.keys(headers).sort().join(',')
-  const told = `${JSON.stringify(metadataContext?.filterMetadata)} ${body}`
-  reply(null, create(CheckResponseSchema, isAlice ? allowed(told, names) : DENIED))
+  const got = `${JSON.stringify(metadataContext?.filterMetadata)} ${body}`
+  reply(null, create(CheckResponseSchema, isAlice ? allowed(got, names) : DENIED))
 })

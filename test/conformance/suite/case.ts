@@ -1,4 +1,4 @@
-// One conformance case: a sample of config/samples and what a client sees of it; and changes of samples. `make test`
+// One conformance case: a sample of config/samples and the results of a client; and changes of samples. `make test`
 // runs the first case of each feature, `make test-full` all of them.
 import { parseAllDocuments, stringify } from 'yaml'
 import type { SampleGateway } from './gateway.ts'
@@ -6,19 +6,19 @@ import type { SampleGateway } from './gateway.ts'
 export interface ConformanceCase {
   /** Unique within its file. */
   readonly shortName: string
-  /** One sentence: what must hold. */
+  /** One sentence: the expected behaviour. */
   readonly description: string
   /** File of config/samples. */
   readonly sample: string
   /**
-   * Makes a broken or different version of the sample. Without it the runner also asks that everything in the sample is
-   * accepted, attached and in `/config_dump`.
+   * Returns a broken or different version of the sample. Without it the runner also checks that every object of the
+   * sample is accepted, attached and in `/config_dump`.
    */
   readonly change?: (manifests: string) => string
   readonly run: (gateway: SampleGateway) => Promise<void>
 }
 
-/** @throws {Error} when the sample no longer holds the text: a case must not pass because its change did nothing. */
+/** @throws {Error} if the sample does not contain the text: a case must not pass because its change has no effect */
 export function replacing(from: string, to: string): (manifests: string) => string {
   return (manifests) => {
     if (!manifests.includes(from)) throw new Error(`the sample does not hold ${JSON.stringify(from)}`)
@@ -26,12 +26,12 @@ export function replacing(from: string, to: string): (manifests: string) => stri
   }
 }
 
-/** Part of a spec: maps are merged, anything else replaces what is there, and null removes it. */
+/** Part of a spec: maps are merged, other values replace the previous ones, and null removes them. */
 export interface SpecChange {
   readonly [field: string]: unknown
 }
 
-/** Changes the spec of one object, named `Kind/name`. @throws {Error} when the sample has no such object. */
+/** Changes the spec of one object, named `Kind/name`. @throws {Error} if the sample has no such object */
 export function changing(object: string, change: SpecChange): (manifests: string) => string {
   return (manifests) => {
     let isFound = false
@@ -47,7 +47,7 @@ export function changing(object: string, change: SpecChange): (manifests: string
   }
 }
 
-/** One change after the other. */
+/** Applies one change after the other. */
 export function all(...changes: readonly ((manifests: string) => string)[]): (manifests: string) => string {
   return (manifests) => changes.reduce((text, change) => change(text), manifests)
 }

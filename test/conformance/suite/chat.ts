@@ -1,4 +1,4 @@
-// One chat-completions request, without an SDK: for cases that look at status and headers.
+// One chat-completions request, without an SDK: for cases that check status and headers.
 import type { Answer } from './ask.ts'
 import type { SampleGateway } from './gateway.ts'
 

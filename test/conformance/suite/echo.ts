@@ -1,25 +1,25 @@
-// Echo server of the samples: answers with its name and what it received, as JSON; over TLS also with what was agreed
-// on, as if it were a header.
+// Echo server of the samples: answers with its name and what it received, as JSON; over TLS also with the result of
+// the handshake, as if it were a header.
 import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { TLSSocket } from 'node:tls'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2'
 
-/** What the echo server answers, as far as tests read it. */
+/** The parts of the echo server's response that tests read. */
 export interface Echo {
   readonly server: string
   readonly method: string
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
-  /** Of a path that ends in NAMES: names of header fields as they came. */
+  /** For a path that ends in NAMES: names of header fields as received. */
   readonly names?: readonly string[]
 }
 
 export const NAMES = '/names'
 
-/** Paths that end so get the beginning of an answer, and no more. */
+/** Paths with this end get only the beginning of a response. */
 export const ENDLESS = '/endless'
 
 type Listener = (request: IncomingMessage | Http2ServerRequest, response: ServerResponse | Http2ServerResponse) => void

@@ -1,5 +1,5 @@
-// A proxy that opens connections by CONNECT and passes plain requests on. `echo.internal` is a name that nobody else
-// knows: what reaches it came this way.
+// A proxy that opens connections by CONNECT and forwards plain requests. Only this proxy resolves `echo.internal`, so
+// requests to it came through this proxy.
 import { createServer, request as send, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 
@@ -22,11 +22,11 @@ export function egress(): Server {
   return server
 }
 
-/** Requests with an absolute URI, of which Host is made; says so in `via`. */
+/** Handles requests with an absolute URI, from which it sets Host; adds `via`. */
 function forward(request: IncomingMessage, response: ServerResponse): void {
   const { method, url = '', headers } = request
   if (!url.startsWith('http://echo.internal:')) {
-    response.writeHead(403).end('the proxy knows no such host')
+    response.writeHead(403).end('the proxy cannot resolve this host')
     return
   }
   const { host, port, pathname, search } = new URL(url)

@@ -1,4 +1,4 @@
-// Server of the samples that refuses the first try of every request and serves retries.
+// Server of the samples that rejects the first try of every request and serves retries.
 import type { RequestListener } from 'node:http'
 
 export const flaky: RequestListener = (request, response) => {

@@ -1,5 +1,5 @@
 // An address where connecting neither succeeds nor fails: a listener whose thread sleeps and whose queue is full. Linux
-// drops further SYNs, so a connect timeout can be met on loopback.
+// drops further SYNs, so tests can have a connect timeout on loopback.
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { Worker } from 'node:worker_threads'
@@ -15,11 +15,11 @@ const { parentPort } = require('node:worker_threads')
 const server = createServer()
 server.listen({ host: '127.0.0.1', port: 0, backlog: 1 }, () => {
   parentPort.postMessage(server.address().port)
-  // Nothing is accepted any more: the thread stands still until it is ended.
+  // From here no connection is accepted: the thread sleeps until it is terminated.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
 })
 `
-/** More than a queue of length 1 takes. */
+/** More than fit into a queue of length 1. */
 const CONNECTIONS = 4
 
 export async function fullBacklog(): Promise<FullBacklog> {

@@ -1,5 +1,5 @@
-// Samples on a real `gw run`: a process that reads a file of manifests, in which each sample takes the place of the one
-// before, with the ports of listeners and upstreams replaced.
+// Samples on a real `gw run`: a process that reads a file of manifests, in which each sample replaces the previous one,
+// with the ports of listeners and upstreams replaced.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseAllDocuments } from 'yaml'
@@ -15,7 +15,7 @@ import { SAMPLE_PORTS, SAMPLE_SOCKET, type UpstreamName, type Upstreams } from '
 
 export const SAMPLES = join(import.meta.dirname, '..', '..', '..', 'config', 'samples')
 
-/** Ports of the one listener of a sample, and of one more. */
+/** Ports of the listener of a sample, and of a second one. */
 const LISTENER_PORTS = ['8080', '8443']
 const OTHER_PORTS = ['8090', '9443']
 
@@ -33,25 +33,25 @@ export interface DumpedPolicy {
 export interface SampleGateway {
   readonly url: string
   readonly port: number
-  /** Instead of 8090 and 9443. */
+  /** The ports used instead of 8090 and 9443. */
   readonly otherPort: number
   readonly upstreams: Upstreams
   readonly source: LoadedSource
   /** Objects of the sample. */
   readonly objects: readonly SampleObject[]
   ask(path: string, question?: Question): Promise<Answer>
-  /** Of an echo server, which must answer 200. */
+  /** Response of an echo server, which must be 200. */
   echo(path: string, question?: Question): Promise<Echo>
   /** The trace of a request. */
   trace(path: string, question?: Question): Promise<readonly TraceEvent[]>
   policies(): Promise<readonly DumpedPolicy[]>
   /** All of `/config_dump`. */
   dump(): Promise<unknown>
-  /** All conditions an object has, whoever its parents are. */
+  /** All conditions of an object, for all its parents. */
   conditions(kind: string, name: string): readonly Condition[]
-  /** A scrape. */
+  /** The text of a scrape. */
   metrics(): Promise<string>
-  /** What the proxy has written since this sample is in force. */
+  /** The output of the proxy since this sample is active. */
   log(): string
 }
 
@@ -80,7 +80,7 @@ export async function applySample({ sample, upstreams, on, change }: SampleInput
     async echo(path, question) {
       const { status, text: body } = await ask(url + path, question)
       if (status !== 200) throw new Error(`${path} answered ${status}: ${body}\n${log()}`)
-      return JSON.parse(body) as Echo // what the echo server of these tests writes
+      return JSON.parse(body) as Echo // the echo server of these tests writes it
     },
     async trace(path, question) {
       const watcher = await watchTrace({ adminPort: Number(new URL(on.admin).port) })

@@ -1,5 +1,5 @@
-// A gRPC service of the samples and its client, both of @grpc/grpc-js. Messages are bytes as they are: what is tested
-// is what goes around them. The server says its name and the metadata it was given, and keeps what calls it has met.
+// A gRPC service of the samples and its client, both with @grpc/grpc-js. Messages are plain bytes: tests check only the
+// metadata and statuses. The server returns its name and the metadata that it got, and keeps the metadata of all calls.
 import {
   type CallOptions,
   Client,
@@ -34,12 +34,12 @@ export async function grpcEcho(name: string, port: number): Promise<GrpcEcho> {
     responseDeserialize: same,
   }
   const met = (metadata: Metadata): Metadata => {
-    const told = metadata.getMap()
-    calls.push(told)
+    const got = metadata.getMap()
+    calls.push(got)
     const answer = new Metadata()
     answer.set('x-server', name)
     answer.set('x-powered-by', 'echo')
-    answer.set('x-told', JSON.stringify(told))
+    answer.set('x-got', JSON.stringify(got))
     return answer
   }
   const say: handleUnaryCall<Buffer, Buffer> = (call, reply) => {
@@ -73,19 +73,19 @@ export interface GrpcReply {
   readonly code: number
   readonly messages: readonly string[]
   readonly metadata: Readonly<Record<string, unknown>>
-  /** What the server was told; nothing where no server of this file has answered. */
-  readonly told: Readonly<Record<string, unknown>>
+  /** Metadata that the server got; empty if no server of this file answered. */
+  readonly got: Readonly<Record<string, unknown>>
 }
 
 export interface GrpcQuestion {
-  /** Of the host that the call is for. */
+  /** The host of the call. */
   readonly authority: string
   readonly metadata?: Readonly<Record<string, string>>
-  /** As many make a stream of it. */
+  /** Several messages make it a stream. */
   readonly messages: readonly string[]
 }
 
-/** A call from a channel of its own. */
+/** A call with its own channel. */
 export async function grpcCall(port: number, { authority, metadata = {}, messages }: GrpcQuestion): Promise<GrpcReply> {
   const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure(), {
     'grpc.default_authority': authority,
@@ -97,15 +97,15 @@ export async function grpcCall(port: number, { authority, metadata = {}, message
   const toBytes = (text: string): Buffer => Buffer.from(text)
   const { promise, resolve } = Promise.withResolvers<GrpcReply>()
   const call = client.makeBidiStreamRequest(messages.length > 1 ? CHAT : SAY, toBytes, String, sent, options)
-  const got: string[] = []
+  const replies: string[] = []
   let first: Readonly<Record<string, unknown>> = {}
   call.on('metadata', (answer: Metadata) => (first = answer.getMap()))
-  call.on('data', (message: string) => got.push(message))
+  call.on('data', (message: string) => replies.push(message))
   call.on('error', () => undefined)
   call.on('status', ({ code }) => {
-    const text = first['x-told']
-    const told = JSON.parse(typeof text === 'string' ? text : '{}') as GrpcReply['told'] // written above
-    resolve({ code, messages: got, metadata: first, told })
+    const text = first['x-got']
+    const got = JSON.parse(typeof text === 'string' ? text : '{}') as GrpcReply['got'] // written above
+    resolve({ code, messages: replies, metadata: first, got })
   })
   for (const message of messages) call.write(message)
   call.end()

@@ -1,4 +1,4 @@
-// Listeners with TLS for samples that have none, with certificates made when they are needed, and clients of them.
+// Listeners with TLS for samples without TLS, with certificates created on demand, and clients of them.
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import tls from 'node:tls'
@@ -24,7 +24,7 @@ export function secretOf(kind: 'ec' | 'rsa', namespace = 'default'): object {
   }
 }
 
-/** Makes the listeners of the Gateway one of TLS, which has a certificate of each kind of key. */
+/** Replaces the listeners of the Gateway by one with TLS, which has a certificate of each kind of key. */
 export function overTls(gateway: string, protocol: 'HTTPS' | 'TLS' = 'HTTPS'): (manifests: string) => string {
   const certificateRefs = [{ name: 'edge-ec' }, { name: 'edge-rsa' }]
   const listeners = [{ name: 'http', port: 8080, protocol, tls: { mode: 'Terminate', certificateRefs } }]
@@ -41,7 +41,7 @@ export async function secured(options: tls.ConnectionOptions): Promise<tls.TLSSo
   return socket
 }
 
-/** The answer to a GET that asks for the end of the connection. */
+/** The response to a GET with connection: close. */
 export async function textFrom(socket: tls.TLSSocket, path: string): Promise<string> {
   const chunks: Buffer[] = []
   socket.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -51,7 +51,7 @@ export async function textFrom(socket: tls.TLSSocket, path: string): Promise<str
   return Buffer.concat(chunks).toString('latin1')
 }
 
-/** What `openssl s_client -brief` says of its handshake, as `name: value` lines, or of its failure. */
+/** The report of `openssl s_client -brief` about its handshake, as `name: value` lines, or about its failure. */
 export async function opensslClient(port: number, ...args: readonly string[]): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>()
   const fixed = ['s_client', '-brief', '-connect', `127.0.0.1:${port}`, '-servername', HOST]

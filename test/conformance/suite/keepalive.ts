@@ -1,4 +1,4 @@
-// What the kernel says of the probes of a connection: proc(5), /proc/net/tcp. Linux only, as the gateway's own image.
+// Reads the probes of a connection from the kernel: proc(5), /proc/net/tcp. Linux only, as the gateway's image.
 import { readFileSync } from 'node:fs'
 import { vi } from 'vitest'
 
@@ -12,7 +12,7 @@ const ESTABLISHED = '01'
 const KEEPALIVE_TIMER = '02'
 const TICKS_PER_SECOND = 100
 
-/** Seconds until the kernel will probe the first of these connections; waits until it is going to. */
+/** Seconds until the kernel probes the first of these connections; waits until a probe is scheduled. */
 export async function secondsToProbe(connection: Connection): Promise<number> {
   return vi.waitUntil(() => probe(connection), { timeout: DEADLINE_MS })
 }

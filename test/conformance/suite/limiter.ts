@@ -1,5 +1,5 @@
-// Rate limit service of the samples: two hits for each descriptor, for as long as it runs. Each request is one hit
-// unless it says another number; with 0 it only asks whether there is one left.
+// Rate limit service of the samples: two hits for each descriptor, as long as it runs. A request is one hit unless it
+// has another number; with 0 it only asks whether a hit is left.
 import { create } from '@bufbuild/protobuf'
 import { RateLimitResponseSchema, RateLimitService } from '#proxy/envoy/gen/envoy/service/ratelimit/v3/rls.gen.ts'
 import { unaryMethod, type ServedMethod } from '#proxy/grpc/server.testing.ts'

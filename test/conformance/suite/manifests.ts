@@ -1,4 +1,4 @@
-// Manifests of a gateway that passes requests on to backends of a test's own, where no sample has them.
+// Manifests of a gateway that forwards requests to the backends of a test, for tests without a sample.
 import { stringify } from 'yaml'
 
 export interface Forwarding {

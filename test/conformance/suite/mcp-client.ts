@@ -1,4 +1,4 @@
-// The official MCP client on a path of a sample, closed when the case is done with it.
+// The official MCP client for a path of a sample, closed when the case ends.
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import type { SampleGateway } from './gateway.ts'
@@ -27,7 +27,7 @@ export async function toolNames(client: Client): Promise<string[]> {
   return (await client.listTools()).tools.map(({ name }) => name)
 }
 
-/** The text a tool answers. */
+/** The text in the result of a tool. */
 export async function callTool(client: Client, name: string, args: Record<string, unknown>): Promise<unknown> {
   const { content } = await client.callTool({ name, arguments: args })
   const [first] = Array.isArray(content) ? (content as readonly { text?: unknown }[]) : [] // MCP content blocks

@@ -1,5 +1,5 @@
-// Second MCP server of the samples, on the official SDK: a tool of its own and one whose name the first server has too.
-// Keeps no sessions, so that both kinds of server are met. It answers at two paths, and at no other.
+// Second MCP server of the samples, with the official SDK: one tool of its own and one with the name of a tool of the
+// first server. It has no sessions, so tests use both kinds of server. It answers at only two paths.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'

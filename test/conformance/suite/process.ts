@@ -1,4 +1,4 @@
-// The process that cases run against: `gw run`, which serves what stands in one file and takes over each change of it.
+// The process that cases run against: `gw run`, which serves one file and applies each change of it.
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { ask } from './ask.ts'
 import { workloadAuthority } from './workload.ts'
 
 const ENVIRONMENT = {
-  // For samples that say where endpoints are.
+  // For samples with the zones of endpoints.
   GW_NODE_NAME: 'node-1',
   GW_DYNAMIC_FORWARD_ALLOW: '127.0.0.1',
 }
@@ -19,15 +19,15 @@ export interface SampleProxy {
   readonly admin: string
   readonly stats: string
   readonly pid: number
-  /** Returns when the manifests, with a listener on this port, are in force, and nothing of earlier ones is left. */
+  /** Returns when the manifests, with a listener on this port, are active and replaced all earlier ones. */
   serve(manifests: string, port: number): Promise<Served>
   stop(): Promise<void>
 }
 
 export interface Served {
-  /** The same manifests, loaded here as the process loads them: it tells nobody of statuses. */
+  /** The same manifests, loaded here in the same way, because the process does not print statuses. */
   readonly source: LoadedSource
-  /** What the process has written since they are in force. */
+  /** The output of the process since they are active. */
   readonly log: () => string
 }
 
@@ -63,7 +63,7 @@ export async function startSampleProxy(environment: Readonly<Record<string, stri
     stats: `http://127.0.0.1:${ports.stats}`,
     pid: gw.child.pid ?? 0,
     async serve(manifests, port) {
-      // Rate limits are kept over a change: with nothing in between, one case would use up those of the next.
+      // A change keeps the state of rate limits: without a change in between, one case would use up those of the next.
       await write(idle(ports.idle, ++generation), ports.idle)
       const start = { stdout: gw.stdout.length, stderr: gw.stderr.length }
       await write(manifests, port)
@@ -78,7 +78,7 @@ export async function startSampleProxy(environment: Readonly<Record<string, stri
   }
 }
 
-/** A listener without routes; each generation is another change. */
+/** A listener without routes; each generation is a different change. */
 function idle(port: number, generation: number): string {
   return `apiVersion: gateway.networking.k8s.io/v1
 kind: GatewayClass

@@ -1,6 +1,6 @@
-// Processing service of the samples, by the protocol of Envoy: refuses what carries x-forbidden, marks what passes, and
-// shouts bodies of requests, in pieces or whole as it is told at the beginning. To x-explain it says in x-told what it
-// was told besides; x-quiet makes it ask for no headers of the response.
+// Processing service of the samples, with the protocol of Envoy: it rejects requests with x-forbidden, adds a header to
+// others, and writes bodies in capitals, in pieces or whole depending on the first message. For x-explain it returns
+// the attributes and metadata that it got in x-got; for x-quiet it requests no headers of the response.
 import { create, type MessageInitShape } from '@bufbuild/protobuf'
 import { ProcessingModeSchema } from '#proxy/envoy/gen/envoy/extensions/filters/http/ext_proc/v3/processing_mode.gen.ts'
 import {
@@ -13,7 +13,7 @@ import { bidiMethod } from '#proxy/grpc/server.testing.ts'
 type Reply = MessageInitShape<typeof ProcessingResponseSchema>
 
 const FULL_DUPLEX_STREAMED = 4
-/** Of headers. */
+/** Mode of headers. */
 const SKIP = 2
 const REFUSED: Reply = {
   response: {
@@ -46,11 +46,11 @@ function replyTo(message: ProcessingRequest, isStreamed: { request: boolean; res
     const has = (name: string): boolean => request.value.headers?.headers.some(({ key }) => key === name) === true
     const dynamicMetadata = { tenant: 'shop' }
     const override = has('x-quiet') ? { modeOverride: create(ProcessingModeSchema, { responseHeaderMode: SKIP }) } : {}
-    const marks = { 'x-processed': 'yes', ...(has('x-explain') ? { 'x-told': toldIn(message) } : {}) }
+    const marks = { 'x-processed': 'yes', ...(has('x-explain') ? { 'x-got': receivedIn(message) } : {}) }
     return has('x-forbidden') ? REFUSED : { ...marked('requestHeaders', marks), ...override, dynamicMetadata }
   }
   if (request.case === 'responseHeaders') {
-    return marked('responseHeaders', { 'x-checked': 'yes', 'x-told': toldIn(message) })
+    return marked('responseHeaders', { 'x-checked': 'yes', 'x-got': receivedIn(message) })
   }
   if (request.case === 'requestBody') {
     const { body, endOfStream } = request.value
@@ -63,7 +63,7 @@ function replyTo(message: ProcessingRequest, isStreamed: { request: boolean; res
   return { response: { case: request.case, value: {} } }
 }
 
-function toldIn({ attributes, metadataContext }: ProcessingRequest): string {
+function receivedIn({ attributes, metadataContext }: ProcessingRequest): string {
   return JSON.stringify({ attributes: Object.values(attributes)[0], metadata: metadataContext?.filterMetadata })
 }
 

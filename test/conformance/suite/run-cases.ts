@@ -1,5 +1,5 @@
-// Runs cases: a sample, the way of `gw run`, a real proxy, real upstreams, real requests. One process and one set of
-// upstreams serve all cases of a file of tests.
+// Runs cases: a sample, a real `gw run`, real upstreams, real requests. One process and one set of upstreams serve all
+// cases of a test file.
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ export interface Feature {
   readonly cases: readonly ConformanceCase[]
 }
 
-/** Files of tests that share the features, so that they run side by side. */
+/** Test files that share the features, so that they run in parallel. */
 const SHARDS = 2
 const CASES = join(import.meta.dirname, '..')
 
@@ -36,7 +36,7 @@ async function featureOf(feature: string): Promise<Feature> {
   return { feature, cases: module.cases as readonly ConformanceCase[] } // each file declares them with this type
 }
 
-/** Declares the tests of the features whose turn it is, `shard` from 0. `make test` runs the first case of each. */
+/** Declares the tests of the features of this shard, `shard` from 0. `make test` runs the first case of each. */
 export async function describeCases(shard: number): Promise<void> {
   const features = await Promise.all(names.filter((_, at) => at % SHARDS === shard).map(featureOf))
   let folder: string

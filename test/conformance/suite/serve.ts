@@ -1,4 +1,4 @@
-// For readers of docs/policies: starts the upstreams of the samples on the ports the samples name, until Ctrl-C.
+// For readers of docs/policies: starts the upstreams of the samples on the ports of the samples, until Ctrl-C.
 import { rmSync } from 'node:fs'
 import { SAMPLE_PORTS, SAMPLE_SOCKET, startUpstreams } from './upstreams.ts'
 

@@ -1,4 +1,4 @@
-// Objects that a case adds to a sample, and Services among them: what a cluster has and a sample does not need.
+// Objects that a case adds to a sample, such as Services: a cluster has them, a sample does not need them.
 import { stringify } from 'yaml'
 
 export function adding(...objects: readonly object[]): (manifests: string) => string {
@@ -8,7 +8,7 @@ export function adding(...objects: readonly object[]): (manifests: string) => st
 export interface LocalService {
   readonly name: string
   readonly namespace?: string
-  /** Of the server on this host, as samples name it. */
+  /** The port of the server on this host, as in the samples. */
   readonly targetPort: number
   readonly appProtocol?: string
   readonly labels?: Readonly<Record<string, string>>

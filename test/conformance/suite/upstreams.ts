@@ -1,4 +1,4 @@
-// The upstreams that samples name by fixed ports: started on those ports for a reader, on free ones for tests.
+// The upstreams of the samples, which have fixed ports: started on those ports for a reader, on free ones for tests.
 import { readFileSync } from 'node:fs'
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
@@ -22,7 +22,7 @@ import { processor } from './processor.ts'
 import { workloadServer } from './workload.ts'
 import { vendorServer } from './vendor.ts'
 
-/** What the TLS server agrees on, the preferred one first: not all that clients offer, so that tests can tell. */
+/** ALPN protocols of the TLS server, the preferred one first: fewer than clients offer, so that tests see a choice. */
 const AGREEMENT = { ALPNProtocols: ['h2', 'http/1.1'], ecdhCurve: 'X25519:P-384' }
 
 /** The port of each upstream in the samples. */
@@ -33,28 +33,28 @@ export const SAMPLE_PORTS = {
   spare: 18_084,
   tls: 18_085,
   words: 18_086,
-  /** Takes connections and never answers. */
+  /** Accepts connections and never answers. */
   silent: 18_087,
-  /** Where connecting hangs; only tests have it. */
+  /** A port where connections hang; only in tests. */
   hanging: 18_088,
-  /** Refuses the first try of every request. */
+  /** Rejects the first try of every request. */
   flaky: 18_089,
   authzHttp: 18_090,
   authzGrpc: 18_091,
   limiter: 18_092,
   processor: 18_093,
-  /** Over TLS, with a certificate that bears a host name and a URI. */
+  /** Over TLS, with a certificate that has a host name and a URI. */
   workload: 18_094,
-  /** Opens connections by CONNECT; it alone knows the host echo.internal. */
+  /** Opens connections by CONNECT; only this proxy resolves echo.internal. */
   egress: 18_095,
-  /** Over TLS, and takes only the client of the samples. */
+  /** Over TLS, and accepts only the client of the samples. */
   mtls: 18_099,
-  /** Speaks A2A. */
+  /** An A2A server. */
   agent: 18_096,
   /** Collectors of the OpenTelemetry protocol. */
   otlpGrpc: 18_097,
   otlpHttp: 18_098,
-  /** Speak gRPC; the second one gets copies. */
+  /** gRPC servers; the second one gets copies. */
   grpcEcho: 18_100,
   grpcSpare: 18_101,
 } as const
@@ -76,7 +76,7 @@ export interface Upstreams {
   readonly grpc: { readonly echo: GrpcEcho; readonly spare: GrpcEcho }
   /** Paths of the requests that the spare server has received so far. */
   readonly copied: readonly string[]
-  /** What the model server received last. */
+  /** The last request of the model server. */
   lastModelRequest(): ModelRequest
   stop(): Promise<void>
 }

@@ -1,13 +1,12 @@
-// The model server of the quickstart, which in addition has the other formats of vendors as their public references
-// describe them, and all formats at paths of its own. One token is one word, and answers depend on nothing but the
-// request.
+// The model server of the quickstart, with the other formats of providers as their public references describe them, and
+// all formats at other paths too. One token is one word, and responses depend only on the request.
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import { isRecord, parseJson } from '#api/json.ts'
 import { modelServer } from '../../../hack/quickstart/model.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** Paths at which no client would look by itself. */
+/** Paths that no client uses by default. */
 export const VENDOR = {
   Completions: '/vendor/chat',
   Messages: '/vendor/say',
@@ -17,7 +16,7 @@ export const VENDOR = {
   Rerank: '/vendor/rank',
 } as const
 
-/** Where the other server has the formats that it knows. */
+/** The paths of the formats in the other server. */
 const SERVED_BY_MODEL: ReadonlyMap<string, string> = new Map([
   [VENDOR.Completions, '/v1/chat/completions'],
   [VENDOR.Messages, '/v1/messages'],
@@ -39,7 +38,7 @@ export function vendorServer(): Server {
       const known = SERVED_BY_MODEL.get(url)
       if (known !== undefined) {
         request.url = known
-        // Servers of one's own take bearer tokens for messages as well.
+        // Other servers accept bearer tokens for messages too.
         request.headers = { 'x-api-key': request.headers.authorization, ...request.headers }
       }
       model.emit('request', request, response)
@@ -78,7 +77,7 @@ function responses({ model, input }: Json): object | undefined {
   }
 }
 
-/** Of each text its length, as numbers or as base64 of 32-bit floats: SDKs ask for the latter. */
+/** The length of each text, as numbers or as base64 of 32-bit floats, which SDKs request. */
 function embeddings({ model, input, encoding_format: encoding }: Json): object | undefined {
   const texts: unknown[] = Array.isArray(input) ? input : [input]
   if (typeof model !== 'string' || !texts.every((text) => typeof text === 'string')) return undefined

@@ -1,5 +1,5 @@
 // An upstream over TLS with the names of a workload, and the authority of its certificate, which the process of the
-// cases takes for one of its system. Made when somebody connects or asks: no key is part of the repository.
+// cases trusts as one of its system. Created on the first use: no key is part of the repository.
 import { createServer, type Server } from 'node:https'
 import { createSecureContext } from 'node:tls'
 import { authority, certificateFor, type KeyPair } from '#test/certificates.ts'
@@ -20,7 +20,7 @@ function made(): { readonly issuer: KeyPair; readonly own: KeyPair } {
 /** PEM. */
 export const workloadAuthority = (): string => made().issuer.certificate
 
-/** Shows its certificate to clients that name a server, whichever it is. */
+/** Sends its certificate to clients with any server name. */
 export function workloadServer(): Server {
   const server = createServer({
     SNICallback(_name, done) {
