@@ -15,6 +15,7 @@ import type { Format } from './formats/format.ts'
 import type { ProviderProfile } from './providers/table.ts'
 import { readRequestJson, RequestJson, takeRequestJson, type BodyFault } from './request-json.ts'
 import type { Conversion } from './translate/table.ts'
+import { DroppedFields } from './translate/dropped-fields.ts'
 import { Untranslatable } from './translate/untranslatable.ts'
 
 export interface CompiledProvider {
@@ -77,7 +78,7 @@ export async function prepareCall(
       includeUsage: format.wantsUsage(body),
       pathAndQuery: pathFor(exchange, provider, conversion, model),
       headers: headersFor(exchange, provider),
-      body: bodyToSend(read, conversion),
+      body: bodyToSend(exchange, read, conversion),
     }
   } catch (error) {
     if (error instanceof Untranslatable) return exchange.failVisibly('llmRequestInvalid', error.message)
@@ -85,9 +86,14 @@ export async function prepareCall(
   }
 }
 
-function bodyToSend(json: RequestJson, { sent, translation }: Conversion): Buffer {
+function bodyToSend(exchange: Exchange, json: RequestJson, { sent, translation }: Conversion): Buffer {
+  if (translation !== undefined) {
+    const notes = new DroppedFields()
+    const translated = translation.request(json.exactMembers(), notes)
+    notes.report(exchange)
+    return Buffer.from(JSON.stringify(translated))
+  }
   const { members } = json
-  if (translation !== undefined) return Buffer.from(JSON.stringify(translation.request(members)))
   if (members['stream'] === true) sent.askForUsage(members)
   return json.toBytes()
 }

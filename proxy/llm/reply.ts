@@ -106,7 +106,7 @@ function translatedError(
   bytes: Buffer,
 ): HttpResponse {
   const json = parseObject(bytes.toString('utf8'))
-  const error = json === undefined ? undefined : translation.error(json)
+  const error = json === undefined ? undefined : translation.error(json, upstream.status)
   if (error === undefined) {
     return invalid(
       context,

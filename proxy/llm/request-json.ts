@@ -7,7 +7,7 @@ import type { ParsedBody } from '../exchange/slots.ts'
 import { BodyTooLarge } from '../message/body.ts'
 import type { HttpRequest } from '../message/message.ts'
 import { decode, DecodedTooLarge, UnknownEncoding } from './encoding.ts'
-import type { JsonObject } from './json.ts'
+import { parseExactObject, type JsonObject } from './json.ts'
 import { editedText, readJsonText, type JsonText } from './json-text.ts'
 
 /** Why a body cannot be read; `detail` is for the client. */
@@ -15,6 +15,9 @@ export interface BodyFault {
   readonly kind: 'Invalid' | 'TooLarge' | 'UnknownEncoding'
   readonly detail: string
 }
+
+/** Doubles hold fifteen digits. */
+const LONG_NUMBER = /\d{16}/
 
 export class RequestJson implements ParsedBody {
   readonly #json: JsonText
@@ -34,6 +37,13 @@ export class RequestJson implements ParsedBody {
   /** To be changed on the first level, by replacement. */
   get members(): JsonObject {
     return this.#json.members
+  }
+
+  /** The members for a translation: whole numbers that a double does not hold are written as they came. */
+  exactMembers(): JsonObject {
+    const { members } = this.#json
+    // Most bodies have none, and are not parsed again.
+    return LONG_NUMBER.test(this.#text) ? (parseExactObject(editedText(this.#json)) ?? members) : members
   }
 
   isOf({ body }: HttpRequest): boolean {

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../json.ts'
-import { FUNCTION_FIELDS, MESSAGE_FIELDS, PART_FIELDS, REQUEST_FIELDS } from './completions-fields.ts'
-import { completionsToMessages } from './completions-request.ts'
+import { FUNCTION_FIELDS, MESSAGE_FIELDS, PART_FIELDS, REQUEST_FIELDS } from '../formats/completions/fields.ts'
+import { completionsToMessages } from './translate.testing.ts'
 
 const SDK = join(import.meta.dirname, '../../../node_modules/openai/resources')
 const COMPLETIONS = readFileSync(join(SDK, 'chat/completions/completions.d.ts'), 'utf8')

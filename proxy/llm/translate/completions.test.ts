@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { parseExactObject, type JsonObject } from '../json.ts'
 import { SseParser } from '../../http/sse.ts'
-import { completionsToMessages } from './completions-request.ts'
-import { messagesErrorToCompletions, messagesToCompletions } from './completions-response.ts'
-import { messagesStreamToCompletions } from './completions-stream.ts'
+import {
+  completionsToMessages,
+  messagesErrorToCompletions,
+  messagesStreamToCompletions,
+  messagesToCompletions,
+} from './translate.testing.ts'
 import { Untranslatable } from './untranslatable.ts'
 
 const user = { role: 'user', content: 'hi' }

@@ -2,20 +2,19 @@
 import type { FormatName } from '#api/llm/formats.ts'
 import type { Format } from '../formats/format.ts'
 import { FORMATS } from '../formats/table.ts'
-import { completionsToMessages } from './completions-to-messages.ts'
+import { chatFormat } from '../formats/chat-table.ts'
+import { translationBetween } from './between.ts'
 import type { Translation } from './translation.ts'
 
-type Way = Translation | 'Unchanged'
-
-/** In the order of preference. */
-const WAYS: { readonly [From in FormatName]: readonly Way[] } = {
-  Completions: ['Unchanged', completionsToMessages],
-  Messages: ['Unchanged'],
-  Responses: ['Unchanged'],
-  Embeddings: ['Unchanged'],
-  AnthropicTokenCount: ['Unchanged'],
-  Realtime: ['Unchanged'],
-  Rerank: ['Unchanged'],
+/** In the order of preference; the format itself stands for requests that are forwarded unchanged. */
+const WAYS: { readonly [From in FormatName]: readonly FormatName[] } = {
+  Completions: ['Completions', 'Messages'],
+  Messages: ['Messages'],
+  Responses: ['Responses'],
+  Embeddings: ['Embeddings'],
+  AnthropicTokenCount: ['AnthropicTokenCount'],
+  Realtime: ['Realtime'],
+  Rerank: ['Rerank'],
 }
 
 /** How requests of a client reach a provider. */
@@ -29,9 +28,13 @@ export interface Conversion {
 /** undefined: the provider speaks no format that a request of the client can be sent in. */
 export function conversionFrom(client: Format, spoken: ReadonlySet<FormatName>): Conversion | undefined {
   if (client.transport !== 'Message') return undefined
-  for (const way of WAYS[client.name]) {
-    const name = way === 'Unchanged' ? client.name : way.to
-    if (spoken.has(name)) return { client, sent: FORMATS[name], translation: way === 'Unchanged' ? undefined : way }
-  }
-  return undefined
+  const name = WAYS[client.name].find((one) => spoken.has(one))
+  if (name === undefined) return undefined
+  return { client, sent: FORMATS[name], translation: name === client.name ? undefined : translationTo(name, client) }
+}
+
+function translationTo(to: FormatName, client: Format): Translation | undefined {
+  const [decoder, encoder] = [chatFormat(client.name), chatFormat(to)]
+  if (decoder === undefined || encoder === undefined) throw new Error(`no translation from ${client.name} to ${to}`)
+  return translationBetween({ client: decoder, provider: encoder, to })
 }

@@ -1,27 +1,24 @@
 // One translation between two formats: that of the client, and that of the provider.
 import type { FormatName } from '#api/llm/formats.ts'
 import type { SseEvent } from '../../http/sse.ts'
+import type { AnswerContext, TranslationNotes } from '../canonical/format.ts'
 import type { JsonObject } from '../json.ts'
 
 export interface Translation {
   /** Format of the provider. */
   readonly to: FormatName
-  /** @throws {Untranslatable} */
-  request(request: JsonObject): JsonObject
+  /** `notes` gets the fields that are dropped. @throws {Untranslatable} */
+  request(request: JsonObject, notes: TranslationNotes): JsonObject
   /** undefined: not an answer in the format of the provider. `createdSeconds`: for formats that demand a time. */
   answer(answer: JsonObject, createdSeconds: number): JsonObject | undefined
-  /** undefined: not an error in the format of the provider. */
-  error(error: JsonObject): JsonObject | undefined
+  /** `status`: of HTTP. undefined: not an error in the format of the provider. */
+  error(error: JsonObject, status: number | undefined): JsonObject | undefined
   stream(options: StreamOptions): StreamTranslator
   /** A complete answer as events: for a client that asked for a stream and a provider that sent none. */
   answerAsStream(answer: JsonObject, options: StreamOptions): string
 }
 
-export interface StreamOptions {
-  readonly createdSeconds: number
-  /** The client requested an event with the usage. */
-  readonly includeUsage: boolean
-}
+export type StreamOptions = AnswerContext
 
 export interface StreamTranslator {
   /** Text to send for one event; empty for events that have no counterpart. */

@@ -1,7 +1,7 @@
 // Responses of OpenAI.
-import { asArray } from '../json.ts'
-import { type Format, messageOf } from './format.ts'
-import { OPENAI } from './openai.ts'
+import { asArray } from '../../json.ts'
+import { type Format, messageOf } from '../format.ts'
+import { OPENAI } from '../openai.ts'
 
 export const responses: Format = {
   ...OPENAI,

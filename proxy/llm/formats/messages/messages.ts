@@ -1,11 +1,11 @@
 // Messages of Anthropic.
 import type { PromptMessage } from '#api/ir/types.gen.ts'
 import { isRecord } from '#api/json.ts'
-import { sseData } from '../../http/sse.ts'
-import { asArray, asNumber, asString, type JsonObject } from '../json.ts'
-import { paramsOf } from '../params.ts'
-import { totalTokens } from '../usage.ts'
-import { type Format, messageOf } from './format.ts'
+import { sseData } from '../../../http/sse.ts'
+import { asArray, asNumber, asString, type JsonObject } from '../../json.ts'
+import { paramsOf } from '../../params.ts'
+import { totalTokens } from '../../usage.ts'
+import { type Format, messageOf } from '../format.ts'
 
 export const messages: Format = {
   transport: 'Message',

@@ -1,7 +1,7 @@
 // Chat completions of OpenAI.
-import { asArray, asObject, asString } from '../json.ts'
-import { type Format, messageOf } from './format.ts'
-import { OPENAI } from './openai.ts'
+import { asArray, asObject, asString } from '../../json.ts'
+import { type Format, messageOf } from '../format.ts'
+import { OPENAI } from '../openai.ts'
 
 export const completions: Format = {
   ...OPENAI,

@@ -1,0 +1,105 @@
+// Collects the events of an answer for a decoder and keeps their grammar, whatever the provider sent: parts that were
+// never opened get nothing, open parts are closed at the end, a tool call without arguments gets `{}`.
+import type { AnswerEvent, FinishReason, ModelError, OpenPart, Usage } from './answer.ts'
+import type { Citation, Signature } from './request.ts'
+
+interface OpenState {
+  readonly kind: OpenPart['kind']
+  /** What a tool call has as arguments if none follow. */
+  fallback: string | undefined
+}
+
+export class AnswerWriter {
+  #events: AnswerEvent[] = []
+  #state: 'before' | 'open' | 'done' = 'before'
+  #parts = 0
+  readonly #open = new Map<number, OpenState>()
+
+  get isDone(): boolean {
+    return this.#state === 'done'
+  }
+
+  get isStarted(): boolean {
+    return this.#state !== 'before'
+  }
+
+  /** The events since the last call. */
+  take(): readonly AnswerEvent[] {
+    const events = this.#events
+    this.#events = []
+    return events
+  }
+
+  start(id: string, model: string): void {
+    if (this.#state !== 'before') return
+    this.#state = 'open'
+    this.#events.push({ kind: 'start', id, model })
+  }
+
+  /** `argumentsText`: what a tool call has if no arguments follow. */
+  open(part: OpenPart, argumentsText = '{}'): number {
+    const index = this.#parts++
+    if (this.isDone) return index
+    this.start('', '')
+    this.#open.set(index, { kind: part.kind, fallback: part.kind === 'toolCall' ? argumentsText : undefined })
+    this.#events.push({ kind: 'open', index, part })
+    return index
+  }
+
+  text(index: number, text: string): void {
+    const kind = this.#open.get(index)?.kind
+    if (text === '' || (kind !== 'text' && kind !== 'refusal' && kind !== 'reasoning')) return
+    this.#events.push({ kind: 'text', index, text })
+  }
+
+  arguments(index: number, text: string): void {
+    const part = this.#open.get(index)
+    if (text === '' || part?.kind !== 'toolCall') return
+    part.fallback = undefined
+    this.#events.push({ kind: 'arguments', index, text })
+  }
+
+  citation(index: number, citation: Citation): void {
+    if (this.#open.get(index)?.kind === 'text') this.#events.push({ kind: 'citation', index, citation })
+  }
+
+  signature(index: number, signature: Signature): void {
+    if (this.#open.get(index)?.kind === 'reasoning') this.#events.push({ kind: 'signature', index, signature })
+  }
+
+  close(index: number): void {
+    const part = this.#open.get(index)
+    if (part === undefined) return
+    if (part.fallback !== undefined) this.arguments(index, part.fallback)
+    this.#open.delete(index)
+    this.#events.push({ kind: 'close', index })
+  }
+
+  /** Counts that are undefined are left out. */
+  usage(counts: { readonly [K in keyof Usage]?: number | undefined }): void {
+    const usage = Object.fromEntries(Object.entries(counts).filter(([, count]) => count !== undefined))
+    if (this.isDone || Object.keys(usage).length === 0) return
+    this.start('', '')
+    this.#events.push({ kind: 'usage', usage })
+  }
+
+  finish(reason: FinishReason, stopSequence?: string): void {
+    if (this.isDone) return
+    this.start('', '')
+    for (const index of this.#open.keys()) this.close(index)
+    this.#state = 'done'
+    this.#events.push({ kind: 'finish', reason, stopSequence })
+  }
+
+  fail(error: ModelError): void {
+    if (this.isDone) return
+    this.#state = 'done'
+    this.#open.clear()
+    this.#events.push({ kind: 'error', error })
+  }
+}
+
+/** An error of the stream itself, as opposed to one that the provider reports. */
+export function streamError(message: string): ModelError {
+  return { kind: 'api', message, vendorType: undefined, vendorCode: undefined }
+}

@@ -1,0 +1,103 @@
+// The whole answer from its events. A format that ends a stream with the whole answer folds as the stream runs.
+import type { AnswerEvent, FinishReason, ModelError, PartEvent, Usage } from './answer.ts'
+import type { Citation, OpaqueValue, Signature } from './request.ts'
+
+export interface FoldedAnswer {
+  readonly id: string
+  readonly model: string
+  readonly parts: readonly FoldedPart[]
+  readonly usage: Partial<Usage>
+  /** undefined: the answer is not complete. */
+  readonly reason: FinishReason | undefined
+  readonly stopSequence: string | undefined
+  readonly error: ModelError | undefined
+}
+
+export type FoldedPart =
+  | { readonly kind: 'text'; text: string; readonly citations: Citation[] }
+  | { readonly kind: 'refusal'; text: string }
+  | { readonly kind: 'reasoning'; text: string; readonly isSummary: boolean; signature: Signature | undefined }
+  | { readonly kind: 'toolCall'; readonly id: string; readonly name: string; text: string }
+  | ({ readonly kind: 'opaque' } & OpaqueValue)
+
+/** Characters of all texts of an answer: as much as a whole answer that is translated may have (docs/limits.md). */
+export const FOLDED_CHARS_MAX = 2 ** 24
+
+export class AnswerTooLarge extends Error {}
+
+export class AnswerFold implements FoldedAnswer {
+  id = ''
+  model = ''
+  readonly parts: FoldedPart[] = []
+  usage: Partial<Usage> = {}
+  reason: FinishReason | undefined = undefined
+  stopSequence: string | undefined = undefined
+  error: ModelError | undefined = undefined
+  #chars = 0
+
+  /** @throws {AnswerTooLarge} */
+  push(event: AnswerEvent): void {
+    switch (event.kind) {
+      case 'start':
+        this.id = event.id
+        this.model = event.model
+        break
+      case 'open':
+        this.parts.push(opened(event.part))
+        break
+      case 'text':
+      case 'arguments':
+      case 'citation':
+      case 'signature':
+      case 'close':
+        this.#add(event)
+        break
+      case 'usage':
+        this.usage = { ...this.usage, ...event.usage }
+        break
+      case 'finish':
+        this.reason = event.reason
+        this.stopSequence = event.stopSequence
+        break
+      case 'error':
+        this.error = event.error
+    }
+  }
+
+  #add(event: Exclude<PartEvent, { kind: 'open' }>): void {
+    const part = this.parts[event.index]
+    if (event.kind === 'text' || event.kind === 'arguments') this.#append(part, event.text)
+    else if (event.kind === 'citation' && part?.kind === 'text') part.citations.push(event.citation)
+    else if (event.kind === 'signature' && part?.kind === 'reasoning') part.signature = event.signature
+  }
+
+  #append(part: FoldedPart | undefined, text: string): void {
+    this.#chars += text.length
+    if (this.#chars > FOLDED_CHARS_MAX) {
+      throw new AnswerTooLarge(`the answer is larger than ${FOLDED_CHARS_MAX} characters`)
+    }
+    if (part !== undefined && part.kind !== 'opaque') part.text += text
+  }
+}
+
+/** @throws {AnswerTooLarge} */
+export function fold(events: readonly AnswerEvent[]): FoldedAnswer {
+  const answer = new AnswerFold()
+  for (const event of events) answer.push(event)
+  return answer
+}
+
+function opened(part: (AnswerEvent & { kind: 'open' })['part']): FoldedPart {
+  switch (part.kind) {
+    case 'text':
+      return { kind: 'text', text: '', citations: [] }
+    case 'refusal':
+      return { kind: 'refusal', text: '' }
+    case 'reasoning':
+      return { kind: 'reasoning', text: '', isSummary: part.isSummary, signature: undefined }
+    case 'toolCall':
+      return { kind: 'toolCall', id: part.id, name: part.name, text: '' }
+    case 'opaque':
+  }
+  return part
+}

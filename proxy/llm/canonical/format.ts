@@ -1,0 +1,44 @@
+// The part of a format that translates: one object in each `formats/<format>/`. No other code depends on what a format
+// looks like. Docs: docs/contributing/adding-a-provider.md.
+import type { SseEvent } from '../../http/sse.ts'
+import type { JsonObject } from '../json.ts'
+import type { AnswerEvent, ModelError } from './answer.ts'
+import type { ChatRequest } from './request.ts'
+
+export interface ChatFormat {
+  /** @throws {Untranslatable} with the name of the field that no other format can express. */
+  decodeRequest(body: JsonObject, notes: TranslationNotes): ChatRequest
+  /** @throws {Untranslatable} with the client's name of the field that this format cannot express. */
+  encodeRequest(request: ChatRequest, notes: TranslationNotes): JsonObject
+  /** undefined: not an answer in this format. */
+  decodeAnswer(body: JsonObject): readonly AnswerEvent[] | undefined
+  encodeAnswer(events: readonly AnswerEvent[], context: AnswerContext): JsonObject
+  decodeStream(): StreamDecoder
+  encodeStream(context: AnswerContext): StreamEncoder
+  /** `status`: of HTTP. undefined: not an error in this format. */
+  decodeError(body: JsonObject, status: number | undefined): ModelError | undefined
+  encodeError(error: ModelError): JsonObject
+}
+
+/** Fields of a request that were dropped, and why: for the trace. */
+export interface TranslationNotes {
+  dropped(field: string, reason: string): void
+}
+
+export interface AnswerContext {
+  /** Seconds since 1970, for formats that demand a time. */
+  readonly createdSeconds: number
+  /** The client requested an event with the usage, or its format always has one. */
+  readonly includeUsage: boolean
+}
+
+export interface StreamDecoder {
+  event(event: SseEvent): readonly AnswerEvent[]
+  /** The provider closed the stream; an `error` event where the answer is not complete. */
+  end(): readonly AnswerEvent[]
+}
+
+export interface StreamEncoder {
+  /** Bytes to send as text; empty where the format has nothing for the event. Nothing follows `finish` or `error`. */
+  event(event: AnswerEvent): string
+}

@@ -1,0 +1,32 @@
+// Data and URLs of images and files: the formats of OpenAI have both as one URL.
+import type { MediaSource } from '../canonical/request.ts'
+
+const DATA_URL = /^data:([^;,]*)(?:;[^;,]+)*;base64,/i
+
+/** `url`: also a `data:` URL. */
+export function mediaOf(url: string): MediaSource {
+  const [head, type = ''] = DATA_URL.exec(url) ?? []
+  return head === undefined
+    ? { kind: 'url', url }
+    : { kind: 'base64', mediaType: normalType(type), data: url.slice(head.length) }
+}
+
+/** undefined: a file that is kept elsewhere. */
+export function urlOf(source: MediaSource): string | undefined {
+  switch (source.kind) {
+    case 'url':
+      return source.url
+    case 'base64':
+      return `data:${source.mediaType};base64,${source.data}`
+    case 'text':
+      return `data:text/plain;base64,${Buffer.from(source.text).toString('base64')}`
+    case 'file':
+  }
+  return undefined
+}
+
+/** Vendors reject `image/jpg`. */
+export function normalType(mediaType: string): string {
+  const lower = mediaType.toLowerCase()
+  return lower === 'image/jpg' ? 'image/jpeg' : lower
+}

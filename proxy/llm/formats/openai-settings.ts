@@ -1,0 +1,32 @@
+// Settings that the formats of OpenAI share, from those of other formats (data-plane supplement section 3.9).
+import type { TranslationNotes } from '../canonical/format.ts'
+import type { Reasoning, Setting } from '../canonical/request.ts'
+
+/** The lowest budget of each effort, as section 3.9 has it for the other direction; few models have more. */
+const EFFORTS: readonly (readonly [budget: number, effort: string])[] = [
+  [4096, 'high'],
+  [2048, 'medium'],
+  [0, 'low'],
+]
+
+/** undefined: the model decides. */
+export function openAiEffort(reasoning: Setting<Reasoning> | undefined, notes: TranslationNotes): string | undefined {
+  if (reasoning === undefined) return undefined
+  const { effort, budgetTokens, original } = reasoning.value
+  // Models without reasoning reject any effort, also `none`.
+  if (original?.thinking?.['type'] === 'disabled') {
+    notes.dropped(reasoning.at, 'reasoning is not switched on')
+    return undefined
+  }
+  if (budgetTokens === undefined) return effort
+  return EFFORTS.find(([budget]) => budgetTokens >= budget)?.[1]
+}
+
+const USER_CHARS_MAX = 64
+
+/** Longer identifiers are rejected by OpenAI. */
+export function openAiUser(user: Setting<string> | undefined, notes: TranslationNotes): string | undefined {
+  if (user === undefined || user.value.length <= USER_CHARS_MAX) return user?.value
+  notes.dropped(user.at, `longer than ${USER_CHARS_MAX} characters`)
+  return undefined
+}
