@@ -116,7 +116,7 @@ describe('a Gateway whose class is deleted', () => {
     expect(statusOf(GATEWAYS, 'web').listeners).toEqual([])
   })
 
-  it('follows its generation, and is left to the controller whose class it is given', async () => {
+  it('follows its generation, and is left to the controller of its new class', async () => {
     makeClass('blue')
     makeClass('theirs', 'example.com/other')
     await served('web', 'blue')
@@ -138,7 +138,7 @@ describe('a Gateway whose class is deleted', () => {
 })
 
 describe('a Gateway that never was ours', () => {
-  it('is not spoken of, whether its class is missing or not', async () => {
+  it('gets no status, whether its class is missing or not', async () => {
     makeClass('theirs', 'example.com/other')
     makeGateway('a', 'nothing')
     makeGateway('b', 'theirs')
@@ -149,8 +149,8 @@ describe('a Gateway that never was ours', () => {
   })
 })
 
-describe('the class that we make', () => {
-  it('is made again without a word about its Gateways', async () => {
+describe('the class that the operator creates', () => {
+  it('is created again without a status change of its Gateways', async () => {
     await served('web', 'gw')
     kube.store.delete(CLASSES, '/gw')
     await until('the class', () => kube.store.get(CLASSES, '/gw') !== undefined)

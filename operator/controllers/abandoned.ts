@@ -32,14 +32,14 @@ export function abandonedStatus(
 
 /** For a Gateway or ListenerSet that was ours and now has no controller. */
 export function whyUnattended(world: World, object: KubeObject): string | undefined {
-  // Of their kinds in the cache.
+  // The cache holds objects of these types under these kinds.
   if (object.kind === 'Gateway') return whyGateway(world, object as Gateway)
   return object.kind === 'ListenerSet' ? whyListenerSet(world, object as ListenerSet) : undefined
 }
 
 /**
- * Whose a Gateway was is seen by the objects that run it. A class of another controller is that controller's matter,
- * and the one that we make ourselves is there again in a moment.
+ * The objects that run a Gateway show which controller it belonged to. A class of another controller is left to that
+ * controller, and the class of this operator is created again in a moment.
  */
 function whyGateway(world: World, gateway: Gateway): string | undefined {
   const { cache, settings } = world

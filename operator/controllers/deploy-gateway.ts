@@ -1,5 +1,5 @@
-// Makes the objects that run a Gateway and keeps them as they should be: server-side apply of what changed, removal of
-// what is no longer wanted, again when somebody else changes one. What they look like is the deployer's business.
+// Creates the objects that run a Gateway and keeps them up to date: applies changed objects (server-side apply) and
+// deletes objects that are no longer needed, also when another client changes one. The deployer renders the objects.
 import { createHash, randomBytes } from 'node:crypto'
 import { Data, Effect, Result } from 'effect'
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
@@ -45,13 +45,13 @@ interface Deployment {
   readonly applied: Map<string, Applied>
   readonly underWay: WritesUnderWay
   readonly succession: Succession
-  /** One of them was changed or deleted before its answer was there. */
+  /** One of them was changed or deleted before the response to its write arrived. */
   isTouched: boolean
-  /** Drawn, and perhaps not seen in the cluster yet: a second one would end sessions. */
+  /** The session key, perhaps not in the cache yet: a second key would end sessions. */
   readonly newSessionKey: string
   problems: readonly DeployProblem[]
   failure: string | undefined
-  /** `kind/name` of objects of somebody else that are in the way. */
+  /** `kind/name` of objects with the same name that belong to another owner. */
   refused: readonly string[]
   /** Of the class and of the Gateway, as last used. */
   parameters: readonly GwParameters[]
@@ -75,12 +75,12 @@ export class GatewayDeployer {
     return this.#deployments.get(key)?.failure
   }
 
-  /** Gateways that wait for an object of somebody else to go. */
+  /** Gateways that wait until an object of another owner is deleted. */
   refused(): string[] {
     return [...this.#deployments].filter(([, { refused }]) => refused.length > 0).map(([key]) => key)
   }
 
-  /** Gateways of which something stays until what takes its place serves. */
+  /** Gateways with an old object that stays until the new one serves. */
   waiting(): string[] {
     return [...this.#deployments].filter(([, { succession }]) => succession.isWaiting).map(([key]) => key)
   }
@@ -93,7 +93,7 @@ export class GatewayDeployer {
     this.#deployments.delete(key)
   }
 
-  /** Whether an object that is ours is not as we left it. */
+  /** Whether an object of this operator was changed by another client. */
   touched(key: string, { kind, metadata }: KubeObject, version: string): boolean {
     const deployment = this.#deployments.get(key)
     const id = `${kind}/${metadata.name}`
@@ -118,7 +118,7 @@ export class GatewayDeployer {
     }
   }
 
-  /** What a person has to do about an object of somebody else that is in the way is a failure of the deployment. */
+  /** If a person must act on an object of another owner, the deployment has failed. */
   deploy(key: string, gateway: Gateway, rendered: RenderedGateway): Effect.Effect<void, KubeError, KubeClient> {
     const deployment = this.#deploymentOf(key, gateway)
     return this.#deploy(deployment, gateway, rendered).pipe(
@@ -203,7 +203,7 @@ export class GatewayDeployer {
     })
   }
 
-  /** As the control plane of the mesh says, where its ConfigMap can be seen. */
+  /** From the ConfigMap of the mesh's control plane, if it can be read. */
   #meshTrustDomain(): string | undefined {
     const { cache, settings } = this.#options
     const found = cache.get('ConfigMap', settings.mesh.namespace, meshConfigMapName(settings.mesh.revision))
@@ -221,7 +221,7 @@ function sessionKeyFact(secret: KubeObject | undefined, { newSessionKey }: Deplo
   return { state: 'present', key: encoded === undefined ? undefined : Buffer.from(encoded, 'base64').toString('utf8') }
 }
 
-/** With words for the status. */
+/** With the text for the status. */
 class NotWritten extends Data.TaggedError('NotWritten')<{ readonly error: KubeError; readonly text: string }> {}
 
 interface ApplyInput {
@@ -270,7 +270,7 @@ const applyAll = Effect.fn('operator.deployGateway')(function* (input: ApplyInpu
   return undefined
 })
 
-/** What is not wanted any more and can go now. */
+/** Objects that are no longer needed and can be deleted now. */
 const settled = Effect.fnUntraced(function* ({ deployment: { succession }, result, gateway, cache }: ApplyInput) {
   const wanted = result.objects
   const live = PRUNED_KINDS.flatMap((kind) => [...cache.all(kind)])
@@ -286,7 +286,7 @@ const settled = Effect.fnUntraced(function* ({ deployment: { succession }, resul
   return going
 })
 
-/** Objects that are looked at together. */
+/** Objects that are read at the same time. */
 const LOOKS = 4
 
 interface Change {
@@ -295,7 +295,7 @@ interface Change {
   readonly hash: string
 }
 
-/** undefined: it was written so already. */
+/** undefined: the object was written like this already. */
 function changeOf({ applied }: Deployment, object: KubeObject): Change | undefined {
   const resource = resourceOf(object)
   const hash = createHash('sha256').update(JSON.stringify(object)).digest('hex')
@@ -346,12 +346,12 @@ const applyOne = Effect.fnUntraced(function* (
   const client = yield* KubeClient
   const kept = keptReplicas({ object, live, manager, wanted: result.objects })
   const uid = live?.metadata.uid
-  // With its uid: should another object have taken the name since, the server refuses the call.
+  // With its uid: if another object has taken the name since, the server rejects the request.
   const known = uid === undefined ? object : { ...object, metadata: { ...object.metadata, uid } }
   const write = CREATED_KINDS.has(object.kind)
     ? client
         .create(object, resource, manager)
-        // Other conflicts, as with a quota that changed at the same time, leave nothing behind.
+        // Other conflicts, such as a concurrent change of a quota, have written nothing.
         .pipe(Effect.catchIf(isThereAlready, () => Effect.succeed(undefined)))
     : Effect.andThen(
         kept === undefined ? Effect.void : client.apply(kept, resource, replicasManager(manager)),

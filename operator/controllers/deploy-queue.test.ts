@@ -51,7 +51,7 @@ it('takes all Gateways when parameters or classes change, and none for other obj
   }
 })
 
-it('makes the objects, and comes back when somebody touches one', async () => {
+it('creates the objects, and runs again when another client changes one', async () => {
   const all = made()
   addGateway(all, 'web')
   const spec = { controllerName: 'gw.dev/controller' }

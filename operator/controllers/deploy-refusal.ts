@@ -1,5 +1,5 @@
-// Words for a person about an object that the API server does not take: which object, what it says of which field, and
-// where that comes from. Pure.
+// The message about an object that the API server rejects: the object, the error and its field, and the source of the
+// value. Pure.
 import type { GwParameters, GwParametersSpec } from '#api/v1alpha1/gwparameters.gen.ts'
 import { describeKubeError, type KubeError } from '../kube/errors.ts'
 import type { KubeObject } from '../translate/kube.ts'
@@ -19,12 +19,12 @@ const FIELDS: ReadonlyMap<string, readonly Field[]> = new Map([
   ['HorizontalPodAutoscaler', ['horizontalPodAutoscaler']],
 ])
 
-/** Those that `parameters` can make invalid. */
+/** Kinds that `parameters` can make invalid. */
 export const SHAPED_KINDS: ReadonlySet<string> = new Set(FIELDS.keys())
 
 const FORBIDDEN = 403
 const INVALID = 422
-/** Words of the API server for a field that keeps its first value, such as the class of a load balancer. */
+/** Messages of the API server about an immutable field, such as the class of a load balancer. */
 const FIXED = /field is immutable|may not change once set/
 const NAME = /(?:^|[\s[])metadata\.name: /
 const RENAME = 'it has the name of the Gateway: choose a Gateway name that starts with a letter and has no dots'

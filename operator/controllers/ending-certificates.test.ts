@@ -73,7 +73,7 @@ const reportedAt = Effect.fnUntraced(function* (one: RenderedGateway, hours: rea
   return answers
 })
 
-describe('certificates that end', () => {
+describe('certificates that expire', () => {
   it.effect('are reported in the last quarter of their validity, every day, and when they have expired', () =>
     Effect.gen(function* () {
       const answers = yield* reportedAt(rendered([using('a')]), [-1, 0, 71, 73, 80, 95, 97])

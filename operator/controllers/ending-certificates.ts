@@ -1,5 +1,5 @@
-// Certificates that end, as Events on the Gateways that use them. Looked at now and then, apart from all changes, as
-// translation has no clock. Statuses say nothing of it: a certificate that has expired is shown all the same.
+// Reports certificates that expire soon as Events on the Gateways that use them. Checks them periodically, because
+// translation has no clock. Statuses do not report this: an expired certificate is served all the same.
 import { Clock, Effect } from 'effect'
 import type { Listener } from '#api/ir/types.gen.ts'
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
@@ -16,7 +16,7 @@ import type { RenderedGateway } from '../translate/translation.ts'
 import type { Occurrence } from './events.ts'
 import { lookAgainAndAgain } from './look-again.ts'
 
-/** Of one Gateway, the soonest to end first. The metric of its proxies has all. */
+/** Of one Gateway, the soonest to expire first. The metric of its proxies has all. */
 const REPORTED_MAX = 10
 /** In one message. */
 const PLACES_MAX = 3
@@ -56,7 +56,7 @@ export const followCertificates = Effect.fn('operator.certificates')(function* (
       const one = readAgain(known.get(key), rendered)
       read.set(key, one)
       occurrences.push(...occurrencesOfCertificates(gateway, one, yield* Clock.currentTimeMillis))
-      // Certificates of many Gateways are much to read at once.
+      // Reading the certificates of many Gateways at once would block the process for long.
       yield* Effect.yieldNow
     }
     known = read
@@ -71,7 +71,7 @@ interface Read {
   readonly used: readonly UsedCertificate[]
 }
 
-/** What was rendered alike is the same object. */
+/** Equal renderings are the same object. */
 function readAgain(known: Read | undefined, rendered: RenderedGateway): Read {
   if (known?.rendered === rendered) return known
   const reader = known?.reader ?? new CertificateReader()

@@ -35,7 +35,7 @@ it('writes one Event for a problem that has lasted for a while', async () => {
   expect(all.keys.taken()).toEqual([])
 })
 
-it('looks at nothing while nothing has changed', () => {
+it('checks nothing while nothing has changed', () => {
   const all = made({ deployProblems: [], failure: undefined })
   all.queue.lookForDue(0)
   const object = {

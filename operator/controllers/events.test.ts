@@ -65,7 +65,7 @@ function server(failures: KubeError[] = []): { readonly written: Written[]; read
 type Run = <A, E>(effect: Effect.Effect<A, E, KubeClient>) => Effect.Effect<A, E>
 
 describe('Events', () => {
-  it.effect('hold no characters that steer a terminal', () =>
+  it.effect('contain no control characters', () =>
     Effect.gen(function* () {
       const { written, run } = server()
       const events = new Events('gw.dev/controller')
@@ -114,7 +114,7 @@ describe('Events', () => {
     }),
   )
 
-  it.effect('are found again by the leader that follows, and not counted for what still stands', () =>
+  it.effect('are found by the next leader, and not counted again while the problem lasts', () =>
     Effect.gen(function* () {
       const { written, run } = server()
       const [first, next] = [new Events('c'), new Events('c')]
@@ -140,7 +140,7 @@ describe('Events', () => {
     }),
   )
 
-  it('wait until something has stood for a while', () => {
+  it('wait until a problem has lasted for a while', () => {
     const events = new Events('c')
     const passing = wrong({ afterMs: 2000 })
     expect(events.update([passing], 1000)).toEqual([])
@@ -152,7 +152,7 @@ describe('Events', () => {
     expect(events.update([passing], 4000)).toEqual([])
   })
 
-  it('leave room for the problems of every namespace', () => {
+  it('keep places for the problems of every namespace', () => {
     const events = new Events('c')
     const noisy = Array.from({ length: 20_000 }, (_, index) => wrong({ message: `spec: no ${index}` }))
     const quiet = wrong({ object: { ...object, namespace: 'quiet', uid: 'q' } })
@@ -190,7 +190,7 @@ describe('Events', () => {
     }),
   )
 
-  it.effect('have names and messages that the API takes', () =>
+  it.effect('have names and messages that the API accepts', () =>
     Effect.gen(function* () {
       const { written, run } = server()
       const events = new Events('c')

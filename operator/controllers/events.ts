@@ -1,5 +1,5 @@
-// Kubernetes Events about what a user must act on: each thing that is wrong once while it stands, on the object that it
-// is about. A flood of them is cut: the statuses say everything.
+// Kubernetes Events about problems that a user must correct: one Event for each problem while it lasts, on its object.
+// Their number is limited: the statuses report everything.
 import { createHash } from 'node:crypto'
 import { Clock, Effect } from 'effect'
 import { printableLines } from '#api/printable.ts'
@@ -23,11 +23,11 @@ export interface Occurrence {
   readonly turn?: number
 }
 
-/** Of all objects together, to spare the API server. */
+/** For all objects together, to limit the load of the API server. */
 const WRITES = { perSecond: 10, burst: 50 } as const
-/** Of one object, whose further ones are left out until it has been quiet. */
+/** For one object; further Events are dropped until no Event has been due for a while. */
 const WRITES_OF_OBJECT = { perSecond: 1 / 60, burst: 10 } as const
-/** Problems that stand at once. Namespaces share them fairly; the rest is left to the statuses. */
+/** Problems that are tracked at once. Namespaces share them fairly; the rest is only in the statuses. */
 const STANDING_MAX = 10_000
 /** Events that were written, for their counts. */
 const REMEMBERED_MAX = 10_000
@@ -57,7 +57,7 @@ export class Events {
     this.#component = component
   }
 
-  /** Something has not stood long enough yet: `update` again. */
+  /** A problem has not lasted long enough yet: `update` must be called again. */
   get isWaiting(): boolean {
     return this.#isWaiting
   }
@@ -83,7 +83,7 @@ export class Events {
     return [...keys]
   }
 
-  /** Writes what is due about one object. What fails is due still; the caller comes back. */
+  /** Writes the due Events of one object. After a failure they are still due; the caller retries. */
   write(key: string): Effect.Effect<void, KubeError, KubeClient> {
     const due = [...this.#standing.values()].filter(
       ({ state, occurrence: { object } }) => state === 'due' && describe(object) === key,
@@ -111,7 +111,7 @@ export class Events {
   }
 }
 
-/** As many as may stand. */
+/** As many as problems can be tracked. */
 function fairly(occurrences: readonly Occurrence[]): readonly Occurrence[] {
   const claimants = occurrences.map(({ object: { namespace } }) => ({ namespace, cost: 1 }))
   const admitted = fairlyAdmitted(claimants, STANDING_MAX)
@@ -129,14 +129,14 @@ function remember<T>(known: Map<string, T>, key: string, value: T): void {
 
 interface EventInput extends Occurrence {
   readonly component: string
-  /** How often this process or, as read from the Event, those before it have written it; undefined: not known yet. */
+  /** How often this process and earlier ones have written it, as read from the Event; undefined: not known yet. */
   readonly known: number | undefined
   readonly nowMs: number
 }
 
 /**
- * How often it has been written now. The name follows from what is said, so that a leader after this one finds the
- * Event instead of a second one: then the problem has stood all the time, and the Event stays as it is.
+ * How often it has been written now. The name follows from the content, so that the next leader finds the Event and
+ * writes no second one: then the problem has lasted all the time, and the Event stays unchanged.
  */
 const writeEvent = Effect.fnUntraced(
   function* (input: EventInput) {
@@ -146,14 +146,14 @@ const writeEvent = Effect.fnUntraced(
     const { count, lastTimestamp } = event
     const written: KubeObject & { readonly count?: number } = yield* client.create(event, EVENTS, input.component).pipe(
       Effect.catchTag('KubeConflict', () => {
-        // The right to read Events is not needed: a patch without changes answers with the object.
+        // The permission to read Events is not needed: a patch without changes returns the object.
         const change = input.known === undefined ? {} : { lastTimestamp, count }
         return client.patch({ resource: EVENTS, namespace, name, isStatus: false }, change)
       }),
     )
     return written.count ?? count
   },
-  // Not allowed, or the namespace goes: it will not be another time either.
+  // Not allowed, or the namespace is being deleted: a retry would fail as well.
   Effect.catchIf(isFinal, (error) => Effect.as(Effect.logWarning('event not written', describeKubeError(error)), 1)),
 )
 

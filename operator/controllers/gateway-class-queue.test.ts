@@ -4,7 +4,7 @@ import { kubeForEachTest, NotedKeys, queueWorld, runAgainst, storedObjects } fro
 
 const kube = kubeForEachTest()
 
-it('makes its class at the start, when it changes and when it is missing', async () => {
+it('writes its class at the start, when it changes and when it is missing', async () => {
   const { world, cache } = queueWorld()
   const keys = new NotedKeys()
   const queue = new GatewayClassQueue(world, keys)

@@ -1,5 +1,5 @@
-// Makes the operator's own GatewayClass, and makes it again when somebody deletes it. A class of that name with another
-// controller is not taken over: the API server refuses the change of an immutable field, and that is said in the log.
+// Creates the operator's own GatewayClass, and creates it again after a deletion. A class of that name with another
+// controller is not taken over: the API server rejects the change of an immutable field, and the log reports it.
 import { Effect } from 'effect'
 import { KubeClient } from '../kube/client.ts'
 import { TRANSLATED } from '../kube/resources.ts'

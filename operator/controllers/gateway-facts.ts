@@ -1,4 +1,4 @@
-// Collects what withProgrammed has to know about one Gateway from the cache.
+// Collects the input of withProgrammed for one Gateway from the cache.
 import { GATEWAY_NAME_LABEL, safeName } from '#api/delivery/names.ts'
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import { wantedAddress } from '#deployer/address.ts'
@@ -34,7 +34,7 @@ export function gatewayStatusFacts(
   }
 }
 
-/** From the Service as it is now: the translation may have seen the one before. */
+/** From the current Service: the translation may have used the previous version. */
 function addressFacts(
   { cache }: World,
   gateway: Gateway,
@@ -74,14 +74,14 @@ export function workloadOf({ cache }: World, { metadata }: Gateway): Workload | 
   return cache.get('Deployment', namespace, safeName(name)) ?? cache.get('DaemonSet', namespace, safeName(name))
 }
 
-/** A Deployment that was scaled to zero, or a DaemonSet that no node takes, has no proxy that could answer. */
+/** A Deployment that is scaled to zero, or a DaemonSet that matches no node, has no proxy that could serve. */
 function isReplicaExpected({ kind, metadata, spec, status }: Workload): boolean {
   if (kind === 'Deployment') return spec?.replicas !== 0
   const isCounted = (status?.observedGeneration ?? 0) >= (metadata.generation ?? 1)
   return !isCounted || status?.desiredNumberScheduled !== 0
 }
 
-/** Some pods are of a version before. */
+/** Some pods run a previous version of the workload. */
 function isRollingOut(workload: Workload | undefined): boolean {
   const { replicas, updatedReplicas, desiredNumberScheduled, updatedNumberScheduled } = workload?.status ?? {}
   return (updatedReplicas ?? updatedNumberScheduled ?? 0) < (replicas ?? desiredNumberScheduled ?? 0)
@@ -109,7 +109,7 @@ function podsOf(world: World, { metadata: { name, namespace } }: Gateway): PodFa
   })
 }
 
-/** Proxies that the Service of the Gateway leads to. */
+/** Proxies that the Service of the Gateway selects. */
 function readyPods(world: World, gateway: Gateway): ReadonlySet<string> {
   const isReady = ({ conditions }: PodFacts): boolean =>
     conditions.some(({ type, status }) => type === 'Ready' && status === 'True')

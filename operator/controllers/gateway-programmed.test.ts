@@ -74,7 +74,7 @@ describe('withProgrammed', () => {
     expect(conditions({ readyPods: new Set(ready) })[1]).toBe(expected)
   })
 
-  it('expects no pod to be ready where none is expected', () => {
+  it('waits for no ready pod if no pod is expected', () => {
     expect(conditions({ acknowledgements: none, readyPods: new Set(), isReplicaExpected: false })[1]).toBe(
       'Programmed=True Programmed 3',
     )
@@ -144,7 +144,7 @@ describe('withProgrammed', () => {
     expect(conditions(change)).toEqual([`Accepted=${accepted}`, `Programmed=${programmed}`])
   })
 
-  it('says why no proxy runs, as long as there was none', () => {
+  it('reports why no proxy runs until the first one has run', () => {
     const trouble = 'pod web-1 cannot be scheduled: no nodes'
     const message = (change: Partial<GatewayFacts>): string | undefined => adjusted({ trouble, ...change })[1]?.message
     expect(message({ acknowledgements: none })).toBe(`no proxy has loaded the configuration yet: ${trouble}`)
@@ -152,7 +152,7 @@ describe('withProgrammed', () => {
     expect(message({})).toBe(`ok\nSome proxies are not running: ${trouble}`)
   })
 
-  it('names a roll-out that is stuck while the former version serves, and forgets it afterwards', () => {
+  it('reports a rollout that is stuck while the previous version serves, until it completes', () => {
     const trouble = 'pod web-2 cannot pull the image gw:x of its container gw'
     const stuck = `ok\nThe roll-out is stuck, the former version serves traffic: ${trouble}`
     const serving = { readyPods: new Set(['pod']), isRollingOut: true }
@@ -205,7 +205,7 @@ describe('withProgrammed', () => {
     expect(conditions(change, given)[1]).toBe(`Programmed=${programmed} 3`)
   })
 
-  it('addresses are those that Programmed was judged by', () => {
+  it('reports the addresses that decide about Programmed', () => {
     const stale = { ...body, addresses: [{ type: 'IPAddress' as const, value: '192.0.2.1' }] }
     expect(withProgrammed(stale, factsOf({ hasService: false, hadAddress: true })).addresses).toEqual([])
   })

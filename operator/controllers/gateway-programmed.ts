@@ -1,5 +1,5 @@
-// What translation cannot know about a Gateway: whether its objects could be made, and whether a proxy runs what was
-// rendered for it. Changes the two conditions that report this. Pure.
+// Facts about a Gateway that translation does not have: whether its objects were written, and whether a proxy has
+// loaded its configuration. Changes the two conditions that report this. Pure.
 import { isIPv6 } from 'node:net'
 import type { Acknowledgement } from '#api/delivery/acknowledgement.ts'
 import type { DeployProblem } from '#deployer/input.ts'
@@ -11,9 +11,9 @@ export interface GatewayFacts {
   readonly uid: string
   readonly generation: number
   readonly deployProblems: readonly DeployProblem[]
-  /** The IP address that the Gateway asks for. */
+  /** The IP address that the Gateway requests. */
   readonly wantedAddress: string | undefined
-  /** As the Service says now. */
+  /** From the current Service. */
   readonly addresses: GatewayBody['addresses']
   readonly hasService: boolean
   /** The status in the cluster has one. */
@@ -21,13 +21,13 @@ export interface GatewayFacts {
   /** Why objects could not be written. */
   readonly failure: string | undefined
   readonly acknowledgements: ReadonlyMap<string, Acknowledgement>
-  /** Pods that take connections; undefined: nothing in this cluster runs the workload, and every proxy counts. */
+  /** Pods that accept connections; undefined: nothing in this cluster runs the workload, and every proxy counts. */
   readonly readyPods: ReadonlySet<string> | undefined
-  /** False while no pod has been ready for long enough that every node knows the way to it. */
+  /** False until a pod has been ready for long enough that every node routes to it. */
   readonly isAvailable: boolean
-  /** Why a proxy does not run, where that is known. */
+  /** Why a proxy does not run, if that is known. */
   readonly trouble: string | undefined
-  /** Some proxies are of a version before. */
+  /** Some proxies run a previous version. */
   readonly isRollingOut: boolean
   /** False when the workload is scaled to zero on purpose. */
   readonly isReplicaExpected: boolean
@@ -45,7 +45,7 @@ function adjusted(one: Condition, facts: GatewayFacts): Condition {
   return one.type === 'Programmed' ? programmed(one, facts) : one
 }
 
-/** What is deployed in another way than it was asked for is said as well, without being an error. */
+/** Settings that were deployed differently than requested are reported as well, without being an error. */
 function accepted(one: Condition, { deployProblems, generation }: GatewayFacts): Condition {
   if (one.status !== 'True') return one
   const { type, reason } = one
@@ -73,7 +73,7 @@ function linesOf(problems: readonly DeployProblem[]): string[] {
   return problems.map(deployProblemLine)
 }
 
-/** With its object, unless that is the Gateway, in whose status it stands. */
+/** With its object, unless that is the Gateway, whose status contains the message. */
 export function deployProblemLine({ object, path, message }: DeployProblem): string {
   const line = problemLine({ path, message })
   const name = object.namespace === '' ? object.name : nameKey(object.namespace, object.name)
@@ -100,7 +100,7 @@ function programmed(one: Condition, facts: GatewayFacts): Condition {
 /** The condition as False. */
 type Negation = (reason: string, message: string | readonly string[]) => Condition
 
-/** Whether a proxy runs it, or none has to. */
+/** Whether a proxy runs it, or no proxy is expected to. */
 function served(one: Condition, facts: GatewayFacts, no: Negation): Condition {
   const loaded = podsThatLoaded(facts)
   const { readyPods } = facts
@@ -111,8 +111,8 @@ function served(one: Condition, facts: GatewayFacts, no: Negation): Condition {
 }
 
 /**
- * A Service that was deleted is made again, and gets another address. A load balancer that never gave one may not be
- * there at all: then the Gateway is reached in other ways.
+ * A Service that was deleted is created again, and gets another address. If no load balancer has ever assigned an
+ * address, there may be no load balancer: clients reach the Gateway in other ways.
  */
 function lostAddress(
   { addresses, hasService, hadAddress, current }: GatewayFacts,
@@ -139,7 +139,7 @@ export function troubleText({ trouble, isRollingOut, readyPods }: TroubleFacts):
   return `${isRollingOut ? STUCK : PARTLY} ${trouble}`
 }
 
-/** In place of the trouble that the condition named before. */
+/** Replaces the problem that the condition reported before. */
 function withTrouble(one: Condition, facts: GatewayFacts): Condition {
   const trouble = troubleText(facts)
   const isKept = (line: string): boolean => ![STUCK, PARTLY, NONE].some((start) => line.startsWith(start))
@@ -147,7 +147,7 @@ function withTrouble(one: Condition, facts: GatewayFacts): Condition {
   return { ...one, message: boundedMessage([...kept, ...(trouble === undefined ? [] : [trouble])].join('\n')) }
 }
 
-/** The cluster gives a Service another address than it asks for, or none, when that address cannot be had. */
+/** If the requested address is not available, the cluster assigns another address to the Service, or none. */
 function missingAddress({ wantedAddress, addresses }: GatewayFacts): string | undefined {
   if (wantedAddress === undefined) return undefined
   const given = addresses.map(({ value }) => value)
@@ -168,7 +168,7 @@ function podsThatLoaded({ acknowledgements, uid, generation }: GatewayFacts): st
     .map(([pod]) => pod)
 }
 
-/** A Gateway that was programmed stays so, for its older generation, until a proxy has the new one or refuses it. */
+/** A programmed Gateway stays programmed, for its older generation, until a proxy loads or rejects the new one. */
 function notYet(
   { current, acknowledgements, trouble }: GatewayFacts,
   loaded: readonly string[],

@@ -73,7 +73,7 @@ it('a tenant gets no pod on the host, and reads which field which setting would 
   await until('the acceptance', () => accepted()?.status === 'True')
 })
 
-it('what serves stays as it is when a field is refused', async () => {
+it('a serving deployment does not change when a field is rejected', async () => {
   await start()
   applyParameters({ deployment: { spec: { replicas: 2 } } })
   applyGateway(PARAMETERS_REF)
@@ -84,7 +84,7 @@ it('what serves stays as it is when a field is refused', async () => {
   expect(deployment()?.metadata.resourceVersion).toBe(before)
 })
 
-it('annotations of injectors in the infrastructure are refused', async () => {
+it('annotations of injectors in the infrastructure are rejected', async () => {
   await start()
   applyGateway({ annotations: { 'sidecar.istio.io/inject': 'true' }, labels: { 'linkerd.io/inject': 'enabled' } })
   await until('the refusal', () => accepted()?.status === 'False')
@@ -93,7 +93,7 @@ it('annotations of injectors in the infrastructure are refused', async () => {
   expect(deployment()).toBeUndefined()
 })
 
-it('an administrator can refuse all parameters of Gateways', async () => {
+it('an administrator can reject all parameters of Gateways', async () => {
   await start({ GW_GATEWAY_PARAMETERS: 'Refuse' })
   applyParameters({ deployment: { spec: { replicas: 2 } } })
   applyGateway(PARAMETERS_REF)

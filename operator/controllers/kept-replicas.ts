@@ -1,10 +1,10 @@
-// The number of pods when an autoscaler takes it over from parameters: a field that is applied no more is set back to
-// its default, one pod, until the autoscaler has looked. Who else has applied the same number keeps it. Pure.
+// Keeps the number of pods when an autoscaler takes it over from parameters: a field that is no longer applied gets its
+// default, one pod, until the autoscaler sets it. Another field manager that applies the same number keeps it. Pure.
 import { isRecord } from '#api/json.ts'
 import type { KubeObject } from '../translate/kube.ts'
 
 export interface KeptReplicasInput {
-  /** As it is going to be applied. */
+  /** The object that will be applied. */
   readonly object: KubeObject
   /** The live object, from the API server: the cache has no field managers. */
   readonly live: KubeObject | undefined
@@ -12,12 +12,12 @@ export interface KeptReplicasInput {
   readonly wanted: readonly KubeObject[]
 }
 
-/** What is to be applied before, by another field manager; undefined: nothing. */
+/** The object to apply first, by another field manager; undefined: none. */
 export function keptReplicas({ object, live, manager, wanted }: KeptReplicasInput): KubeObject | undefined {
   const isScaled = object.kind === 'Deployment' && wanted.some(({ kind }) => kind === 'HorizontalPodAutoscaler')
   if (!isScaled || live === undefined || replicasOf(object) !== undefined) return undefined
   const replicas = replicasOf(live)
-  // An autoscaler leaves a workload alone that is scaled to zero.
+  // An autoscaler does not change a workload that is scaled to zero.
   if (replicas === undefined || replicas < 2 || !isAppliedBy(live, manager)) return undefined
   const { apiVersion, kind, metadata } = object
   const { uid } = live.metadata
@@ -27,7 +27,7 @@ export function keptReplicas({ object, live, manager, wanted }: KeptReplicasInpu
   return part
 }
 
-/** Of whoever else has the field. */
+/** Of other managers of the field. */
 export function replicasManager(manager: string): string {
   return `${manager}/replicas`
 }

@@ -83,7 +83,7 @@ function say(byPod: Readonly<Record<string, UnknownKeys | undefined>>): void {
   kube.store.update('configmaps', { ...object, data }, false)
 }
 
-it('fetches out of turn what proxies lack keys of', async () => {
+it('fetches a key set early when proxies miss keys of it', async () => {
   makeAll()
   await until('the keys', () => stored().length === 1)
   await until('acknowledgements', () => kube.store.get('configmaps', 'shop/web-acknowledgements') !== undefined)

@@ -1,5 +1,5 @@
-// Remote key sets: the leader fetches what the policies ask for and keeps it in ConfigMaps of its own namespace, from
-// where translation takes it.
+// Remote key sets: the leader fetches the sets that policies need and stores them in ConfigMaps of its own namespace,
+// where translation reads them.
 import { Effect, FiberSet, Layer, Schedule, type Scope } from 'effect'
 import { readAcknowledgements } from '#api/delivery/acknowledgement.ts'
 import { keySetId, setsThatLacked } from '#api/delivery/unknown-keys.ts'
@@ -26,7 +26,7 @@ export interface KeySets {
   readonly heard: (change: ObjectChange) => void
 }
 
-/** Key sets are no reason for the leader to stop: what fails is tried again. */
+/** A failure of key sets must not stop the leader: it is retried. */
 export const makeKeySets: (
   world: Pick<World, 'settings' | 'owners'>,
 ) => Effect.Effect<KeySets, never, KubeClient | Scope.Scope> = Effect.fn('operator.keySets')(

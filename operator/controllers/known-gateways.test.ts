@@ -15,7 +15,7 @@ it('reports which Gateways were rendered again, by identity, and which are gone'
   expect(gateways.take(new Map([['shop/b', other]]))).toEqual([{ key: 'shop/a', before: one, after: undefined }])
 })
 
-it('has no Gateway that is being deleted, or whose namespace is', () => {
+it('has no Gateway that is being deleted, alone or with its namespace', () => {
   const it = queueWorld()
   const gateway = addGateway(it, 'web')
   expect(it.gateways.get('shop/web')?.gateway).toBe(it.gateways.gateway('shop/web'))

@@ -47,7 +47,7 @@ export class KnownGateways {
     return gateway === undefined || isLeaving(this.#world, gateway) ? undefined : (gateway as Gateway)
   }
 
-  /** undefined: there is no Gateway to work for any more. */
+  /** undefined: the Gateway does not exist any more. */
   get(key: string): { readonly gateway: Gateway; readonly rendered: RenderedGateway } | undefined {
     const [gateway, rendered] = [this.gateway(key), this.#rendered.get(key)]
     return gateway === undefined || rendered === undefined ? undefined : { gateway, rendered }

@@ -11,7 +11,7 @@ function status(name: string): ObjectStatus {
 const NOTHING = { due: [], silent: [] }
 
 describe('KnownStatuses', () => {
-  it('gives back what is new, what was replaced, and what belongs to a changed object', () => {
+  it('returns new and replaced statuses, and those of changed objects', () => {
     const known = new KnownStatuses()
     const [a, b] = [status('a'), status('b')]
     expect(known.take([a, b])).toEqual({ due: [a, b], silent: [] })
@@ -25,7 +25,7 @@ describe('KnownStatuses', () => {
     expect(known.take([a, other])).toEqual(NOTHING)
   })
 
-  it('forgets what translation is silent about, and names it once', () => {
+  it('forgets objects that translation no longer covers, and names them once', () => {
     const known = new KnownStatuses()
     const a = status('a')
     known.take([a])

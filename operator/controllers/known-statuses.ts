@@ -28,7 +28,7 @@ export class KnownStatuses {
     this.#changed.add(key)
   }
 
-  /** Those that are new, or whose object has changed, and the keys of objects that are spoken of no more. */
+  /** New statuses, statuses of changed objects, and the keys of objects without a status from now on. */
   take(statuses: readonly ObjectStatus[]): { readonly due: ObjectStatus[]; readonly silent: string[] } {
     const edits = changesBetween(this.#translated, statuses)
     const removed = edits?.flatMap((edit) => edit.removed) ?? this.#translated

@@ -123,7 +123,7 @@ it('leads on with one request a second, and gives the lease back at the end', ()
     }),
   ))
 
-it('renews every 2 s a lease of 4 s, and tries again soon what failed', () =>
+it('renews a lease of 4 s every 2 s, and retries soon after a failure', () =>
   run(
     Effect.gen(function* () {
       const server = new Server()
@@ -166,7 +166,7 @@ it('does not write while the API server is away, and continues where it stopped'
     }),
   ))
 
-it('knows a renewal of its own whose answer came too late', () =>
+it('recognises its own renewal when the response came too late', () =>
   run(
     Effect.gen(function* () {
       const server = new Server()
@@ -183,7 +183,7 @@ it('knows a renewal of its own whose answer came too late', () =>
     }),
   ))
 
-it('waits for the time of a lease from when it has read it, looks twice a second, and takes it at its end', () =>
+it('counts the duration of a lease from when it has read it, polls twice a second, and takes it at its end', () =>
   run(
     Effect.gen(function* () {
       const server = new Server()
@@ -239,7 +239,7 @@ it.each([-HOUR_MS, HOUR_MS])('takes the lease of a dead leader at its end when t
   ),
 )
 
-it('does not write past its time because the clock was set back', () =>
+it('does not write after its lease has ended when the clock was set back', () =>
   run(
     Effect.gen(function* () {
       const server = new Server()
@@ -256,7 +256,7 @@ it('does not write past its time because the clock was set back', () =>
     }),
   ))
 
-it('does not write after a sleep of the machine that only its clock has counted', () =>
+it('does not write after the machine has slept, which only the wall clock counts', () =>
   run(
     Effect.gen(function* () {
       const server = new Server()
@@ -294,7 +294,7 @@ for (const [what, change] of [
     ))
 }
 
-it('a Lease that it makes belongs to its account, one that is there keeps its owners', () =>
+it('sets its account as the owner of a Lease that it creates, and keeps the owners of an existing one', () =>
   run(
     Effect.gen(function* () {
       const server = new Server()

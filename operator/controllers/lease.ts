@@ -1,5 +1,5 @@
-// One of several replicas writes: the one that holds the Lease. A replica that stops gives it back at once; one that
-// dies is followed when its time is over. Watching would save little: a look takes one small request.
+// Only one of several replicas writes: the one that holds the Lease. A replica that stops releases it at once; after a
+// crash the Lease expires and another replica takes it. Polling is one small request, so a watch would save little.
 import { Clock, Data, Duration, Effect } from 'effect'
 import type { OwnerReference } from '#api/kube/object-meta.ts'
 import { KubeClient } from '../kube/client.ts'
@@ -19,13 +19,13 @@ export interface LeaseTimes {
   readonly renewDeadlineMs: number
   /** From one renewal to the next. */
   readonly intervalMs: number
-  /** From one look of a replica that waits to the next. */
+  /** From one poll of a waiting replica to the next. */
   readonly lookMs: number
 }
 
 /**
- * Renewed as often as by most controllers (resources supplement, section 2.16); shorter than theirs, so that a dead
- * leader is followed within 5 s.
+ * Renewed as often as by most controllers (resources supplement, section 2.16); shorter than theirs, so that another
+ * replica replaces a crashed leader within 5 s.
  */
 export const LEASE_TIMES: LeaseTimes = {
   durationSeconds: 4,
@@ -37,7 +37,7 @@ export const LEASE_TIMES: LeaseTimes = {
 export interface Candidacy {
   readonly settings: OperatorSettings
   readonly times: LeaseTimes
-  /** Whom a new Lease belongs to, as far as that is known by now. */
+  /** The owners of a new Lease, as far as they are known by now. */
   readonly owners: () => readonly OwnerReference[]
 }
 
@@ -47,8 +47,8 @@ export class LeadershipLost extends Data.TaggedError('LeadershipLost')<{ readonl
 interface Seen {
   readonly record: string
   /**
-   * When its time is over if it stays as it is. By our own time, as clocks of machines differ, and counted from when
-   * it had been read: it may have been written while the question was under way.
+   * When it expires without a renewal. By the own clock, because clocks of machines differ, and counted from when it
+   * was read: it may have been written while the request was in progress.
    */
   readonly endMs: number
 }
@@ -65,7 +65,7 @@ export const withLeadership = Effect.fn('operator.leadership')(function* (
   const { settings, times } = candidacy
   const { lease, sentAt } = yield* acquire(candidacy)
   yield* Effect.logInfo('leading', settings.identity)
-  // Others count from when they see the lease, which is not before it was sent.
+  // Other replicas count from when they read the lease, which is after it was sent.
   const fence = fenceFrom(sentAt, times)
   const client = yield* KubeClient
   const leading = Effect.provideService(lead, KubeClient, fenced(client, fence))
@@ -96,7 +96,7 @@ const acquire = Effect.fnUntraced(function* (candidacy: Candidacy) {
     if (outcome.held !== undefined) return outcome.held
     seen = outcome.seen
     const leftMs = seen === undefined ? times.lookMs : seen.endMs - (yield* elapsedMs)
-    // At the end of its time at once; as often as that when the API server does not answer then.
+    // At once when the lease expires; at this interval while the API server does not answer.
     yield* Effect.sleep(Duration.millis(leftMs > 0 ? Math.min(leftMs, times.lookMs) : times.lookMs))
   }
 })
@@ -167,7 +167,7 @@ const renewUntilLost = Effect.fnUntraced(function* ({ candidacy, fence, lease }:
         orElse: () => Effect.succeed(undefined),
       }),
     )
-    // What failed is tried again soon: there is little time until the end of the lease.
+    // A failure is retried soon: the lease expires shortly.
     waitMs = renewed === undefined ? times.lookMs : times.intervalMs
     if (renewed !== undefined) last = renewed
     // As above.
@@ -180,7 +180,7 @@ const renewUntilLost = Effect.fnUntraced(function* ({ candidacy, fence, lease }:
   }
 })
 
-/** undefined when it did not work this time. @fails when somebody else holds the lease. */
+/** undefined: the attempt failed. @fails when another replica holds the lease. */
 const renew = Effect.fnUntraced(
   function* (candidacy: Candidacy, last: KubeObject) {
     const { settings } = candidacy
@@ -191,7 +191,7 @@ const renew = Effect.fnUntraced(
       return client.replace(leaseOf(candidacy, { now, transitions, lease }), LEASES, settings.controllerName)
     }
     return yield* write(last).pipe(
-      // Written meanwhile: by ourselves, when the answer to a renewal was late, or by somebody else.
+      // Written meanwhile: by this replica, if the response to a renewal was late, or by another one.
       Effect.catchTag('KubeConflict', () =>
         client.get(LEASES, settings.namespace, LEASE_NAME).pipe(
           Effect.flatMap((lease): Effect.Effect<KubeObject, KubeError | LeadershipLost> => {
@@ -200,7 +200,7 @@ const renew = Effect.fnUntraced(
           }),
         ),
       ),
-      // Removed: whoever is first makes it again.
+      // The Lease was deleted: the first replica creates it again.
       Effect.catchTag('KubeNotFound', () => Effect.fail(new LeadershipLost({ identity: settings.identity }))),
     )
   },
@@ -226,7 +226,7 @@ const release = Effect.fnUntraced(
   (effect) =>
     effect.pipe(
       Effect.timeout('2 seconds'),
-      // Then the time of the lease has to pass.
+      // Then other replicas wait until the lease expires.
       Effect.catch((error) => Effect.logWarning('cannot release the lease', error._tag)),
     ),
 )
@@ -262,7 +262,7 @@ function leaseOf({ settings, times, owners }: Candidacy, { now, transitions, lea
   return object
 }
 
-/** Only a new Lease is given owners: to change them later some clusters ask for the right to delete it. */
+/** Only a new Lease gets owners: some clusters require the permission to delete it for a later change. */
 function newMetadata({ namespace }: OperatorSettings, owners: readonly OwnerReference[]): KubeObject['metadata'] {
   return { name: LEASE_NAME, namespace, ...(owners.length > 0 && { ownerReferences: [...owners] }) }
 }

@@ -4,7 +4,7 @@ import { describeKubeError, type KubeError } from '../kube/errors.ts'
 
 const PAUSE = '1 minute'
 
-/** `what` is for the log, in which a look that fails is a line. */
+/** `what` names the poll in the log line of a failure. */
 export function lookAgainAndAgain<R>(
   what: string,
   look: Effect.Effect<void, KubeError, R>,

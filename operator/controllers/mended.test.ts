@@ -59,7 +59,7 @@ describe('a session key that is malformed', () => {
     expect(live('secrets', KEY)?.metadata.ownerReferences).toHaveLength(1)
   })
 
-  it('of ours, is good again when it is put right', async () => {
+  it('of the operator, is used again when it is corrected', async () => {
     makeGateway('web')
     await until('the key', () => live('secrets', KEY) !== undefined && programmed('web').reason === 'Pending')
     const secret = live('secrets', KEY) as FakeObject // waited for
@@ -73,7 +73,7 @@ describe('a session key that is malformed', () => {
 })
 
 describe('a Gateway that is being deleted', () => {
-  it('keeps what was said of it', async () => {
+  it('keeps its status', async () => {
     makeGateway('web')
     await until('the status', () => programmed('web').reason === 'Pending')
     const gateway = live(GATEWAYS, 'web') as FakeObject // waited for
@@ -98,7 +98,7 @@ describe('a namespace that is being deleted', () => {
     ['secrets', KEY],
   ] as const
 
-  it('is left alone, and served again when there is another one of that name', async () => {
+  it('is left alone, and served again when a namespace of that name exists again', async () => {
     makeGateway('web')
     await until('its objects', () => OWNED.every(([kind, name]) => live(kind, name) !== undefined))
     await until('the status', () => programmed('web').reason === 'Pending')

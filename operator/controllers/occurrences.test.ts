@@ -45,7 +45,7 @@ async function untilReported(): Promise<void> {
 }
 
 describe('Events of the operator', () => {
-  it('are about a route that leads nowhere, and not about one that came before its Service', async () => {
+  it('report a route without backend, and not one that was created before its Service', async () => {
     makeGateway()
     makeRoute('early', 'cart')
     makeRoute('lost', 'nowhere')
@@ -57,7 +57,7 @@ describe('Events of the operator', () => {
     expect(event?.['message']).toContain('spec.rules[0].backendRefs[0]')
   })
 
-  it('are about parameters that do not happen, and the status says the same', async () => {
+  it('report parameters without effect, as the status does', async () => {
     make('gwparameters.gw.dev', 'GwParameters', 'mesh', { spec: { meshIntegration: {} } })
     makeGateway({ parametersRef: { group: 'gw.dev', kind: 'GwParameters', name: 'mesh' } })
     await untilReported()

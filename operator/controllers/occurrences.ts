@@ -1,4 +1,4 @@
-// What the Events are about: every problem of translation, and of each Gateway what went wrong after it.
+// The problems that Events report: every problem of translation, and the problems of each Gateway after it.
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import { printable } from '#api/printable.ts'
 import type { DeployProblem } from '#deployer/input.ts'
@@ -12,12 +12,12 @@ import { gatewayStatusFacts } from './gateway-facts.ts'
 import { deployProblemLine, troubleText } from './gateway-programmed.ts'
 import { acknowledgementsOf, isLeaving, type World } from './world.ts'
 
-/** Objects that belong together come one after the other. */
+/** Objects that belong together are created one after the other. */
 const PASSING_MS = 2000
-/** Nodes come, images are pulled. */
+/** Time to add nodes and to pull images. */
 const PASSING_OF_PODS_MS = 30_000
 
-/** Statuses say the same; an object that is gone, or goes, has none. */
+/** Statuses report the same; an object that is deleted has no status. */
 export function occurrencesOfProblems(world: World, problems: Translation['problems']): Occurrence[] {
   return problems.flatMap((problem) => {
     const { object, reason } = problem
@@ -46,7 +46,7 @@ export function occurrencesOfGateway(
   )
   const trouble = troubleText(gatewayStatusFacts(world, gateway, { deployProblems, failure }))
   return [
-    // What a proxy said does not pass by itself.
+    // A rejection by a proxy does not resolve itself.
     ...refusals.map((message) => ({ object, reason: 'GwNackError', message, afterMs: 0 })),
     ...deployProblems.map((problem) => occurrence(object, problem.reason, printable(deployProblemLine(problem)))),
     ...(failure === undefined ? [] : [occurrence(object, 'DeploymentFailed', failure)]),

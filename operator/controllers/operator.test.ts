@@ -124,7 +124,7 @@ function status(resource: string, name: string, value: unknown): void {
 }
 
 describe('the operator', () => {
-  it('makes its GatewayClass, and again when it is deleted', async () => {
+  it('creates its GatewayClass, and again when it is deleted', async () => {
     await start()
     const found = (): FakeObject | undefined => kube.store.get('gatewayclasses.gateway.networking.k8s.io', '/gw')
     await until('the class is accepted', () => condition(found(), 'Accepted') === 'True Accepted')
@@ -135,7 +135,7 @@ describe('the operator', () => {
     expect(validateObject(found()).problems).toEqual([])
   })
 
-  it('deploys a Gateway, delivers its routes, and says Programmed when a proxy has them', async () => {
+  it('deploys a Gateway, delivers its routes, and sets Programmed when a proxy has them', async () => {
     await start()
     make(GATEWAYS, gateway())
     make('services', {
@@ -167,7 +167,7 @@ describe('the operator', () => {
     expect(kube.store.list('events')).toEqual([])
   })
 
-  it('waits for a pod that is available, and forgets the word of one that is gone', async () => {
+  it('waits for an available pod, and forgets the acknowledgement of one that is gone', async () => {
     await start()
     make(GATEWAYS, gateway())
     await until('the Deployment', () => kube.store.get('deployments.apps', 'shop/web') !== undefined)
@@ -200,7 +200,7 @@ describe('the operator', () => {
     expect(condition(web(), 'Programmed')).toBe('True Programmed')
   })
 
-  it('expects no proxy of a DaemonSet that no node takes', async () => {
+  it('waits for no proxy of a DaemonSet that matches no node', async () => {
     await start()
     make('gwparameters.gw.dev', {
       apiVersion: 'gw.dev/v1alpha1',
@@ -291,7 +291,7 @@ describe('the operator', () => {
     expect(hosts()).toEqual(['cart.example.com'])
   })
 
-  it('puts back what somebody deletes or changes', async () => {
+  it('restores objects that another client deletes or changes', async () => {
     const one = await start()
     make(GATEWAYS, gateway())
     make(ROUTES, route())
@@ -322,7 +322,7 @@ describe('the operator', () => {
     expect(kube.store.get('secrets', 'shop/web-secrets')?.['data']).toEqual({ a: 'Yg==' })
   })
 
-  it('keeps status entries of others and takes its own away when the route leaves', async () => {
+  it('keeps status entries of others and removes its own when the route detaches', async () => {
     await start()
     make(GATEWAYS, gateway())
     const cart = make(ROUTES, route())
@@ -359,7 +359,7 @@ describe('the operator', () => {
     expect(condition(web, 'Programmed')).toBe('False Invalid')
   })
 
-  it('waits for CRDs that are not there', async () => {
+  it('waits for missing CRDs', async () => {
     await kube.stop()
     kube = await FakeKube.start({ absent: ['gwpolicies.gw.dev', ROUTES] })
     const one = await start()

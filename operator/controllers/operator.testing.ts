@@ -38,7 +38,7 @@ export interface TestOperatorOptions {
 
 export function configFor(server: string): KubeConfig {
   const config = new KubeConfig()
-  // The client library takes plain HTTP, as the fake server speaks it, for a TLS that is not verified.
+  // The client library treats plain HTTP, which the fake server uses, as TLS without verification.
   config.loadFromClusterAndUser({ name: 'test', server, skipTLSVerify: true }, { name: 'test', token: 'test' })
   return config
 }

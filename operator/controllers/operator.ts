@@ -19,10 +19,10 @@ export interface RunningOperator {
   /** What readiness waits for. */
   pending(): readonly string[]
   isLeading(): boolean
-  /** Nothing is left to do, as far as this replica knows; for tests and for a person who waits. */
+  /** No work is pending, as far as this replica knows; for tests and for users who wait. */
   isIdle(): boolean
   readonly cache: ObjectCache
-  /** For the admin server: names and versions of what is known, and what was rendered. No values of Secrets. */
+  /** For the admin server: names and versions of known objects, and rendered configurations. No values of Secrets. */
   describe(): unknown
 }
 

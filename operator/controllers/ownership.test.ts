@@ -88,7 +88,7 @@ describe('objects that the Gateway does not own', () => {
     expect(live(resource, 'web').metadata.ownerReferences).toHaveLength(1)
   })
 
-  it('are refused also where a user replaces one of ours', async () => {
+  it('are not written either when a user replaces one of ours', async () => {
     makeGateway('web')
     await until('deployed', () => kube.store.get('deployments.apps', 'shop/web') !== undefined)
     await until('idle', () => operator.operator.isIdle())
@@ -100,7 +100,7 @@ describe('objects that the Gateway does not own', () => {
     expect(live('services', 'web')).toEqual(theirs)
   })
 
-  it('are the acknowledgements of the proxies, too', async () => {
+  it('include the acknowledgements of the proxies', async () => {
     const metadata = { name: 'web-acknowledgements', namespace: 'shop' }
     const theirs = kube.store.create('configmaps', { apiVersion: 'v1', kind: 'ConfigMap', metadata })
     makeGateway('web')
@@ -108,7 +108,7 @@ describe('objects that the Gateway does not own', () => {
     expect(live('configmaps', 'web-acknowledgements')).toEqual(theirs)
   })
 
-  it('are taken back when only the owner reference was removed by hand', async () => {
+  it('are adopted again when only the owner reference was removed by hand', async () => {
     makeGateway('web')
     await until('deployed', () => kube.store.get('deployments.apps', 'shop/web') !== undefined)
     await until('idle', () => operator.operator.isIdle())

@@ -17,7 +17,7 @@ const UNSCHEDULED = { type: 'PodScheduled', status: 'False', reason: 'Unschedula
 const QUOTA = { type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message: 'exceeded quota: few' }
 
 describe('proxyTrouble', () => {
-  it('knows of none where pods run or start', () => {
+  it('reports nothing while pods run or start', () => {
     expect(proxyTrouble(undefined, [])).toBeUndefined()
     const solved = { ...QUOTA, status: 'False' }
     expect(proxyTrouble(workload(solved), [pod('a', { conditions: [{ type: 'Ready', status: 'False' }] })])).toBe(
@@ -25,18 +25,18 @@ describe('proxyTrouble', () => {
     )
   })
 
-  it('begins with what keeps pods from being made', () => {
+  it('first reports why pods cannot be created', () => {
     const pods = [pod('a', { conditions: [UNSCHEDULED] })]
     expect(proxyTrouble(workload(QUOTA), pods)).toBe('Deployment web: exceeded quota: few')
   })
 
-  it('names the first pod that has one, whatever their order', () => {
+  it('names the first pod with a problem by name, in any order', () => {
     const pods = [pod('c', { conditions: [UNSCHEDULED] }), pod('a'), pod('b', { containers: [waiting('X')] })]
     const expected = 'pod b cannot start its container gw: X'
     expect([proxyTrouble(workload(), pods), proxyTrouble(workload(), pods.toReversed())]).toEqual([expected, expected])
   })
 
-  it('falls back to a roll-out that takes too long', () => {
+  it('falls back to a rollout that takes too long', () => {
     const late = { type: 'Progressing', status: 'False', reason: 'ProgressDeadlineExceeded', message: 'timed out' }
     expect(proxyTrouble(workload(late), [pod('a')])).toBe('Deployment web: timed out')
     expect(proxyTrouble(workload({ ...late, status: 'True' }), [pod('a')])).toBeUndefined()
@@ -65,7 +65,7 @@ describe('proxyTrouble', () => {
       { ...CONTAINER, ended: { exitCode: 1, reason: 'Error', message: '' } },
       { ...waiting('CrashLoopBackOff', 'back-off 10s'), ended: { exitCode: 1, reason: 'Error', message: '' } },
     ],
-  ])('says the same between two attempts (%#)', (one, other) => {
+  ])('reports the same between two attempts (%#)', (one, other) => {
     const text = (container: ContainerTrouble): string | undefined =>
       proxyTrouble(workload(), [pod('a', { containers: [container] })])
     expect(text(one)).toBe(text(other))

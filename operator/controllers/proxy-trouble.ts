@@ -1,5 +1,5 @@
 // Why proxies of a Gateway do not run, as far as workload and pods report: for the status, where users look first.
-// Pure. The words stay the same while a container is tried again and again: not every attempt is another status.
+// Pure. The message stays the same while a container restarts repeatedly: an attempt alone does not change the status.
 import type { ContainerTrouble } from '../kube/container-troubles.ts'
 
 export interface ConditionOfPart {
@@ -21,7 +21,7 @@ export interface PodFacts {
   readonly containers: readonly ContainerTrouble[]
 }
 
-/** undefined: nothing is wrong that is known of; it may take its time. */
+/** undefined: no known problem; the start may take some time. */
 export function proxyTrouble(workload: WorkloadFacts | undefined, pods: readonly PodFacts[]): string | undefined {
   const failure = conditionText(workload, 'ReplicaFailure', 'True')
   if (failure !== undefined) return failure
@@ -45,7 +45,7 @@ function troubleOf({ conditions, containers }: PodFacts): string | undefined {
   return container && containerText(container)
 }
 
-/** The kubelet takes turns between trying and waiting; messages count the seconds. */
+/** The kubelet alternates between attempts and waits; its messages contain the seconds. */
 const PULLING: ReadonlySet<string> = new Set([
   'ErrImagePull',
   'ImagePullBackOff',

@@ -1,5 +1,4 @@
-// The word of a pod that is gone counts no longer: a proxy that ends in order takes its own back, and this does it for
-// the others.
+// Removes acknowledgements of deleted pods. A proxy that stops normally removes its own; this does it for the others.
 import { Effect } from 'effect'
 import { removalPatch } from '#api/delivery/acknowledgement.ts'
 import { deliveryNames } from '#api/delivery/names.ts'
@@ -10,7 +9,7 @@ import { workloadOf } from './gateway-facts.ts'
 import { ACKNOWLEDGEMENTS, PROXY_POD } from './sources.ts'
 import type { World } from './world.ts'
 
-/** Asked about in one run; the change of the ConfigMap brings the next one. */
+/** Pods checked in one run; the change of the ConfigMap starts the next run. */
 const PODS_MAX = 50
 
 export const pruneAcknowledgements = Effect.fn('operator.pruneAcknowledgements')(function* (
@@ -33,7 +32,7 @@ export const pruneAcknowledgements = Effect.fn('operator.pruneAcknowledgements')
   yield* client.patch(target, removalPatch(gone))
 })
 
-/** A watch may lag behind: only the API server knows. */
+/** A watch may lag behind, so the API server is asked. */
 const isGone = Effect.fnUntraced(function* (namespace: string, pod: string) {
   const client = yield* KubeClient
   return yield* client.get(TRANSLATED.Pod, namespace, pod).pipe(

@@ -41,7 +41,7 @@ it('statuses wait until a newly rendered Gateway was published', async () => {
   expect(await isTheirTurn()).toBe(true)
 })
 
-it('writes the configuration, and comes back when somebody touches it', async () => {
+it('writes the configuration, and runs again when another client changes it', async () => {
   const all = made()
   const gateway = addGateway(all, 'web')
   await runAgainst(kube(), all.queue.run('shop/web'))
@@ -57,7 +57,7 @@ it('writes the configuration, and comes back when somebody touches it', async ()
   expect([all.keys.taken(), all.problems]).toEqual([[], []])
 })
 
-it('says once what is in the way, looks again, and says when it is gone', async () => {
+it('reports once why it cannot publish, retries, and reports when it can', async () => {
   const all = made()
   addGateway(all, 'web')
   const name = deliveryNames('web').config[0] ?? ''

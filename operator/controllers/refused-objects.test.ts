@@ -60,7 +60,7 @@ function programmed(): { reason?: string; message?: string } {
 
 const OWN = ['serviceaccounts', 'configmaps', 'services', 'deployments.apps']
 
-it('names all objects that are refused, writes none, and writes them when the parameters are mended', async () => {
+it('names all rejected objects, writes none, and writes them when the parameters are corrected', async () => {
   applyParameters({ service: { spec: { type: 'Nonsense' } }, deployment: { spec: { minReadySeconds: -1 } } })
   makeGateway()
   await until('the refusal', () => programmed().reason === 'DeploymentFailed')
@@ -79,7 +79,7 @@ it('names all objects that are refused, writes none, and writes them when the pa
   await until('another word', () => programmed().reason === 'Pending')
 })
 
-it('changes nothing of a deployment that serves when one of the changes is refused', async () => {
+it('does not change a serving deployment when one of the changes is rejected', async () => {
   applyParameters({})
   makeGateway()
   await until('the deployment', () => live('deployments.apps') !== undefined && programmed().reason === 'Pending')

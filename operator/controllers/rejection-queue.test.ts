@@ -6,7 +6,7 @@ import { ACKNOWLEDGEMENTS } from './sources.ts'
 
 const kube = kubeForEachTest()
 
-it('counts each refusal of a proxy once', async () => {
+it('counts each configuration that a proxy rejects once', async () => {
   const all = queueWorld()
   const counts: number[] = []
   const world = { ...all.world, observer: { ...all.world.observer, rejected: (count: number) => counts.push(count) } }

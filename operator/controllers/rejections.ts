@@ -1,8 +1,8 @@
-// Counts configurations that proxies refused, each once.
+// Counts configurations that proxies rejected, each once.
 import type { Acknowledgement } from '#api/delivery/acknowledgement.ts'
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
 
-/** Refusals that are remembered. */
+/** Rejections that are remembered. */
 const KNOWN_MAX = 10_000
 
 export class Rejections {

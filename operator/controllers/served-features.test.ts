@@ -30,7 +30,7 @@ describe('unservedFeatures', () => {
     expect([...unservedFeatures(document)].sort()).toEqual(expected)
   })
 
-  it('knows only features that the class may claim', () => {
+  it('names only features that the class may claim', () => {
     expect([...FEATURES_OF_FIELDS].filter((feature) => !SUPPORTED_FEATURES.includes(feature))).toEqual([])
   })
 })

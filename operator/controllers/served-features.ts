@@ -1,5 +1,5 @@
 // Which features of the Gateway API the kinds in this cluster have no field for: the standard channel lacks some fields
-// of the experimental one, and the API server drops what it does not know. The class must not promise those.
+// of the experimental one, and the API server drops unknown fields. The class must not claim these features.
 import { Effect } from 'effect'
 import { recordOf } from '#api/json.ts'
 import { KubeClient } from '../kube/client.ts'

@@ -136,7 +136,7 @@ describe('a cluster with older kinds', () => {
     await kube.stop()
   })
 
-  it('has its grants and TCPRoutes read, and their statuses written', async () => {
+  it('serves its grants and TCPRoutes, and gets their statuses', async () => {
     kube = await FakeKube.start()
     const isGone = (path: string): boolean => /\/v1\/(?:.*\/)?(?:referencegrants|tcproutes)/.test(path)
     kube.fault = ({ path }) => (isGone(path) ? { kind: 'status', status: 404 } : undefined)

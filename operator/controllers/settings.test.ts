@@ -60,7 +60,7 @@ describe('resolveOperatorSettings', () => {
     expect(watched({ GW_WATCH_NAMESPACES: 'own', POD_NAMESPACE: 'own' })).toEqual(['own'])
   })
 
-  it('reads what Gateways may ask of their deployment', () => {
+  it('reads which fields of a deployment Gateways may set', () => {
     const restrictions = (environment: Record<string, string>): unknown => {
       const outcome = read(environment)
       return 'settings' in outcome ? outcome.settings.deploy.restrictions : outcome.problems
@@ -109,7 +109,7 @@ describe('resolveOperatorSettings', () => {
     expect(read({})).toMatchObject({ unknown: [] })
   })
 
-  it('names everything that is wrong at once', () => {
+  it('names all invalid settings at once', () => {
     const outcome = read({
       GW_LOG_LEVEL: 'loud',
       GW_CONTROLLER_NAME: 'no-slash',

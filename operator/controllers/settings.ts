@@ -1,5 +1,5 @@
 // Every setting of the operator and its default, read from the environment (resources supplement, section 2.1). All
-// values are checked at the start; every one that is wrong is named.
+// values are checked at the start; all invalid ones are reported.
 import { GROUP } from '#api/group.ts'
 import { isRecord, parseJson } from '#api/json.ts'
 import { isAddressRange } from '#api/net/address-guard.ts'
@@ -19,7 +19,7 @@ export interface OperatorSettings {
   readonly className: string
   readonly classParametersRefs: ReadonlyMap<string, ParametersRef>
   readonly namespaceSelectors: readonly LabelSelector[]
-  /** Not empty: objects of these and no others are asked for. Its own is one of them. */
+  /** If not empty, only objects of these namespaces are read. The operator's own namespace is one of them. */
   readonly watchNamespaces: readonly string[]
   readonly clusterDomain: string
   readonly areModelsEnabled: boolean
@@ -28,7 +28,7 @@ export interface OperatorSettings {
   /** Addresses and networks that key sets are fetched from in spite of api/net/address-guard.ts. */
   readonly keySetAllowAddresses: readonly string[]
   readonly hostBindings: readonly HostBinding[]
-  /** Figures of the runtime beside those of the operator. */
+  /** Metrics of the runtime in addition to those of the operator. */
   readonly hasRuntimeMetrics: boolean
   readonly areExperimentalKindsEnabled: boolean
   readonly areInferencePoolsEnabled: boolean
@@ -38,7 +38,7 @@ export interface OperatorSettings {
   /** Who holds the lease. */
   readonly identity: string
   readonly deploy: DeploySettings
-  /** Where the control plane of the mesh says what the mesh is. */
+  /** The ConfigMap in which the control plane of the mesh describes the mesh. */
   readonly mesh: { readonly namespace: string; readonly revision: string }
   readonly health: Address
   readonly metrics: Address
@@ -70,13 +70,13 @@ const PREFIX = 'GW_'
 const NAME = /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/
 const NAMESPACE = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
 const CONTROLLER_NAME = /^[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?\/[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/
-/** As container runtimes take them; the registry may have a port, and be a path. */
+/** As container runtimes accept them; the registry may have a port and a path. */
 const IMAGE_PLACE = /^(?:\[[\da-fA-F:]+\]|[A-Za-z\d][\w.-]*)(?::\d{1,5})?(?:\/[A-Za-z\d][\w.-]*)*$/
 const IMAGE_TAG = /^\w[\w.-]{0,127}$/
 const OPERATORS: ReadonlySet<unknown> = new Set(['In', 'NotIn', 'Exists', 'DoesNotExist'])
 const PORT_MAX = 65_535
 const KEY_PREFIX = /^[A-Za-z0-9][-A-Za-z0-9_./]{0,316}$/
-/** In a list: everything that it holds when it is unset; alone: nothing. */
+/** In a list: the default entries; alone: no entries. */
 const [DEFAULT_WORD, NONE_WORD] = ['default', 'none']
 /** Not settings: api/version.ts. */
 const OF_IMAGES: ReadonlySet<string> = new Set(['GW_BUILD_COMMIT', 'GW_BUILD_DATE'])
@@ -201,7 +201,7 @@ class Reader {
     return Object.keys(this.#environment).filter(isUnknown).sort()
   }
 
-  /** As the pod says it, without the prefix. */
+  /** The name of the environment variable, without the prefix. */
   ownNamespace(): string {
     const [unset, value] = ['gw-system', this.#environment['POD_NAMESPACE'] ?? 'gw-system']
     return NAMESPACE.test(value) ? value : this.#refuseAs('POD_NAMESPACE', 'the name of a namespace', unset)
@@ -236,7 +236,7 @@ class Reader {
     return pattern.test(value) ? value : this.#refuse(name, `like ${unset}`, unset)
   }
 
-  /** Divided by commas. */
+  /** Separated by commas. */
   names(name: string): readonly string[] {
     const names = (this.text(name) ?? '').split(',').map((one) => one.trim())
     const given = names.filter((one) => one !== '')
@@ -256,7 +256,7 @@ class Reader {
     return this.#refuse(name, 'a list of absolute paths of sockets or folders, for example /run/app', [])
   }
 
-  /** Divided by commas. */
+  /** Separated by commas. */
   list(name: string, { isValid, example, unset }: ListRule): readonly string[] {
     const value = this.text(name)
     if (value === undefined) return unset
@@ -267,7 +267,7 @@ class Reader {
     return [...new Set(items.flatMap((one) => (one === DEFAULT_WORD ? unset : [one])))]
   }
 
-  /** `host=namespace`, divided by commas. */
+  /** `host=namespace`, separated by commas. */
   hostBindings(name: string): readonly HostBinding[] {
     const entries = (this.text(name) ?? '').split(',').map((one) => one.trim())
     const given = entries.filter((one) => one !== '').map((one) => HOST_BINDING.exec(one))
@@ -322,7 +322,7 @@ class Reader {
 
   #json(name: string, unset: unknown): unknown {
     const value = this.text(name)
-    // What is no JSON the caller refuses, with what is expected.
+    // The caller rejects invalid JSON, and names the expected form.
     return value === undefined ? unset : parseJson(value)
   }
 

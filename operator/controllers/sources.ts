@@ -1,5 +1,5 @@
 // What the operator watches: which kinds, into which part of the cache, of which namespaces. Namespace selectors are
-// live: a namespace that changes its labels comes or goes with all its objects.
+// live: when the labels of a namespace change, all its objects are added or removed.
 import { Effect, Queue } from 'effect'
 import { DELIVERY_LABEL, GATEWAY_NAME_LABEL } from '#api/delivery/names.ts'
 import type { ObjectCache } from '../kube/cache.ts'
@@ -14,7 +14,7 @@ interface Source {
   readonly resource: Resource
   readonly into: string
   readonly select: ListOptions
-  /** Objects of these are seen whatever namespaces are selected. */
+  /** Objects of these kinds are read in all namespaces. */
   readonly isEverywhere: boolean
 }
 
@@ -26,10 +26,10 @@ export const PROXY_POD = 'proxy Pod'
 export const ACKNOWLEDGEMENTS = 'acknowledgements'
 
 const EXPERIMENTAL: ReadonlySet<string> = new Set(['TCPRoute', 'TLSRoute', 'ListenerSet'])
-/** Pods are members of pools, and of no use otherwise. */
+/** Pods are read only as members of pools. */
 const INFERENCE: ReadonlySet<string> = new Set(['InferencePool', 'Pod'])
 const MANAGED = 'app.kubernetes.io/managed-by=gw'
-/** Releases of Helm alone can be a hundred MiB. */
+/** Secrets of Helm releases alone can take a hundred MiB. */
 const USED_SECRETS = UNUSED_SECRETS.map((type) => `type!=${type}`).join(',')
 const IS_DELIVERED = `${DELIVERY_LABEL},${DELIVERY_LABEL}!=acknowledgements`
 
@@ -70,7 +70,7 @@ function sourcesOf(settings: OperatorSettings): Source[] {
   ].flatMap((one) => perNamespace(one, settings))
 }
 
-/** Where rights are those of single namespaces each of them is asked for its own objects. */
+/** If the permissions are those of single namespaces, each namespace is listed and watched separately. */
 function perNamespace(one: Source, { watchNamespaces }: OperatorSettings): readonly Source[] {
   if (watchNamespaces.length === 0 || !one.resource.isNamespaced) return [one]
   return watchNamespaces.map((namespace) => ({ ...one, select: { ...one.select, namespace } }))
@@ -97,7 +97,7 @@ export interface Sources {
   isSynced(): boolean
   /** Kinds whose first list is still missing. */
   pending(): readonly string[]
-  /** Those that have not been followed for a while, and how long. */
+  /** Kinds that have not been followed for a while, and for how long. */
   lost(): readonly string[]
 }
 
@@ -155,7 +155,7 @@ export const startSources = Effect.fn('operator.startSources')(function* (
   return sources
 })
 
-/** Key sets lie in ConfigMaps of the operator's own namespace, and the mesh has one: these are seen in any case. */
+/** Key sets are in ConfigMaps of the operator's own namespace, and the mesh has one ConfigMap: they are always read. */
 function namespaceFilter(
   { namespaceSelectors, namespace: own, mesh }: OperatorSettings,
   cache: ObjectCache,

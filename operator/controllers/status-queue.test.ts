@@ -24,7 +24,7 @@ function classStatus(message: string): ObjectStatus {
   }
 }
 
-it('takes what the cluster does not say yet', () => {
+it('takes statuses that the cluster does not have yet', () => {
   const { queue, keys, cache } = made()
   const status = classStatus('fine')
   queue.translated([status])
@@ -60,7 +60,7 @@ it('takes objects that translation no longer covers, and classes when their fact
   expect(keys.taken()).toEqual(['GatewayClass /gw'])
 })
 
-it('takes a Gateway that translation is silent about: something may have to be taken back', () => {
+it('takes a Gateway that translation does not cover: its status may need a correction', () => {
   const all = made()
   addGateway(all, 'web')
   all.queue.objectChanged('Gateway', 'shop/web')

@@ -1,5 +1,5 @@
-// Writes what translation says about an object into its status: only when it differs, with the entries of others kept,
-// and again from a fresh read when somebody else was faster.
+// Writes the computed status of an object: only if it differs, without changing the entries of other controllers, and
+// again from a fresh read after a conflict.
 import { Clock, Effect } from 'effect'
 import type { ObjectCache } from '../kube/cache.ts'
 import { KubeClient } from '../kube/client.ts'
@@ -13,7 +13,7 @@ import type { KubeObject } from '../translate/kube.ts'
 export interface StatusWriterOptions {
   readonly cache: ObjectCache
   readonly controllerName: string
-  /** undefined: there is nothing to say about this object. */
+  /** undefined: no status for this object. */
   readonly desired: (kind: string, key: string) => ObjectStatus | undefined
   readonly onWritten: () => void
 }
@@ -52,7 +52,7 @@ const writeOnce = Effect.fnUntraced(function* (options: StatusWriterOptions, kin
   if (status === undefined) return 'done' as const
   const { namespace, name } = wanted
   const { resourceVersion, uid } = current.metadata
-  // The version makes the server refuse what was merged with an older status.
+  // With the version the server rejects a result that was merged with an older status.
   const body = { metadata: { resourceVersion, uid }, status }
   const written = yield* client.patch({ resource, namespace, name, isStatus: true }, body)
   cache.update(kind, written)

@@ -46,11 +46,11 @@ describe('a former workload', () => {
     expect(goes(old, successor, successor ?? daemonSet({}))).toBe(isGoing)
   })
 
-  it('is no matter of anything else', () => {
+  it('is removed at once if it is not a Deployment or DaemonSet', () => {
     expect(goes(budget, undefined)).toBe(true)
   })
 
-  it('of another name goes in the same way, and what is wanted none of it keeps nothing', () => {
+  it('of another name is removed in the same way, and at once if no workload is expected', () => {
     const succession = new Succession()
     expect(succession.settle({ unwanted: [deployment(2)], wanted: [], find: () => undefined, nowMs: 0 })).toHaveLength(
       1,
@@ -58,7 +58,7 @@ describe('a former workload', () => {
     expect(succession.isWaiting).toBe(false)
   })
 
-  it('stays ten minutes at most, counted from the first look', () => {
+  it('stays ten minutes at most, counted from the first check', () => {
     const succession = new Succession()
     const look = (nowMs: number): number =>
       succession.settle({ unwanted: [deployment(1)], wanted: [daemonSet({})], find: () => undefined, nowMs }).length

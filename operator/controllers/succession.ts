@@ -1,14 +1,14 @@
-// A Deployment whose place a DaemonSet takes, or the other way round: the former stays while it serves and the new one
-// does not yet, so that traffic continues. No longer than some minutes, as a new one may never become available.
+// A DaemonSet that replaces a Deployment, or the other way round: the former workload stays until the new one serves,
+// so that traffic continues. It stays some minutes at most, because the new one may never become available.
 import { isRecord } from '#api/json.ts'
 import { statusOf } from '../kube/status-of.ts'
 import type { KubeObject } from '../translate/kube.ts'
 
-/** As long as Kubernetes gives a roll-out by itself (`progressDeadlineSeconds`). */
+/** The default time of Kubernetes for a rollout (`progressDeadlineSeconds`). */
 const WAIT_MS_MAX = 600_000
 
 export interface SuccessionInput {
-  /** In the cluster, and not wanted any more. */
+  /** In the cluster, and no longer needed. */
   readonly unwanted: readonly KubeObject[]
   readonly wanted: readonly KubeObject[]
   readonly find: (kind: string, namespace: string, name: string) => KubeObject | undefined
@@ -18,12 +18,12 @@ export interface SuccessionInput {
 export class Succession {
   #sinceMs: number | undefined = undefined
 
-  /** Something stays that is not wanted: look again. */
+  /** A former workload still exists: check again. */
   get isWaiting(): boolean {
     return this.#sinceMs !== undefined
   }
 
-  /** Those of the unwanted that can go now. */
+  /** The unwanted objects that can be deleted now. */
   settle({ unwanted, wanted, find, nowMs }: SuccessionInput): KubeObject[] {
     const successors = wanted
       .filter(isWorkload)
@@ -39,7 +39,7 @@ function isWorkload({ kind }: KubeObject): boolean {
   return kind === 'Deployment' || kind === 'DaemonSet'
 }
 
-/** One new pod for each old one, or all that there will be. Where nothing runs workloads, no pod is available. */
+/** One new pod for each old one, or all expected pods. If nothing runs workloads, no pod becomes available. */
 function isNeeded(old: KubeObject, successor: KubeObject | undefined): boolean {
   const before = isWorkload(old) ? availablePods(old) : 0
   if (before === 0) return false
@@ -52,7 +52,7 @@ function availablePods(workload: KubeObject): number {
   return status('availableReplicas') ?? status('numberAvailable') ?? 0
 }
 
-/** A DaemonSet of which no pod is to run anywhere has not been looked at yet, or selects no node. */
+/** A DaemonSet that expects no pods was not processed yet, or selects no node. */
 function expectedPods(workload: KubeObject): number {
   if (workload.kind === 'DaemonSet') return numbersOf(statusOf(workload))('desiredNumberScheduled') || 1
   return numbersOf('spec' in workload ? workload.spec : undefined)('replicas') ?? 1

@@ -14,7 +14,7 @@ import { createTranslator } from '../translate/cluster/translator.ts'
 export interface TranslationLoop {
   /** The last result. */
   current(): Translation
-  /** What it was made from. */
+  /** The snapshot it was translated from. */
   snapshot(): Snapshot
   /** Nothing has changed since. */
   isIdle(): boolean
@@ -29,7 +29,7 @@ export interface TranslationResult {
 export interface TranslationLoopOptions {
   readonly settings: TranslateSettings
   readonly cache: ObjectCache
-  /** Objects are translated from here on: before, half of the cluster would look deleted. */
+  /** All kinds are listed. Before this, translation would treat missing objects as deleted. */
   readonly isReady: () => boolean
   readonly onTranslation: (result: TranslationResult) => void
   /** A defect: the last result stays. */
@@ -44,14 +44,14 @@ const NOTHING: Translation = { perGateway: new Map(), statuses: [], problems: []
 const GATHER_MS = 5
 /** While the first lists are missing. */
 const SYNC_CHECK_MS = 5
-/** However long a translation takes: changes wait no longer than this for the next one to begin. */
+/** The longest time that changes wait for the next translation to begin, however long a translation takes. */
 const GATHER_MS_MAX = 500
 
 export const makeTranslationLoop = Effect.fn('operator.translationLoop')(function* (options: TranslationLoopOptions) {
   const { settings, cache, isReady, onTranslation, onFailure, onDefect } = options
   const kinds = new Set<string>(Object.keys(TRANSLATED))
   const changes = yield* Queue.sliding<void>(1)
-  // Both remember: a change costs what it touches, and the rest of the result stays the same objects.
+  // Both keep state: a change costs only what it affects, and the rest of the result stays the same objects.
   const snapshotOf = createSnapshotter()
   const translator = createTranslator(settings)
   let state: Translation = NOTHING
@@ -75,7 +75,7 @@ export const makeTranslationLoop = Effect.fn('operator.translationLoop')(functio
     state = translator.translate(snapshot)
     const after = yield* elapsedMs
     const elapsed = after - before
-    // No more than half of the time goes into translating.
+    // Translation uses at most half of the time.
     notBefore = after + Math.min(Math.max(GATHER_MS, elapsed), GATHER_MS_MAX)
     for (const { id, object, path, stack } of translator.takeDefects()) {
       onDefect(object.kind)
@@ -89,7 +89,7 @@ export const makeTranslationLoop = Effect.fn('operator.translationLoop')(functio
       return Effect.logError('internal error in the translation, the last result stays active', cause)
     }),
   )
-  // A cluster without any object is translated once as well.
+  // An empty cluster is translated once as well.
   Queue.offerUnsafe(changes, undefined)
   yield* Effect.forkScoped(Effect.annotateLogs(Effect.forever(guarded), 'component', 'translator'))
   const loop: TranslationLoop = { current: () => state, snapshot: () => snapshot, isIdle: () => !isBusy }

@@ -15,13 +15,13 @@ const comes = Effect.fnUntraced(function* (turn: TurnOfStatuses, afterMs: readon
   return seen
 })
 
-it.effect('nothing is under way: at once', () =>
+it.effect('no write in progress: statuses are written at once', () =>
   Effect.gen(function* () {
     expect(yield* comes(new TurnOfStatuses(), [0])).toEqual([true])
   }),
 )
 
-it.effect('a configuration is being written: 700 ms at most', () =>
+it.effect('a configuration is being written: statuses wait 700 ms at most', () =>
   Effect.gen(function* () {
     const turn = new TurnOfStatuses()
     turn.delay('a/b')
@@ -29,7 +29,7 @@ it.effect('a configuration is being written: 700 ms at most', () =>
   }),
 )
 
-it.effect('the last of several that could not be written: at once', () =>
+it.effect('the last of several writes failed: statuses are written at once', () =>
   Effect.gen(function* () {
     const turn = new TurnOfStatuses()
     turn.delay('a/b')
@@ -41,7 +41,7 @@ it.effect('the last of several that could not be written: at once', () =>
   }),
 )
 
-it.effect('written just now: the proxies first', () =>
+it.effect('a configuration was just written: statuses wait for the proxies', () =>
   Effect.gen(function* () {
     const turn = new TurnOfStatuses()
     turn.delay('a/b')

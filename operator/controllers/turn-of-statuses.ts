@@ -1,15 +1,15 @@
-// Statuses let the configuration go first, so that API server and processors are free for it: they wait while it is
-// being written, and a moment longer for the proxies that take it in. But no longer than a fraction of a second.
+// Configurations are written before statuses, so that the API server and processors are free for them: statuses wait
+// while a configuration is written, and a moment longer until proxies have loaded it, at most a fraction of a second.
 import { Duration, Effect, Latch } from 'effect'
 import { elapsedMs } from '../kube/elapsed.ts'
 
-/** While configurations are being written: behind thousands of statuses the dozen calls of a first one take seconds. */
+/** While configurations are being written: after thousands of statuses the first dozen requests take seconds. */
 const WRITING_MAX = '700 millis'
-/** After that: proxies have most changes in force by then, and whoever waits for a status finds it served. */
+/** After that: proxies have loaded most changes by then, so a status reports what is served. */
 const PROXIES_MS = 25
 
 export class TurnOfStatuses {
-  /** Gateways whose configuration is on its way; the latch is open while there are none. */
+  /** Gateways whose configuration is being written; the latch is open while there are none. */
   readonly #underWay = new Set<string>()
   readonly #latch = Latch.makeUnsafe(true)
   #writtenMs = Number.NEGATIVE_INFINITY
@@ -25,7 +25,7 @@ export class TurnOfStatuses {
     this.#writtenMs = nowMs
   })
 
-  /** It is written, or cannot be. */
+  /** The write succeeded or failed. */
   ended(key: string): void {
     this.#underWay.delete(key)
     if (this.#underWay.size === 0) this.#latch.openUnsafe()

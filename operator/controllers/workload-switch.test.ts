@@ -72,7 +72,7 @@ describe('a change of workload.kind', () => {
     expect(live('DaemonSet')).toBeDefined()
   })
 
-  it('that is taken back leaves the former one as it was', async () => {
+  it('that is reverted does not change the former workload', async () => {
     await says('Deployment', { availableReplicas: 1 })
     const { uid } = (live('Deployment') as FakeObject).metadata // says waited for it
     ask('DaemonSet')
@@ -82,7 +82,7 @@ describe('a change of workload.kind', () => {
     expect(live('Deployment')?.metadata.uid).toBe(uid)
   })
 
-  it('does not wait for pods where there are none', async () => {
+  it('does not wait for pods if there are none', async () => {
     ask('DaemonSet')
     await until('the Deployment to go', () => live('Deployment') === undefined)
     expect(live('DaemonSet')).toBeDefined()

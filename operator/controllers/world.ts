@@ -21,7 +21,7 @@ export interface OperatorObserver {
   readonly translated: (seconds: number, gateways: number) => void
   /** A defect: the last result stays in force. */
   readonly translationFailed: () => void
-  /** A defect that hit one object of this kind: what it asks for is refused. */
+  /** A defect in the translation of one object of this kind: it fails closed. */
   readonly objectFailed: (kind: string) => void
   readonly leading: (isLeading: boolean) => void
   readonly rejected: (count: number) => void
@@ -48,14 +48,14 @@ export interface Listener {
   readonly isIdle: () => boolean
 }
 
-/** It is being deleted, or its namespace: of either the API server takes no new objects and removes those that are. */
+/** The object or its namespace is being deleted: the API server accepts no new objects and deletes existing ones. */
 export function isLeaving({ cache }: World, { metadata }: KubeObject): boolean {
   if (metadata.deletionTimestamp !== undefined) return true
   const { namespace } = metadata
   return namespace !== undefined && cache.get('Namespace', '', namespace)?.metadata.deletionTimestamp !== undefined
 }
 
-/** What the proxies of a Gateway have said. */
+/** The acknowledgements of the proxies of a Gateway. */
 export function acknowledgementsOf(world: World, gateway: Gateway): ReturnType<typeof readAcknowledgements> {
   const name = deliveryNames(gateway.metadata.name).acknowledgements
   const object = world.cache.get(ACKNOWLEDGEMENTS, gateway.metadata.namespace ?? '', name)

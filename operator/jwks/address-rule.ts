@@ -1,4 +1,4 @@
-// Addresses that keys are fetched from, although users may name any host.
+// The addresses from which keys may be fetched; users may name any host.
 import { lookup, type LookupAddress, type LookupAllOptions } from 'node:dns'
 import { isIP } from 'node:net'
 import { type AddressGuard, addressGuard, LOOPBACK, ownAddresses } from '#api/net/address-guard.ts'
@@ -6,29 +6,29 @@ import { admitsUnresolved } from '#api/net/unresolved-host.ts'
 
 export interface AddressRule {
   readonly admits: AddressGuard
-  /** What lets an administrator allow an address; undefined: nothing. */
+  /** The setting with which an administrator allows an address; undefined: there is none. */
   readonly setting: string | undefined
 }
 
-/** Of a controller: whoever writes policies is not who runs it. */
+/** For a controller: the authors of policies are not its administrators. */
 export function clusterRule(allowed: readonly string[]): AddressRule {
   return { admits: addressGuard({ allowed, own: ownAddresses() }), setting: 'GW_KEY_SET_ALLOW_ADDRESSES' }
 }
 
-/** Of a process that runs beside the servers it asks (`gw run`). */
+/** For a process that runs beside the servers it calls (`gw run`). */
 export const localRule: AddressRule = {
   admits: addressGuard({ allowed: LOOPBACK, own: [] }),
   setting: undefined,
 }
 
-/** Of a host that somebody else resolves. @throws {Error} with a text for people. */
+/** For a host that a proxy on the way resolves. @throws {Error} with a text for people. */
 export function checkUnresolved(host: string, rule: AddressRule): void {
   if (!admitsUnresolved(host, rule.admits)) throw refusal(host, [host], rule)
 }
 
 type Answer = (error: Error | null, addresses: LookupAddress[]) => void
 
-/** For `net.connect`: checked are the addresses that are then connected to, so a name cannot change in between. */
+/** For `net.connect`: checks exactly the addresses of the connection, so that a name cannot change in between. */
 export function guardedLookup(rule: AddressRule) {
   return (host: string, options: Omit<LookupAllOptions, 'all'>, answer: Answer): void => {
     lookup(host, { ...options, all: true }, (error, addresses) => {
@@ -41,7 +41,7 @@ export function guardedLookup(rule: AddressRule) {
   }
 }
 
-/** @throws {Error} with a text for people. Names are looked at when they are resolved. */
+/** @throws {Error} with a text for people. Names are checked when they are resolved. */
 export function checkLiteral(host: string, rule: AddressRule): void {
   if (isIP(host) !== 0 && !rule.admits(host)) throw refusal(host, [host], rule)
 }

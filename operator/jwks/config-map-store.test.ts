@@ -42,6 +42,6 @@ it.effect('writes, lists and removes', () =>
   }),
 )
 
-it('names are those of the API server', () => {
+it('uses names that the API server accepts', () => {
   expect(storeName(ENTRY.requestKey)).toMatch(/^jwks-store-[0-9a-f]{64}$/)
 })

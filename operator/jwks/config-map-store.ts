@@ -1,5 +1,5 @@
 // The store in a cluster: one ConfigMap of the controller's namespace for each request key. Translation reads the same
-// ConfigMaps from its snapshot. Public keys only, so a ConfigMap is the place.
+// ConfigMaps from its snapshot. They hold only public keys, so they need no Secret.
 import { Context, Effect, Layer } from 'effect'
 import type { ConfigMap } from '../translate/kube.ts'
 import { parseStored, STORE_KEY, type StoredKeySet } from '../translate/policy/stored-key-sets.ts'
@@ -7,7 +7,7 @@ import type { JwksStoreError } from './errors.ts'
 import { JwksStore } from './store.ts'
 import { storeConfigMap, storeName } from './stored-config-map.ts'
 
-/** What the store asks of the API server, in the controller's namespace. Only the leader may write. */
+/** Requests of the store to the API server, in the controller's namespace. Only the leader may write. */
 export class KeySetConfigMaps extends Context.Service<
   KeySetConfigMaps,
   {
@@ -15,7 +15,7 @@ export class KeySetConfigMaps extends Context.Service<
     readonly list: Effect.Effect<readonly ConfigMap[], JwksStoreError>
     /** Creates or replaces. */
     readonly apply: (configMap: ConfigMap) => Effect.Effect<void, JwksStoreError>
-    /** One that is not there is deleted already. */
+    /** A missing one is deleted already. */
     readonly remove: (name: string) => Effect.Effect<void, JwksStoreError>
   }
 >()('gw/operator/jwks/KeySetConfigMaps') {}

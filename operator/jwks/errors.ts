@@ -1,10 +1,10 @@
-// What can go wrong with remote key sets. Nothing here holds key material or credentials.
+// Errors of remote key sets. They contain no key material and no credentials.
 import { Data } from 'effect'
 
-/** The key set could not be had from its server; it is tried again. */
+/** The key set could not be fetched from its server; the fetch is retried. */
 export class JwksFetchError extends Data.TaggedError('JwksFetchError')<{
   readonly url: string
-  /** For people: what failed, without anything that the server sent. */
+  /** A message for users: what failed, without any content from the server. */
   readonly detail: string
 }> {}
 

@@ -14,7 +14,7 @@ const BODY_BYTES_MAX = 1024 * 1024
 /** Of its parts; the whole fetch has a deadline of its own (fetcher.ts). */
 const ANSWER_MS_MAX = 10_000
 
-/** What a request line cannot hold, byte by byte; `#` would begin a fragment, which servers never see. */
+/** Bytes that a request line cannot contain; `#` would begin a fragment, which is never sent to servers. */
 const UNSAFE = /[^\u0021\u0022\u0024-\u007e]/gu
 
 /** @throws {Error} with a text for people. */

@@ -163,7 +163,7 @@ it.effect('counts from the stored time, so a restart does not fetch early', () =
   }),
 )
 
-it.effect('at most ten at once, and each within 10 s', () =>
+it.effect('fetches at most ten at once, and each within 10 s', () =>
   Effect.gen(function* () {
     const world = new World()
     world.takesMs = 60_000
@@ -257,7 +257,7 @@ it.effect('an unknown key fetches out of turn, at most once in 30 s', () =>
   }),
 )
 
-it.effect('as the server says: no sooner than after a minute, 15 s after a failure', () =>
+it.effect('as the response headers require: after a minute at the earliest, 15 s after a failure', () =>
   Effect.gen(function* () {
     const world = new World()
     world.answer = () => ({ text: KEYS('a'), cacheControl: 'public, max-age=1', expires: undefined })

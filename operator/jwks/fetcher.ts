@@ -1,5 +1,5 @@
-// Keeps the key sets that are asked for fresh in the store: fetches at once, again when they are due, and again and
-// again while that fails. Old keys stay until new ones are there.
+// Keeps the requested key sets fresh in the store: fetches them at once, again when they are due, and retries after
+// failures. Old keys stay until new ones arrive.
 import { Clock, Deferred, Effect, FiberMap, Result, Semaphore, type Scope } from 'effect'
 import { elapsedMs } from '../kube/elapsed.ts'
 import type { JwksRequest } from '../translate/policy/jwks-request.ts'
@@ -15,20 +15,20 @@ import { JwksStore } from './store.ts'
 /** Resources supplement section 2.17. */
 const FETCHES_MAX = 10
 const FETCH_MS_MAX = 10_000
-/** Tokens with unknown keys may ask for a fetch out of turn, at most this often for each set. */
+/** Tokens with unknown keys trigger an early fetch, at most this often for each set. */
 const OUT_OF_TURN_MS = 30_000
 
 export interface JwksFetcher {
   /** All sets that are needed from now on. The same ones again change nothing. */
   readonly setRequests: (requests: readonly OwnedRequest[]) => Effect.Effect<void>
-  /** Somebody met a token whose key is in no set: fetches out of turn, unless that happened a moment ago. */
+  /** A token has a key that is in no set: fetches early, unless that happened a moment ago. */
   readonly refresh: (requestKey: string) => Effect.Effect<void>
 }
 
 export interface FetchEvents {
-  /** New or changed keys are in the store. `warnings`: what was left out of them, without key material. */
+  /** New or changed keys are in the store. `warnings`: the keys that were left out, without key material. */
   readonly stored: (entry: StoredKeySet, warnings: readonly string[]) => Effect.Effect<void>
-  /** Of each series of failures, when its reason changes. */
+  /** Called for each series of failures, and when its reason changes. */
   readonly failed: (error: JwksFetchError | JwksStoreError, request: JwksRequest) => Effect.Effect<void>
 }
 
@@ -36,7 +36,7 @@ interface Task {
   readonly request: OwnedRequest
   /** Ends the present wait. */
   wake: Deferred.Deferred<void>
-  /** The last fetch out of turn. */
+  /** The last early fetch. */
   wokenAtMs: number
 }
 
@@ -84,7 +84,7 @@ class Fetcher implements JwksFetcher {
       for (const request of wanted.values()) yield* this.#follow(request)
       if (this.#isSynced) return
       this.#isSynced = true
-      // A store that fails now is asked again after the first fetch.
+      // If the store fails now, it is read again after the first fetch.
       yield* Effect.ignore(this.#removeOrphans())
     })
   }
@@ -134,7 +134,7 @@ class Fetcher implements JwksFetcher {
     })
   }
 
-  /** How long the keys are good. */
+  /** How long the keys are valid. */
   #fetch(task: Task): Effect.Effect<number, JwksFetchError | JwksStoreError> {
     return Effect.gen({ self: this }, function* () {
       const { request } = task
@@ -174,7 +174,7 @@ const entryOf = Effect.fnUntraced(function* ({ key, url }: JwksRequest, answer: 
   return { entry: { requestKey: key, url, fetchedAt, jwks: outcome.jwks }, warnings }
 })
 
-/** Counted from the stored time, so that a restart does not fetch early. A time of the future counts as now. */
+/** Counted from the stored time, so that a restart does not fetch early. A time in the future counts as now. */
 function waitOf(entry: StoredKeySet | undefined, refresh: Refresh, nowMs: number): number {
   const fetchedAtMs = Date.parse(entry?.fetchedAt ?? '')
   if (entry === undefined || refresh === 'asServerSays' || Number.isNaN(fetchedAtMs)) return 0

@@ -62,7 +62,7 @@ function get(request: JwksRequest, rule = localRule): Promise<JwksAnswer | strin
 }
 
 describe('answers', () => {
-  it('asks for exactly the path, on a connection of its own', async () => {
+  it('requests exactly the path, on a connection of its own', async () => {
     const seen: unknown[] = []
     const port = await plain(({ url, method, headers }, response) => {
       seen.push([method, url, headers.host, headers.connection, headers.authorization])
@@ -136,7 +136,7 @@ describe('TLS', () => {
     expect(await get(to(port))).toEqual(expect.any(String))
   })
 
-  it('names of the certificate in place of the host, and checks that are switched off', async () => {
+  it('can verify other names than the host, and skip checks', async () => {
     const port = await secure()
     const caCertificates = ca.certificate
     const named = (name: string) => get(to(port, { tls: { caCertificates, verifySubjectAltNames: [name] } }))
@@ -214,7 +214,7 @@ describe('addresses', () => {
     expect([clusterRule([]).admits(address), localRule.admits(address)]).toEqual([true, true])
   })
 
-  it('a local process asks loopback as well, and nothing else that is denied', () => {
+  it('a local process also connects to loopback addresses, and to no other denied address', () => {
     const loopback = ['127.0.0.1', '127.255.255.255', '::1', '0:0:0:0:0:0:0:1', '::1%lo']
     const mapped = ['::ffff:127.0.0.1', '::ffff:7f00:1']
     expect(DENIED_ADDRESSES.filter(localRule.admits)).toEqual([...loopback, ...mapped])

@@ -1,5 +1,5 @@
 // One GET of a key set: over TCP, through a proxy when there is one, with the TLS that its policies
-// ask for. Follows no redirect, and connects to no address that only this process should reach.
+// require. Follows no redirect, and connects to no address that only this process should reach.
 import { Context, Effect, Layer } from 'effect'
 import type { JwksRequest } from '../translate/policy/jwks-request.ts'
 import { JwksFetchError } from './errors.ts'
@@ -35,6 +35,6 @@ function get(request: JwksRequest, rule: AddressRule): Effect.Effect<JwksAnswer,
 function detailOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined
-  // Several addresses may have been tried; their error has no text of its own.
+  // Several addresses may have been tried; the error that contains theirs has no message.
   return error.message === '' ? (code ?? error.name) : error.message
 }

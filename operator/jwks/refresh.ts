@@ -1,4 +1,4 @@
-// When a key set is due again. Pure: times go in and come out.
+// When a key set is due again. Pure: the caller passes all times.
 import type { Refresh } from './requests.ts'
 
 /** Resources supplement section 2.17. The 100 ms of the data-plane supplement, section 8.2, do not apply here. */
@@ -6,7 +6,7 @@ const RETRY = { firstMs: 200, maxMs: 15_000 } as const
 /** Standalone files: data-plane supplement section 8.2. */
 const SERVER_SAYS = { minMs: 60_000, unsaidMs: 300_000, maxMs: 24 * 3_600_000, retryMs: 15_000 } as const
 
-/** What of an answer says how long it is good. */
+/** The headers of a response that limit its validity. */
 export interface Freshness {
   readonly cacheControl: string | undefined
   readonly expires: string | undefined
@@ -15,7 +15,7 @@ export interface Freshness {
 /** @param failures how many fetches have failed in a row, at least 1 */
 export function retryMs(refresh: Refresh, failures: number): number {
   if (refresh === 'asServerSays') return SERVER_SAYS.retryMs
-  // Beyond this the maximum is reached, and the power would lose its meaning.
+  // Above this the maximum is reached, and the power could overflow.
   const doublings = Math.min(failures - 1, 16)
   return Math.min(RETRY.maxMs, RETRY.firstMs * 2 ** doublings)
 }

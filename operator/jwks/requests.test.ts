@@ -111,14 +111,14 @@ describe('a static GwBackend', () => {
     })
   })
 
-  it('with its own TLS: default, insecure, all fields', () => {
+  it('with TLS of the backend: default, insecure, all fields', () => {
     expect(only(policy(toBackend), at({ tls: {} }))).toMatchObject({ url: 'https://idp.example:443/keys' })
     const insecure = only(policy(toBackend), at({ tls: { insecureSkipVerify: 'All' } }))
     expect(insecure.tls).toMatchObject({ insecureSkipVerify: 'All' })
     expectAllFields(only(policy(toBackend), at({ tls: allFields() }), ...material()))
   })
 
-  it('with TLS of a policy: default, insecure, all fields; its own goes before', () => {
+  it('with TLS of a policy: default, insecure, all fields; TLS of the backend takes precedence', () => {
     const server = backend(STATIC)
     expect(only(policy(toBackend), server, tlsPolicy(ref, {})).url).toBe('https://idp.example:443/keys')
     const insecure = only(policy(toBackend), server, tlsPolicy(ref, { insecureSkipVerify: 'Hostname' }))
@@ -163,7 +163,7 @@ describe('a Service', () => {
     expect([slashes.url, slashes.path]).toEqual([`http://${HOST}:443/keys`, '/keys'])
   })
 
-  it('with TLS of a policy: default, all fields, insecure; the one on the port goes before', () => {
+  it('with TLS of a policy: default, all fields, insecure; the policy on the port takes precedence', () => {
     const on = (tls: Fields, sectionName?: string) =>
       tlsPolicy({ kind: 'Service', ...(sectionName !== undefined && { sectionName }) }, tls)
     expect(only(policy(toService), service(), on({})).url).toBe(`https://${HOST}:443/keys`)
@@ -175,7 +175,7 @@ describe('a Service', () => {
     expect(only(policy(toService), service(), on({}, 'other')).url).toMatch(/^http:/)
   })
 
-  it('with TLS that cannot be done as asked: never in clear text', () => {
+  it('with TLS settings that cannot be applied: never in clear text', () => {
     const broken = tlsPolicy({ kind: 'Service' }, { caCertificateRefs: [{ name: 'missing' }] })
     expect(requests(policy(toService), service(), broken)).toEqual([])
   })

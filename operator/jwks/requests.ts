@@ -1,5 +1,5 @@
-// Which key sets the objects of a snapshot need: each way to a set once, with the shortest time to live of its owners.
-// Pure; fetcher.ts does what it says.
+// Which key sets the objects of a snapshot need: each combination of URL and connection settings once, with the
+// shortest time to live of its owners. Pure; fetcher.ts fetches them.
 import type { GwPolicy } from '#api/v1alpha1/gwpolicy.gen.ts'
 import type { BackendMCP, RemoteJWKS } from '#api/v1alpha1/shared.gen.ts'
 import { durationMs } from '../translate/duration.ts'
@@ -52,7 +52,7 @@ export function jwksRequests(
   return sortedBy(requests, ({ key }) => key)
 }
 
-/** As translation asks for policies and backends: what it may not refer to is not fetched either. */
+/** The same rules as in translation of policies and backends: a forbidden reference is not fetched either. */
 function refusals(
   snapshot: Snapshot,
   { backendRefGrantMode }: Pick<TranslateSettings, 'backendRefGrantMode'>,
@@ -90,7 +90,7 @@ function ofMcp(mcp: BackendMCP | undefined): RemoteJWKS[] {
   return remote === undefined ? [] : [remote]
 }
 
-/** What cannot be resolved, or lacks the form of the schema, is reported by translation. */
+/** Translation reports references that cannot be resolved or do not match the schema. */
 function requestOrNothing(remote: RemoteJWKS, owner: KubeObject, scope: PolicyScope): JwksRequest | undefined {
   try {
     const request = jwksRequest(remote, fieldScope(owner, new Set(), scope))

@@ -1,4 +1,4 @@
-// The fetcher for a process without a cluster, as `gw run`: keys stay in memory. Nothing of Effect is seen outside.
+// The fetcher for a process without a cluster, as `gw run`: keys stay in memory. The caller does not need Effect.
 import { Effect, Exit, Layer, Scope } from 'effect'
 import type { StoredKeySet } from '../translate/policy/stored-key-sets.ts'
 import { localRule } from './address-rule.ts'
@@ -9,7 +9,7 @@ import { memoryJwksStore } from './store.ts'
 
 export interface RunningFetcher {
   setRequests(requests: readonly OwnedRequest[]): Promise<void>
-  /** A token named a key that the set of this request does not hold. */
+  /** A token names a key that is not in the set of this request. */
   refresh(requestKey: string): void
   stored(): readonly StoredKeySet[]
   close(): Promise<void>

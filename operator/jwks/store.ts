@@ -9,7 +9,7 @@ export class JwksStore extends Context.Service<
     readonly list: Effect.Effect<readonly StoredKeySet[], JwksStoreError>
     /** Replaces the entry of the same request key. */
     readonly put: (entry: StoredKeySet) => Effect.Effect<void, JwksStoreError>
-    /** An entry that is not there is removed already. */
+    /** A missing entry is removed already. */
     readonly remove: (requestKey: string) => Effect.Effect<void, JwksStoreError>
   }
 >()('gw/operator/jwks/JwksStore') {}

@@ -12,7 +12,7 @@ const PORTS = new Map([
 export function urlRequests(urls: readonly string[]): readonly OwnedRequest[] {
   return urls.map((text) => {
     const { protocol, hostname, port, pathname, search } = new URL(text)
-    // IPv6 addresses stand in brackets in a URL, and nowhere else.
+    // IPv6 addresses are in brackets only in a URL.
     const host = hostname.replace(/^\[(.*)\]$/, '$1')
     const place = { host, port: port === '' ? (PORTS.get(protocol) ?? 0) : Number(port) }
     // An empty object of TLS settings: the authorities of the system.

@@ -21,7 +21,7 @@ function watched(): { cache: ObjectCache; changes: ObjectChange[] } {
 }
 
 describe('ObjectCache', () => {
-  it('shows translation the same object while only the status changes, with the status it has now', () => {
+  it('gives translation the same object while only the status changes, with the current status', () => {
     const { cache, changes } = watched()
     cache.put('HTTPRoute', route(1))
     const [first] = cache.views('HTTPRoute')
@@ -32,7 +32,7 @@ describe('ObjectCache', () => {
     expect(changes.map(({ isStatusOnly }) => isStatusOnly)).toEqual([false, true])
   })
 
-  it('shows another object when anything else changes, and none when it is gone', () => {
+  it('gives another object when anything else changes, and none after a deletion', () => {
     const { cache, changes } = watched()
     cache.put('HTTPRoute', route(1))
     const [first] = cache.views('HTTPRoute')
@@ -45,7 +45,7 @@ describe('ObjectCache', () => {
     expect(changes.map(({ isStatusOnly }) => isStatusOnly)).toEqual([false, false, false])
   })
 
-  it('shows another Service when its addresses change, which are status', () => {
+  it('gives another Service when its addresses change, which are part of the status', () => {
     const { cache } = watched()
     const service = (version: number, ip: string): KubeObject => {
       const status = { loadBalancer: { ingress: [{ ip }] } }
@@ -83,7 +83,7 @@ describe('ObjectCache', () => {
   })
 })
 
-describe('an answer that comes after the watch', () => {
+describe('a response that arrives after the watch event', () => {
   const made = (uid: string, version: number): KubeObject => {
     const object = route(version)
     return { ...object, metadata: { ...object.metadata, uid } }

@@ -11,7 +11,7 @@ export interface ObjectChange {
   readonly key: string
   readonly before: KubeObject | undefined
   readonly after: KubeObject | undefined
-  /** Nothing else differs: of most kinds, that is our own word coming back. */
+  /** Only the status differs: for most kinds this is our own status write. */
   readonly isStatusOnly: boolean
 }
 
@@ -35,7 +35,7 @@ export class ObjectCache {
     return this.#kinds.get(kind)?.values() ?? []
   }
 
-  /** For translation, which remembers by identity: an object of which only the status changed is the same one. */
+  /** For translation, which compares by identity: after a change of the status only, the object is the same one. */
   views(kind: string): readonly KubeObject[] {
     return this.#viewsOf(kind).all()
   }
@@ -48,7 +48,7 @@ export class ObjectCache {
     return this.#kinds.get(kind)?.size ?? 0
   }
 
-  /** Older than what is known: a watch that lags behind an answer we have had. */
+  /** Older than the cached object: the watch lags behind a response. */
   put(kind: string, object: KubeObject): void {
     const key = keyOf(object)
     if (isOlder(object, this.#of(kind).get(key))) return
@@ -75,7 +75,7 @@ export class ObjectCache {
     }
   }
 
-  /** What a new list does not have is gone. Its objects are trimmed. `namespace`: the only one that was listed. */
+  /** Removes objects that a new list does not contain. The list is trimmed. `namespace`: the only one in the list. */
   replace(kind: string, objects: readonly KubeObject[], namespace?: string): void {
     const keys = new Set(objects.map(keyOf))
     for (const [key, { metadata }] of this.#of(kind)) {
@@ -119,7 +119,7 @@ function keyOf({ metadata }: KubeObject): string {
   return nameKey(metadata.namespace ?? '', metadata.name)
 }
 
-/** Versions are numbers of the store; where they are not, the later event counts. */
+/** Versions are numbers of the store; if they are not numbers, the later event counts. */
 function isOlder(object: KubeObject, known: KubeObject | undefined): boolean {
   return Number(object.metadata.resourceVersion) < Number(known?.metadata.resourceVersion)
 }
@@ -129,7 +129,7 @@ function isSameVersion(a: KubeObject | undefined, b: KubeObject | undefined): bo
   return version !== undefined && version === b?.metadata.resourceVersion && a?.metadata.uid === b.metadata.uid
 }
 
-/** False of an object that has come or gone. */
+/** False for a created or deleted object. */
 function isSameButStatus(a: KubeObject | undefined, b: KubeObject | undefined): boolean {
   if (a === undefined || b === undefined) return false
   const bare = (object: KubeObject): unknown => ({

@@ -25,14 +25,14 @@ const replacing = Effect.fnUntraced(function* (resource: Resource) {
   }
 })
 
-it.effect('the answer to a replaced ConfigMap is its metadata: a delivery does not come back', () =>
+it.effect('the response to a replaced ConfigMap contains only its metadata: a delivery is not sent back', () =>
   Effect.gen(function* () {
     const metadata = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1'
     expect(yield* replacing(TRANSLATED.ConfigMap)).toEqual({ asked: [`PUT ${metadata}`], version: '7' })
   }),
 )
 
-it.effect('of other kinds it is the object', () =>
+it.effect('the response for other kinds contains the object', () =>
   Effect.gen(function* () {
     expect(yield* replacing(LEASES)).toEqual({ asked: ['PUT all'], version: '7' })
   }),

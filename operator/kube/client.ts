@@ -1,4 +1,4 @@
-// The calls to the API server as effects with a closed set of errors. No retries here: callers know what it means.
+// The calls to the API server as effects with a closed set of errors. No retries here: the callers decide about them.
 import type { KubeConfig } from '@kubernetes/client-node'
 import { Context, Effect, Layer } from 'effect'
 import type { KubeObject } from '../translate/kube.ts'
@@ -11,7 +11,7 @@ export interface ListOptions {
   readonly namespace?: string
   readonly labelSelector?: string
   readonly fieldSelector?: string
-  /** Leaves out everything but metadata: for objects of which only the version matters. */
+  /** Returns only metadata: for callers that need only the version. */
   readonly isMetadataOnly?: boolean
 }
 
@@ -24,7 +24,7 @@ export interface ListPage {
 export interface WatchOptions extends ListOptions {
   readonly from: string
   readonly seconds: number
-  /** The server has agreed: from now on nothing is missed. */
+  /** The server has accepted the watch: from now on no change is missed. */
   readonly onOpen: () => void
 }
 
@@ -46,12 +46,12 @@ export class KubeClient extends Context.Service<
     ): Effect.Effect<void, KubeError>
     /** Server-side apply, forced. */
     apply(object: KubeObject, resource: Resource, manager: string): Effect.Effect<KubeObject, KubeError>
-    /** What `apply` would answer; nothing is written. */
+    /** The response that `apply` would get; nothing is written. */
     tryApply(object: KubeObject, resource: Resource, manager: string): Effect.Effect<KubeObject, KubeError>
     create(object: KubeObject, resource: Resource, manager: string): Effect.Effect<KubeObject, KubeError>
     /**
-     * With a resourceVersion the server refuses it when somebody was faster. Of a ConfigMap the answer is its metadata:
-     * the rest is what was sent, and may be long.
+     * With a resourceVersion the server rejects it after a write of another client. The response for a ConfigMap is its
+     * metadata: the rest is the content of the request, and may be long.
      */
     replace(object: KubeObject, resource: Resource, manager: string): Effect.Effect<KubeObject, KubeError>
     /** JSON merge patch of an object or of its status. */
@@ -87,14 +87,14 @@ const METADATA = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1'
 const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1'
 
 const PAGE_ITEMS = 500
-/** After the end that was asked for, the connection is taken for dead. */
+/** Without an end at the requested time, the connection counts as lost. */
 const IDLE_RESERVE_MS = 15_000
 
-/** Kinds that this server has in an older version only are asked for in that one, and seen as if in theirs. */
+/** Kinds that this server has only in an older version are read in that version, and returned as the newer one. */
 class Versions {
   readonly #served = new Map<string, string>()
 
-  /** As paths name it. */
+  /** As in paths. */
   of(resource: Resource): Resource {
     const version = this.#served.get(keyOf(resource))
     return version === undefined ? resource : { ...resource, version }
@@ -200,7 +200,7 @@ function watch(
     try: (signal) =>
       transport.stream(
         { method: 'GET', path, ...(isMetadataOnly && { accept: METADATA }) },
-        // Lines of a watch have this form; what has not is an event of type ''.
+        // Lines of a watch have this form; any other line is an event of type ''.
         (event) => onEvent({ type: '', object: undefined, ...(event as WatchEvent | undefined) }),
         { signal, idleMs: seconds * 1000 + IDLE_RESERVE_MS, onOpen },
       ),
@@ -218,7 +218,7 @@ function queryOf(values: Readonly<Record<string, string>>): string {
 
 function bodyOf(request: KubeRequest, response: KubeResponse): Effect.Effect<KubeObject, KubeError> {
   if (response.status >= 200 && response.status < 300) {
-    // What the API server answers to a successful call is an object.
+    // The response of the API server to a successful request is an object.
     return Effect.succeed(response.body as KubeObject)
   }
   return Effect.fail(refusalOf(request, response))
@@ -233,7 +233,7 @@ function refusalOf({ method, path }: KubeRequest, { status, body, retryAfterMs }
   return new KubeRefused({ method, path, status, reason, message, retryAfterMs })
 }
 
-/** Items of a list come without their kind, or with that of metadata: it is put back. */
+/** Items of a list have no kind, or that of metadata: it is restored. */
 function pageOf(body: unknown, resource: Resource): ListPage {
   // meta.v1 List.
   const { items, metadata } = body as { items?: object[]; metadata?: { resourceVersion?: string; continue?: string } }

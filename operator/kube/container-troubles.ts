@@ -1,4 +1,4 @@
-// What is kept of the containers of a pod: only what keeps one from running. Of a pod that runs, nothing.
+// Keeps only the reasons why containers of a pod do not run. Keeps nothing of a running pod.
 import { isRecord, recordOf } from '#api/json.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -8,7 +8,7 @@ export interface ContainerTrouble {
   readonly image: string
   /** Why it does not start. */
   readonly waiting?: { readonly reason: string; readonly message: string }
-  /** How it ended last, not in order. */
+  /** How it ended last, after a failure. */
   readonly ended?: { readonly exitCode: number; readonly reason: string; readonly message: string }
 }
 

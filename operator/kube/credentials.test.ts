@@ -54,7 +54,7 @@ it('keeps them from call to call', async () => {
   expect(config.looks).toBe(1)
 })
 
-it('looks them up again after a refusal', async () => {
+it('reads them again after a rejected request', async () => {
   await ask()
   refused = 'Bearer 1'
   expect((await ask())[0]).toBe(401)

@@ -9,7 +9,7 @@ export interface Access {
   readonly connections: Connections
 }
 
-/** What replaces credentials does so minutes before the old ones end. */
+/** Credentials are replaced minutes before the old ones expire. */
 const FRESH_MS = 10_000
 const CONNECTIONS_MAX = 100
 const CONNECT_MS_MAX = 30_000
@@ -31,14 +31,14 @@ export class Credentials {
     if (known !== undefined && performance.now() < known.untilMs) return known.value
     const options: RequestOptions = {}
     await this.#config.applyToHTTPSOptions(options)
-    // As client-node gives them: a plain record.
+    // As client-node returns them: a plain record.
     const headers = { ...(options.headers as Record<string, string> | undefined) }
     const value = { headers, connections: this.#connectionsWith(options) }
     this.#access = { value, untilMs: performance.now() + FRESH_MS }
     return value
   }
 
-  /** The server did not take them. */
+  /** The server rejected them. */
   refused(): void {
     this.#access = undefined
   }
@@ -48,8 +48,8 @@ export class Credentials {
   }
 
   /**
-   * Connections are kept for as long as the credentials of TLS stay the same; those under way end where they began, and
-   * the idle ones of former credentials soon.
+   * Connections are kept while the TLS credentials stay the same. With new credentials, requests in progress end on
+   * their connection, and idle connections are closed soon.
    */
   #connectionsWith({ ca, cert, key, rejectUnauthorized, servername }: ServerTls): Connections {
     const of = [ca, cert, key].map(String).join('\n')

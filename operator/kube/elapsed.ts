@@ -1,5 +1,5 @@
-// Time that only runs forward: for everything that is waited for or counted from. The clock of the machine is set now
-// and then, by hours at worst, and says only what people read.
+// Monotonic time: for all waits and durations. The wall clock may be set, by hours at worst, and is only for texts that
+// users read.
 import { Clock, Effect } from 'effect'
 
 const NANOS_PER_MS = 1e6

@@ -1,25 +1,25 @@
-// Everything that can go wrong between the operator and the API server. Fields, not sentences.
+// All errors between the operator and the API server. Fields, not sentences.
 import { Data } from 'effect'
 
-/** No answer: the connection failed, or the deadline passed. */
+/** No response: the connection failed, or the deadline passed. */
 export class KubeUnreachable extends Data.TaggedError('KubeUnreachable')<{
   readonly method: string
   readonly path: string
   readonly cause: unknown
 }> {}
 
-/** The server refused the call. */
+/** The server rejected the request. */
 export class KubeRefused extends Data.TaggedError('KubeRefused')<{
   readonly method: string
   readonly path: string
   readonly status: number
   readonly reason: string
   readonly message: string
-  /** What the server asks for: wait this long. */
+  /** The time to wait that the server requests. */
   readonly retryAfterMs: number | undefined
 }> {}
 
-/** Another writer was faster (409). */
+/** Another client has written the object first (409). */
 export class KubeConflict extends Data.TaggedError('KubeConflict')<{
   readonly path: string
   readonly reason: string

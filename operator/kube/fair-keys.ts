@@ -17,7 +17,7 @@ export class FairKeys {
     return this.#size
   }
 
-  /** False: the key waits already, and keeps its place. */
+  /** False: the key is already in the queue, and keeps its place. */
   add(key: string): boolean {
     const namespace = namespaceOfKey(key)
     const keys = this.#byNamespace.get(namespace)

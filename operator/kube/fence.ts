@@ -1,12 +1,11 @@
-// A client whose writes, and trials of writes, wait while it is not certain that they may be made. Reads are not held
-// up.
+// A client whose writes, and dry runs of writes, wait while it is not certain that they are allowed. Reads do not wait.
 import { Clock, Duration, Effect } from 'effect'
 import type { KubeClient } from './client.ts'
 import { elapsedMs } from './elapsed.ts'
 
 /**
- * Writes wait from then on until it is moved on. By both clocks: the one that only runs forward stands still with a
- * machine that sleeps, and the other one may be set back.
+ * From this time on writes wait until it is set to a later one. By both clocks: the monotonic clock stands still while
+ * the machine sleeps, and the wall clock may be set back.
  */
 export interface Fence {
   untilMs: number
@@ -19,7 +18,7 @@ export const isClosed = Effect.fnUntraced(function* ({ untilMs, untilWallMs }: F
   return (yield* elapsedMs) >= untilMs || (yield* Clock.currentTimeMillis) >= untilWallMs
 })
 
-/** Whoever gives up the right to write interrupts what waits here. */
+/** The code that gives up the right to write interrupts the waiting writes. */
 export function fenced(client: KubeClient['Service'], fence: Fence): KubeClient['Service'] {
   const allowed = Effect.gen(function* () {
     while (yield* isClosed(fence)) yield* Effect.sleep(POLL)

@@ -1,5 +1,5 @@
-// Token buckets by key, such as one for each namespace. The number that is remembered is bounded: the bucket that was
-// asked for longest ago goes, and its key begins with a full one.
+// Token buckets by key, such as one for each namespace. Their number is bounded: the least recently used bucket is
+// removed, and its key starts again with a full one.
 import { TokenBucket, type TokenBucketLimit } from './token-bucket.ts'
 
 const KEYS_MAX = 10_000
@@ -7,7 +7,7 @@ const KEYS_MAX = 10_000
 export class KeyedBuckets {
   readonly #limit: TokenBucketLimit
   readonly #keysMax: number
-  /** Asked for longest ago first. */
+  /** Least recently used first. */
   readonly #buckets = new Map<string, TokenBucket>()
 
   constructor(limit: TokenBucketLimit, keysMax = KEYS_MAX) {

@@ -1,5 +1,5 @@
-// The ServiceAccount that the operator runs as, by what the API server says of its credentials. What the operator makes
-// for itself alone (Lease, fetched key sets) is owned by it, and so is removed with it however Gw is uninstalled.
+// The ServiceAccount that the operator runs as, as the API server reports it. It owns the objects that the operator
+// creates for itself (Lease, fetched key sets), so that they are deleted with it however Gw is uninstalled.
 import { Effect, Schedule } from 'effect'
 import { recordOf } from '#api/json.ts'
 import type { OwnerReference } from '#api/kube/object-meta.ts'
@@ -9,7 +9,7 @@ import { SELF_SUBJECT_REVIEWS } from './resources.ts'
 
 const TRIES = 5
 
-/** Empty where it is no ServiceAccount of this namespace: an owner elsewhere counts as one that is gone. */
+/** Empty if it is not a ServiceAccount of this namespace: an owner in another namespace counts as deleted. */
 export const ownAccount: (namespace: string) => Effect.Effect<readonly OwnerReference[], never, KubeClient> = Effect.fn(
   'operator.ownAccount',
 )(

@@ -1,4 +1,4 @@
-// Whose an object is. What belongs to a user or to another Gateway is never written, whatever its name.
+// Which Gateway owns an object. Objects of users or of other Gateways are never written, whatever their name.
 import { GATEWAY_NAME_LABEL, safeName } from '#api/delivery/names.ts'
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import type { KubeObject } from '../translate/kube.ts'
@@ -17,7 +17,7 @@ export function isOwnedBy({ metadata }: KubeObject, gateway: Gateway): boolean {
   )
 }
 
-/** For the status of the Gateway: which object is in the way, and what to do. */
+/** For the status of the Gateway: which object has the same name, and what to do. */
 export function notOwned({ kind, name }: { readonly kind: string; readonly name: string }): string {
   return `${kind} ${name} does not belong to this Gateway and is not changed; rename or delete it, or rename the Gateway`
 }

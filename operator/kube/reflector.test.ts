@@ -102,7 +102,7 @@ it('keeps the objects of a kind that is not found for a moment', () =>
     }),
   ))
 
-it('forgets them when the kind stays away, and waits for it', () =>
+it('forgets them when the kind stays missing, and waits for it', () =>
   reflected({ lists: 0 }, ({ state, count }) =>
     Effect.gen(function* () {
       state.watch = GONE
@@ -131,7 +131,7 @@ it('looks for a served version again when the one it watches is gone', () =>
     }),
   ))
 
-it('takes a kind that was never served for one without objects at once', () =>
+it('treats a kind that was never served as one without objects at once', () =>
   reflected({ lists: 0, list: GONE }, ({ count, synced }) =>
     Effect.sync(() => {
       expect(count()).toBe(0)
@@ -162,7 +162,7 @@ it('reports for how long the cluster is not followed, until a watch is open agai
     }),
   ))
 
-it('does not list without end on a server that forgets at once what it has listed', () =>
+it('limits lists on a server whose resource versions expire at once', () =>
   reflected({ lists: 0 }, ({ state }) =>
     Effect.gen(function* () {
       state.watch = new KubeExpired({ path: 'gwpolicies' })

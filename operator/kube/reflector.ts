@@ -15,7 +15,7 @@ export interface ReflectorOptions {
   readonly into: string
   readonly select: ListOptions
   readonly cache: ObjectCache
-  /** Of which namespaces objects are kept. */
+  /** The namespaces whose objects are kept. */
   readonly isSelected: (namespace: string) => boolean
   /** After every list, and when the kind turned out not to be served. */
   readonly onSynced: () => void
@@ -33,7 +33,7 @@ const ABSENT_MS = 2000
 /** After these it is certain that the kind is gone. */
 const MISSES_MIN = 3
 
-/** How far a reflector has come. */
+/** The progress of a reflector. */
 interface Progress {
   /** To watch from; undefined: to be listed. */
   version: string | undefined
@@ -41,7 +41,7 @@ interface Progress {
   failures: number
   /** Lists that did not find the kind. */
   misses: number
-  /** Watches whose version was not known, though it was that of a list. */
+  /** Watches whose version had expired although it was that of a list. */
   expirations: number
   /** Since when the cluster is not followed. */
   lostAtMs: number | undefined
@@ -69,7 +69,7 @@ const recover = Effect.fnUntraced(function* (options: ReflectorOptions, at: Prog
   if (error._tag === 'KubeExpired') {
     at.version = undefined
     at.expirations += 1
-    // A server that forgets at once what it has just listed is not asked for everything as fast as it answers.
+    // Limits the rate of lists on a server whose versions expire at once.
     if (at.expirations > 1) yield* Effect.sleep(Duration.millis(yield* waitMs(at.expirations - 1, error)))
     return
   }
@@ -88,8 +88,8 @@ const recover = Effect.fnUntraced(function* (options: ReflectorOptions, at: Prog
 })
 
 /**
- * A version that is watched may go while another one is served, and an API server may forget a kind for a moment, as
- * one of several that starts. Policies must not be lost by that: objects that are known stay until it is certain.
+ * A watched version may disappear while another one is served, and one of several API servers may not have a kind for
+ * a moment while it starts. Policies must not get lost by that: known objects stay until it is certain.
  */
 const absent = Effect.fnUntraced(function* ({ cache, into, select, onSynced }: ReflectorOptions, at: Progress) {
   const wasWatched = at.version !== undefined
@@ -108,7 +108,7 @@ function hasObjects(cache: ObjectCache, into: string, namespace: string | undefi
   return [...cache.all(into)].some(({ metadata }) => metadata.namespace === namespace)
 }
 
-/** Doubling, scattered by half; what the server asks for goes first. */
+/** Doubling, with a jitter of half; a time that the server requests takes precedence. */
 export const waitMs = Effect.fnUntraced(function* (failures: number, error: KubeError, firstMs = WAIT_FIRST_MS) {
   if (error._tag === 'KubeRefused' && error.retryAfterMs !== undefined) return Math.min(error.retryAfterMs, WAIT_MAX_MS)
   const ms = Math.min(firstMs * 2 ** Math.min(failures - 1, 16), WAIT_MAX_MS)
@@ -150,7 +150,7 @@ const watch = Effect.fnUntraced(function* (options: ReflectorOptions, from: stri
     if (event.type === 'ERROR') version = undefined
     else if (version !== undefined && seen !== undefined) version = seen
   }
-  // What was seen before the connection broke is not asked for again.
+  // Changes received before the connection broke are not requested again.
   const ended = yield* Effect.result(client.watch(resource, { ...select, from, seconds, onOpen }, onEvent))
   if (version === undefined) return yield* new KubeExpired({ path: collectionPath(resource, '') })
   if (ended._tag === 'Success' || (version !== from && ended.failure._tag === 'KubeUnreachable')) return version

@@ -18,7 +18,7 @@ function resource(group: string, version: string, plural: string, kind: string, 
   return { group, version, plural, kind, isNamespaced }
 }
 
-/** What translation reads. */
+/** The kinds that translation reads. */
 export const TRANSLATED = {
   GatewayClass: resource(GATEWAY, 'v1', 'gatewayclasses', 'GatewayClass', false),
   Gateway: resource(GATEWAY, 'v1', 'gateways', 'Gateway'),
@@ -42,7 +42,7 @@ export const TRANSLATED = {
   GwModel: resource(GW, 'v1alpha1', 'gwmodels', 'GwModel'),
 } as const satisfies Record<string, Resource>
 
-/** What the deployer reads and makes besides. */
+/** The other kinds that the deployer reads and writes. */
 export const DEPLOYED = {
   GwParameters: resource(GW, 'v1alpha1', 'gwparameters', 'GwParameters'),
   Deployment: resource('apps', 'v1', 'deployments', 'Deployment'),
@@ -55,7 +55,7 @@ export const DEPLOYED = {
 } as const satisfies Record<string, Resource>
 
 export const LEASES = resource('coordination.k8s.io', 'v1', 'leases', 'Lease')
-/** Who asks; nothing is stored. */
+/** The account of the request; nothing is stored. */
 export const SELF_SUBJECT_REVIEWS = resource(
   'authentication.k8s.io',
   'v1',
@@ -72,7 +72,7 @@ const BY_KIND: ReadonlyMap<string, Resource> = new Map(
   ]),
 )
 
-/** undefined: none of ours. */
+/** undefined: not a kind of the operator. */
 export function resourceOf({ apiVersion, kind }: { apiVersion: string; kind: string }): Resource | undefined {
   const slash = apiVersion.indexOf('/')
   return BY_KIND.get(`${slash === -1 ? '' : apiVersion.slice(0, slash)}/${kind}`)

@@ -1,9 +1,9 @@
-// An object as translation sees it: the same one for as long as nothing but its status changes, because translation
-// remembers by identity what an object came to, and every status that we write comes back as a change.
+// An object as translation sees it: the same object while only its status changes. Translation keeps results by object
+// identity, and every status write of the operator comes back as a change.
 import type { KubeObject } from '../translate/kube.ts'
 import { statusOf } from './status-of.ts'
 
-/** Translation computes nothing from the status of these kinds; it only looks for entries of ours. */
+/** Translation computes nothing from the status of these kinds; it only looks for our entries. */
 export const LIVE_STATUS: ReadonlySet<string> = new Set([
   'GatewayClass',
   'Gateway',
@@ -45,12 +45,12 @@ class StableView {
 /** With more of them at once the list is rebuilt. */
 const PENDING_MAX = 64
 
-/** The views of all objects of a kind, as a list that is carried on with those that change. */
+/** The views of all objects of a kind, as a list that is updated with changed objects. */
 export class StableViews {
   readonly #views = new Map<string, StableView>()
   /** undefined: must be rebuilt. */
   #list: readonly KubeObject[] | undefined = []
-  /** What is to be done to the list. */
+  /** Changes not yet applied to the list. */
   #pending: { readonly before: KubeObject | undefined; readonly after: KubeObject | undefined }[] = []
 
   /** The same list while no view changes. */

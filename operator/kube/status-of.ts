@@ -1,4 +1,4 @@
-// The status of an object of any kind, as it came.
+// The status of an object of any kind, not validated.
 import type { KubeObject } from '../translate/kube.ts'
 
 export function statusOf(object: KubeObject | undefined): unknown {

@@ -14,13 +14,13 @@ describe('TokenBucket', () => {
     expect([1, 2, 3].map(() => bucket.take(60_000))).toEqual([0, 0, 100])
   })
 
-  it('takes a clock that goes back for one that stands', () => {
+  it('treats a clock that goes back as one that stands still', () => {
     const bucket = new TokenBucket({ perSecond: 10, burst: 1 })
     expect(bucket.take(5000)).toBe(0)
     expect(bucket.take(1000)).toBe(100)
   })
 
-  it('owes nothing for turns that had not come', () => {
+  it('reserves no turn when tryTake returns false', () => {
     const bucket = new TokenBucket({ perSecond: 1, burst: 2 })
     expect([0, 0, 0, 0, 999, 1000, 1000].map((now) => bucket.tryTake(now))).toEqual([
       true,

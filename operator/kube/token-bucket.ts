@@ -16,14 +16,14 @@ export class TokenBucket {
     this.#tokens = limit.burst
   }
 
-  /** Takes a turn; the milliseconds until it has come. */
+  /** Reserves a turn; returns the milliseconds until it. */
   take(nowMs: number): number {
     this.#fill(nowMs)
     this.#tokens -= 1
     return this.#tokens >= 0 ? 0 : (-this.#tokens * 1000) / this.#limit.perSecond
   }
 
-  /** Takes a turn only if it has come. */
+  /** Takes a turn only if one is available now. */
   tryTake(nowMs: number): boolean {
     this.#fill(nowMs)
     if (this.#tokens < 1) return false

@@ -11,7 +11,7 @@ export interface KubeRequest {
   readonly body?: unknown
   readonly contentType?: string
   readonly accept?: string
-  /** What is written, for those who count: `HTTPRoute/status`. */
+  /** The kind of object in the write metric: `HTTPRoute/status`. */
   readonly target?: string
 }
 
@@ -38,7 +38,7 @@ export interface Transport {
 export interface StreamOptions {
   readonly signal: AbortSignal
   readonly idleMs: number
-  /** Once the server has answered that lines follow. */
+  /** Called when the response headers have arrived, and lines follow. */
   readonly onOpen?: () => void
 }
 
@@ -87,7 +87,7 @@ export function createTransport(config: KubeConfig, onWrite: (write: KubeWrite) 
   }
 }
 
-/** The API server may be below a path, as behind the proxy of a management platform. */
+/** The API server may have a path prefix, for example behind the proxy of a management platform. */
 function serverOf(config: KubeConfig): { readonly origin: string; readonly basePath: string } {
   const { origin, pathname } = new URL(config.getCurrentCluster()?.server ?? '')
   return { origin, basePath: pathname.replace(/\/$/, '') }

@@ -24,10 +24,10 @@ const METADATA = [
 /** Annotations that repeat the whole object. */
 const DROPPED_ANNOTATIONS: ReadonlySet<string> = new Set(['kubectl.kubernetes.io/last-applied-configuration'])
 
-/** Of these kinds no annotation says anything to us, and clusters have many of them. */
+/** The operator reads no annotations of these kinds, and clusters have many of them. */
 const WITHOUT_ANNOTATIONS: ReadonlySet<string> = new Set(['ConfigMap', 'EndpointSlice', 'Namespace', 'Pod', 'Secret'])
 
-/** Secrets of these types cannot be referred to from any of our kinds: they are not even asked for. */
+/** No kind of the operator can refer to Secrets of these types: they are not even requested. */
 export const UNUSED_SECRETS = [
   'helm.sh/release.v1',
   'kubernetes.io/service-account-token',
@@ -37,8 +37,8 @@ export const UNUSED_SECRETS = [
 const UNUSED_SECRET_TYPES: ReadonlySet<unknown> = new Set(UNUSED_SECRETS)
 
 /**
- * Entries of ConfigMaps that are read under a name: authorities, and fetched key sets. Any other entry may be the hash
- * of an API key with its metadata, and a ConfigMap of a selector is read whole.
+ * Entries of ConfigMaps that are read by name: CA certificates, and fetched key sets. Any other entry may be the hash
+ * of an API key with its metadata, because all entries of a ConfigMap of a selector are read.
  */
 const NAMED_ENTRIES: ReadonlySet<string> = new Set(['ca.crt', 'jwks-store'])
 const UNNAMED_ENTRY_CHARS_MAX = 16 * 1024
@@ -53,7 +53,7 @@ export function trim(object: KubeObject): KubeObject | undefined {
 
 function metadataOf({ kind, metadata }: KubeObject): KubeObject['metadata'] {
   const all: Json = { ...metadata }
-  // A part of the fields, the name among them.
+  // Some of the fields, including the name.
   const kept = Object.fromEntries(
     METADATA.flatMap((name) => (all[name] === undefined ? [] : [[name, all[name]]])),
   ) as unknown as KubeObject['metadata']
@@ -72,7 +72,7 @@ function partOf({ kind, metadata: { labels } }: KubeObject, object: Json): Json 
     case 'Namespace':
       return base
     case 'Node':
-      // Kubelets write to their Nodes all the time; only where they are is of interest.
+      // Kubelets write to their Nodes all the time; only the place of a Node is read.
       return { apiVersion, kind, metadata: placed(metadata) }
     case 'Service':
       return { ...base, spec: pick(object['spec'], SERVICE_SPEC), status: pick(object['status'], ['loadBalancer']) }
@@ -130,7 +130,7 @@ function podStatusOf(status: unknown): Json {
   return { ...pick(status, POD_STATUS), ...(troubles.length > 0 && { troubles }) }
 }
 
-/** Of the conditions only that pods cannot be made or do not become ready in time: the others change all the time. */
+/** Only the conditions that pods cannot be created or are not ready in time: the others change all the time. */
 function workloadStatusOf(status: unknown): Json {
   const conditions = isRecord(status) && Array.isArray(status['conditions']) ? status['conditions'] : []
   const failures = conditions
@@ -140,7 +140,7 @@ function workloadStatusOf(status: unknown): Json {
   return { ...pick(status, WORKLOAD_STATUS), ...(failures.length > 0 && { conditions: failures }) }
 }
 
-/** What the operator writes itself is known to the publisher. */
+/** The publisher keeps what the operator writes itself. */
 function dataOf(kind: string, delivered: string | undefined, object: Json): Json {
   if (delivered === 'acknowledgements') return pick(object, ['data'])
   if (kind === 'Secret') return pick(object, delivered === undefined ? ['type', 'data'] : ['type'])

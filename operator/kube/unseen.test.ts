@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { isLater, type MissingObject, missingTwice } from './unseen.ts'
 
 describe('missingTwice', () => {
-  it('names a Gateway once its object is missing at two looks in a row', () => {
+  it('names a Gateway when its object is missing at two checks in a row', () => {
     const forgotten: string[] = []
     const one = (key: string, id: string): MissingObject => ({ key, id, forget: () => void forgotten.push(id) })
     const looks = [

@@ -7,11 +7,11 @@ export interface MissingObject {
   readonly key: string
   /** `kind/name`. */
   readonly id: string
-  /** Called before the Gateway is named: it is no longer believed to be there. */
+  /** Called before the Gateway is named: the object counts as missing. */
   readonly forget: () => void
 }
 
-/** Asked now and then. Names Gateways that miss an object for the second time: the cache may be a moment behind. */
+/** Called periodically. Returns Gateways that miss an object for the second time: the cache may be a moment behind. */
 export function missingTwice(look: () => Iterable<MissingObject>): () => string[] {
   let before: ReadonlySet<string> = new Set()
   return () => {

@@ -1,4 +1,4 @@
-// Work by key: many changes of one key are one run, one key runs once at a time, failures come back later with growing
+// Work by key: many changes of one key are one run, one key runs once at a time, and failures are retried with growing
 // waits. Namespaces take turns (fair-keys.ts). A defect is logged and counted, and the queue continues.
 import { Cause, Duration, Effect, Queue } from 'effect'
 import type { KubeClient } from './client.ts'
@@ -39,7 +39,7 @@ export interface WorkRun {
 }
 
 export interface WorkQueue {
-  /** Callable from anywhere; the run begins when its turn comes. */
+  /** Can be called from anywhere; the run begins when its turn comes. */
   add(key: string): void
   /** Nothing waits and nothing runs. */
   isIdle(): boolean

@@ -1,4 +1,4 @@
-// Objects of a delivery as the API server takes and gives them. Pure.
+// Objects of a delivery in the form of the API server. Pure.
 import type { Files } from '#api/delivery/document.ts'
 import type { DeliveredObject } from '#api/delivery/encode.ts'
 import { deliveryLabels, type DeliveryPart } from '#api/delivery/names.ts'
@@ -28,7 +28,7 @@ function configMapContent(files: readonly Entry[]): object {
   }
 }
 
-/** Made once by the operator; its data belongs to the proxies. */
+/** Created once by the operator; its data belongs to the proxies. */
 export function acknowledgementObject(gateway: Gateway, name: string): KubeObject {
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: metadataOf(gateway, name, 'acknowledgements') }
 }

@@ -1,5 +1,5 @@
-// The ConfigMaps and Secrets of one Gateway's delivery as the API server has them, as far as is known: looks at them,
-// writes and removes them, never one that belongs to somebody else.
+// The known ConfigMaps and Secrets of one Gateway's delivery in the API server: reads, writes and deletes them, but
+// never one that belongs to another owner.
 import { Data, Effect } from 'effect'
 import type { Files } from '#api/delivery/document.ts'
 import type { DeliveredObject } from '#api/delivery/encode.ts'
@@ -23,15 +23,15 @@ interface Known {
 
 const NONE: Files = new Map()
 
-/** At once: a first delivery has some sixteen objects to look for. */
+/** Concurrent reads: a first delivery reads about sixteen objects. */
 const LOOKS = 8
 
 export class DeliveryObjects implements HeldFiles {
   readonly #manager: string
-  /** By `kind/name`; undefined: not there. What is not named is not known. */
+  /** By `kind/name`; undefined: does not exist. A missing entry means unknown. */
   readonly #known = new Map<string, Known | undefined>()
   readonly #underWay = new WritesUnderWay()
-  /** One of them was changed or deleted before its answer was there: it has to be looked at again. */
+  /** One of them was changed or deleted before the response to its write arrived: it must be read again. */
   isTouched = false
 
   constructor(manager: string) {
@@ -46,7 +46,7 @@ export class DeliveryObjects implements HeldFiles {
     return new Map([...this.#known].flatMap(([id, one]) => (one === undefined ? [] : [[id, one.files] as const])))
   }
 
-  /** Somebody else changed or deleted it: it is looked at again. False: that was our own write. */
+  /** Another client changed or deleted it: it is read again. False: it was our own write. */
   touched(object: ObjectName, version: string | undefined): boolean {
     const known = this.#known.get(idOf(object))
     this.#underWay.reported(idOf(object), version)
@@ -55,17 +55,17 @@ export class DeliveryObjects implements HeldFiles {
     return true
   }
 
-  /** `kind/name` of those that are there. */
+  /** `kind/name` of existing objects. */
   present(): string[] {
     return [...this.#known].flatMap(([id, one]) => (one === undefined ? [] : [id]))
   }
 
-  /** It is looked at again. */
+  /** It is read again. */
   forget(id: string): void {
     this.#known.delete(id)
   }
 
-  /** Looks at those that are not known. */
+  /** Reads the unknown objects. */
   readonly look = Effect.fnUntraced(
     function* (this: DeliveryObjects, gateway: Gateway, objects: readonly ObjectName[]) {
       const unknown = objects.filter((object) => !this.#known.has(idOf(object)))
@@ -84,7 +84,7 @@ export class DeliveryObjects implements HeldFiles {
       yield* this.look(gateway, [object])
       const id = idOf(object)
       const version = this.#known.get(id)?.version
-      // Unknown until the answer is there: an answer that is lost may mean either.
+      // Unknown until the response arrives: after a lost response the write may or may not have happened.
       this.#known.delete(id)
       const write = put(toKubeObject(object, gateway), { version, manager: this.#manager })
       const { written, isTouched } = yield* this.#underWay.follow(id, write)
@@ -93,7 +93,7 @@ export class DeliveryObjects implements HeldFiles {
     }.bind(this),
   )
 
-  /** Those that are there and not used; how many they were. */
+  /** Deletes existing objects that are not used; returns their number. */
   readonly removeAllBut = Effect.fnUntraced(
     function* (this: DeliveryObjects, gateway: Gateway, used: readonly ObjectName[]) {
       const client = yield* KubeClient
@@ -138,7 +138,7 @@ export function objectNames(gateway: string): ObjectName[] {
 }
 
 interface PutOptions {
-  /** As known; undefined: there is none. */
+  /** The known object; undefined: it does not exist. */
   readonly version: string | undefined
   readonly manager: string
 }
@@ -156,7 +156,7 @@ const put = Effect.fnUntraced(function* (object: KubeObject, { version, manager 
   return yield* client.replace(known, TRANSLATED.ConfigMap, manager)
 })
 
-/** undefined: there is none. Fails when it belongs to somebody else. */
+/** undefined: it does not exist. Fails if it belongs to another owner. */
 const ownedObject = Effect.fnUntraced(function* (gateway: Gateway, { kind, name }: ObjectName) {
   const client = yield* KubeClient
   const resource = kind === 'Secret' ? TRANSLATED.Secret : TRANSLATED.ConfigMap

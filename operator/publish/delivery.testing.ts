@@ -1,4 +1,4 @@
-// Deliveries as the operator writes them, for tests of those who read them: object by object, over what is there.
+// Deliveries as the operator writes them, for tests of readers: object by object, over existing objects.
 import { ChunkEncoder } from '#api/delivery/encode-chunks.ts'
 import type { DeliveredObject } from '#api/delivery/encode.ts'
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
@@ -12,9 +12,9 @@ export class TestDelivery {
   readonly #held = new MemoryObjects()
   #generation = 0
 
-  /** What has to be written, in order. */
+  /** The objects to write, in order. */
   writes(config: RenderedConfig, secrets: RenderedSecrets): readonly DeliveredObject[] {
-    // As much of one as a delivery looks at.
+    // The fields of an object that a delivery reads.
     const gateway = { metadata: { name: 'web', uid: 'u', generation: 1 } } as unknown as Gateway
     const encoded = this.#encoder.encode({ config, secrets, salt: 's' })
     const plan = planDelivery({ held: this.#held, generation: this.#generation, gateway, encoded })

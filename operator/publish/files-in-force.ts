@@ -29,7 +29,7 @@ export function filesInForce(objects: HeldFiles, names: DeliveryNames): FilesInF
   const { index } = read
   const endpointHead = head(names.endpoints)
   let [config, endpoints]: (ReadonlySet<string> | undefined)[] = []
-  // Seldom asked for: they are many.
+  // Computed only when needed: there are many.
   return {
     index,
     get config() {

@@ -1,4 +1,4 @@
-// What the objects of a delivery hold, however it is known. Pure.
+// The files in the objects of a delivery, from any source. Pure.
 import type { Files } from '#api/delivery/document.ts'
 import type { DeliveredObject } from '#api/delivery/encode.ts'
 
@@ -8,13 +8,13 @@ export interface ObjectName {
 }
 
 export interface HeldFiles {
-  /** Empty when there is no such object, or when it is not known. */
+  /** Empty if the object does not exist or is unknown. */
   files(object: ObjectName): Files
-  /** Those that are there, by `kind/name`. */
+  /** Existing objects, by `kind/name`. */
   all(): ReadonlyMap<string, Files>
 }
 
-/** Whether the object holds these files with this content. File names are hashes, but for the indexes. */
+/** Whether the object holds these files with this content. File names are hashes, except for the indexes. */
 export function holds(held: HeldFiles, object: DeliveredObject): boolean {
   const files = held.files(object)
   return [...object.files].every(([name, bytes]) => isEqual(files.get(name), bytes))

@@ -1,5 +1,5 @@
-// Indexes beside the bytes that they were read from, or written to: with thousands of routes they are long, and asked
-// for at every change. Pure.
+// Keeps parsed indexes for their bytes: with thousands of routes they are long, and they are needed at every change.
+// Pure.
 import {
   type ChunkEndpoints,
   type ChunkIndex,

@@ -1,4 +1,4 @@
-// The objects of a delivery in memory, for tests and benchmarks: takes what a plan writes, says what is there.
+// The objects of a delivery in memory, for tests and benchmarks: applies the writes of a plan, and returns the objects.
 import type { Files } from '#api/delivery/document.ts'
 import type { DeliveredObject } from '#api/delivery/encode.ts'
 import { idOf } from './delivery-objects.ts'

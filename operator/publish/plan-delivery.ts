@@ -1,5 +1,4 @@
-// Which objects have to be written, in which order, to bring a delivery of chunks from what is there to what is wanted.
-// Pure.
+// Plans which objects to write, in which order, to bring a delivery of chunks to the wanted state. Pure.
 import { type Chunk, type ChunkEncoding, hasChunk } from '#api/delivery/chunks.ts'
 import type { ChunkedDelivery } from '#api/delivery/encode-chunks.ts'
 import { type Files, hashOf } from '#api/delivery/document.ts'
@@ -42,11 +41,11 @@ export interface DeliveryInput {
 export interface DeliveryPlan {
   /** Up to the index of the configuration, in order. */
   readonly before: readonly DeliveredObject[]
-  /** What only makes the next change smaller. */
+  /** Writes that only make the next change smaller. */
   readonly after: readonly DeliveredObject[]
-  /** Of the index that is in force afterwards. */
+  /** The number of the index that is in force afterwards. */
   readonly generation: number
-  /** Something stays that is needed no more when every proxy has the new index. */
+  /** Some files are no longer needed when every proxy has the new index. */
   readonly leavesFiles: boolean
 }
 
@@ -56,7 +55,7 @@ export function planDelivery(input: DeliveryInput): PlanOutcome {
   return new DeliveryPlanner().plan(input)
 }
 
-/** Of one Gateway: looks only at what has changed since the last plan. Gives what a fresh one gives. */
+/** For one Gateway: checks only what has changed since the last plan. Returns the same plan as a fresh planner. */
 export class DeliveryPlanner {
   readonly #parts: PartPlanners = {
     config: new PartPlanner(),
@@ -92,7 +91,7 @@ export class DeliveryPlanner {
   }
 }
 
-/** What is remembered from one plan to the next. */
+/** State that is kept from one plan to the next. */
 interface PartPlanners {
   readonly config: PartPlanner
   readonly endpoints: PartPlanner
@@ -113,7 +112,7 @@ function stateOf(input: DeliveryInput, names: DeliveryNames): PlanState {
   const inForce = filesInForce(input.held, names)
   const { index } = inForce
   const { services } = input.encoded.lists
-  // The answer to the last write may have been lost.
+  // The response to the last write may have been lost.
   const generation = Math.max(input.generation, index?.generation ?? 0)
   const isAsBefore = index?.format === 2 && areOf(index.lists.services ?? [], services)
   return {
@@ -197,7 +196,7 @@ interface RefsOfList {
   readonly present: readonly Files[]
 }
 
-/** Whether references name these chunks, and each of them is where its reference says: looked at once. */
+/** Whether the references name these chunks, and each chunk is in its object: checked once. */
 class PresentRefs {
   readonly #known = new Map<ListName, RefsOfList>()
 
@@ -222,7 +221,7 @@ class PresentRefs {
 
 /** The references name these chunks. */
 function areOf(refs: readonly ChunkRef[], chunks: readonly Chunk[]): boolean {
-  // Mostly one of them is another.
+  // Usually only one of them differs.
   return refs.length === chunks.length && refs.every((ref, at) => ref.startsWith(chunks[at]?.id ?? ' '))
 }
 

@@ -1,5 +1,5 @@
-// Where the chunks of one part of a delivery go: what changed lies beside the index, in the one object that every proxy
-// watches, so that a change is one small write; what has gathered there moves on to the other objects later. Pure.
+// Chooses the object of each chunk of one part of a delivery: changed chunks are beside the index, in the one object
+// that every proxy watches, so that a change is one small write; later they move to the other objects. Pure.
 import { type Chunk, type ChunkEncoding, chunkFile, findChunk, hasChunk, packChunk } from '#api/delivery/chunks.ts'
 import type { Files } from '#api/delivery/document.ts'
 import { OBJECT_BYTES_MAX, sizeOf } from '#api/delivery/encode.ts'
@@ -13,15 +13,15 @@ export interface WantedList {
 }
 
 export interface PartInput {
-  /** What the objects of the part hold, the one of the index first; empty where there is none. */
+  /** The files in the objects of the part, the object of the index first; empty if it does not exist. */
   readonly present: readonly Files[]
   readonly wanted: readonly WantedList[]
   readonly encoding: ChunkEncoding
   /** Files that the delivery in force needs until the index is written. */
   readonly inForce: () => ReadonlySet<string>
-  /** Those of them that have to stay beside the index. */
+  /** Those of them that must stay beside the index. */
   readonly besideIndex: Files
-  /** The files of the index, when it is known where each chunk lies. */
+  /** The files of the index, when the object of each chunk is known. */
   readonly index: (refsOf: (list: ListName) => readonly ChunkRef[]) => Files
 }
 
@@ -31,7 +31,7 @@ export interface ShardFiles {
 }
 
 export interface PartPlan {
-  /** Before the index, because its object cannot take it all. */
+  /** Before the index, because its object cannot hold them all. */
   readonly first: readonly ShardFiles[]
   readonly head: Files
   /** After the index, when no proxy waits: makes the next change small again. */
@@ -40,14 +40,14 @@ export interface PartPlan {
 
 /** Chunks beside the index: each change carries them again. */
 const RECENT_BYTES = 16 * 1024
-/** With the index; more goes to the other objects first. */
+/** With the index; further chunks go to the other objects first. */
 const HEAD_BYTES_MAX = 512 * 1024
-/** Objects are filled evenly up to here, so that rewriting one stays cheap, and then up to what one may hold. */
+/** Objects are filled evenly up to this size, so that rewriting one stays cheap, and then up to the maximum. */
 const SHARD_BYTES = 192 * 1024
 
-/** A list, and where its chunks lie. */
+/** A list, and the object of each chunk. */
 interface PlacedList extends WantedList {
-  /** The objects that were looked at, without that of the index. */
+  /** The objects that were checked, without that of the index. */
   readonly shards: readonly Files[]
   readonly refs: readonly ChunkRef[]
   /** In none of these objects. */
@@ -56,11 +56,11 @@ interface PlacedList extends WantedList {
 
 interface ChunkPlace {
   readonly shard: number
-  /** What the object held then; with another content it has to be looked at again. */
+  /** The content of the object at that time; with another content it must be checked again. */
   readonly files: Files
 }
 
-/** Of one part of one Gateway. Looks only at lists and objects that have changed; gives what a fresh one gives. */
+/** For one part of one Gateway. Checks only changed lists and objects; returns the same as a fresh planner. */
 export class PartPlanner {
   readonly #places = new WeakMap<Chunk, ChunkPlace>()
   readonly #lists = new Map<ListName, PlacedList>()
@@ -128,7 +128,7 @@ function joined(...parts: readonly Files[]): Files {
   return new Map(parts.flatMap((files) => [...files]))
 }
 
-/** Those for which there is no other place. */
+/** Chunks for which there is no other place. */
 function filesOf(
   { list, recent }: PlacedList,
   files: Files | undefined,
@@ -140,7 +140,7 @@ function filesOf(
   })
 }
 
-/** The objects to be written when these files move to those besides the index; undefined: there is no room. */
+/** The objects to write when these files move to the objects other than that of the index; undefined: no room. */
 function distributed(input: PartInput, files: Files): ShardFiles[] | undefined {
   return spread(files, rooms(input, input.inForce())) ?? spread(files, rooms(input, new Set()))
 }
@@ -163,7 +163,7 @@ function spread(files: Files, all: readonly Room[]): ShardFiles[] | undefined {
   return all.filter(({ isChanged }) => isChanged)
 }
 
-/** What each object still needs, the emptiest first. */
+/** The size of the needed files of each object, the emptiest first. */
 function rooms({ present, wanted }: PartInput, inForce: ReadonlySet<string>): Room[] {
   const needed = new Set(inForce)
   for (const { list, chunks } of wanted) {

@@ -1,10 +1,10 @@
-// What is known of the delivery to one Gateway, whatever format it has.
+// The known state of the delivery to one Gateway, in any format.
 import { Effect } from 'effect'
 import type { DeliveredObject } from '#api/delivery/encode.ts'
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import type { DeliveryObjects } from './delivery-objects.ts'
 
-/** Longer than the kubelet takes to bring a change into a pod: then no proxy reads files of the delivery before. */
+/** Longer than the kubelet takes to update files in a pod: then no proxy reads files of the previous delivery. */
 export const SETTLE_MS = 120_000
 
 export interface PublishContext {
@@ -12,12 +12,12 @@ export interface PublishContext {
   readonly salt: string
   /** Of the last delivery. */
   generation: number
-  /** When files of the delivery before may go; undefined: there are none. */
+  /** When files of the previous delivery may be deleted; undefined: there are none. */
   settleAt: number | undefined
   now: number
 }
 
-/** Rewrites what still holds files of the delivery before, and removes objects that are no longer used. */
+/** Rewrites objects that still hold files of the previous delivery, and deletes unused objects. */
 export const settle = Effect.fnUntraced(function* (
   context: PublishContext,
   gateway: Gateway,

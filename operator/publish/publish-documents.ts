@@ -1,5 +1,5 @@
 // Writes a delivery of whole documents: the format of proxies that read no chunks. Objects keep the files of the
-// delivery before, so that every mixture which a proxy can see is the old or the new configuration.
+// previous delivery, so that every mixture of objects gives a proxy either the old or the new configuration.
 import { Effect } from 'effect'
 import type { Files } from '#api/delivery/document.ts'
 import { DeliveryEncoder, keepingPrevious } from '#api/delivery/encode.ts'
@@ -11,7 +11,7 @@ import { type PublishContext, settle, SETTLE_MS } from './publish-context.ts'
 
 export class DocumentPublisher {
   readonly #encoder = new DeliveryEncoder()
-  /** As last encoded: what proxies may still read while the next one is written. */
+  /** The last encoded delivery: proxies may still read it while the next one is written. */
   #last: { readonly services: string; readonly objects: ReadonlyMap<string, Files> } | undefined = undefined
 
   readonly publish = Effect.fnUntraced(
@@ -37,7 +37,7 @@ export class DocumentPublisher {
       let written = 0
       for (const object of keepingPrevious(encoded.objects, this.#previousFiles(objects, encoded.index.services))) {
         const wanted = encoded.objects.find((one) => idOf(one) === idOf(object))
-        // An object whose own files are all there stays as it is, whatever else it holds.
+        // An object that has all its files is not written, whatever else it holds.
         if (wanted !== undefined && holds(objects, wanted)) continue
         yield* objects.write(gateway, object)
         written++

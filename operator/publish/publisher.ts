@@ -1,5 +1,5 @@
-// Brings the rendered configuration of a Gateway into its ConfigMaps and Secrets: only what changed, in the order that
-// makes the switch one moment, never over objects of somebody else.
+// Writes the rendered configuration of a Gateway into its ConfigMaps and Secrets: only changes, in an order that
+// switches the configuration all at once, and never into objects of another owner.
 import { randomBytes } from 'node:crypto'
 import { Effect } from 'effect'
 import type { Files } from '#api/delivery/document.ts'
@@ -17,7 +17,7 @@ import { type PublishContext, SETTLE_MS } from './publish-context.ts'
 import { DocumentPublisher } from './publish-documents.ts'
 import type { ObjectName } from './held-files.ts'
 
-/** What is known of the delivery of one Gateway. */
+/** The known state of the delivery of one Gateway. */
 interface Delivery {
   readonly uid: string
   readonly context: PublishContext
@@ -28,13 +28,13 @@ interface Delivery {
 
 export type PublishOutcome =
   | { readonly written: number }
-  /** Nothing was written, and a person has to do something. */
+  /** Nothing was written, and a person must act. */
   | { readonly problem: string }
 
 export interface PublishInput {
   readonly gateway: Gateway
   readonly rendered: RenderedGateway
-  /** What every proxy of the Gateway reads. */
+  /** The format that every proxy of the Gateway reads. */
   readonly format: DeliveryFormat
 }
 
@@ -47,7 +47,7 @@ export interface PublisherOptions {
 export class Publisher {
   readonly #options: PublisherOptions
   readonly #deliveries = new Map<string, Delivery>()
-  /** By Gateway, `kind/name` of the object of somebody else that is in the way. */
+  /** By Gateway, `kind/name` of an object of another owner with the same name. */
   readonly #refused = new Map<string, string>()
   readonly #unseen = missingTwice(() => this.#missing())
 
@@ -55,13 +55,13 @@ export class Publisher {
     this.#options = options
   }
 
-  /** After a change of leadership nothing is known any more. */
+  /** After a change of leadership all state is unknown. */
   forget(key: string): void {
     this.#deliveries.delete(key)
     this.#refused.delete(key)
   }
 
-  /** Gateways that wait for the object of somebody else to go. */
+  /** Gateways that wait until the object of another owner is deleted. */
   refused(): Iterable<string> {
     return this.#refused.keys()
   }
@@ -71,13 +71,13 @@ export class Publisher {
     return this.#deliveries.get(key)?.writer.format
   }
 
-  /** Somebody else changed or deleted this object: it is looked at again. */
+  /** Another client changed or deleted this object: it is read again. */
   touched({ key, kind, name, version }: Touched): boolean {
     if (this.#refused.get(key) === idOf({ kind, name })) return true
     return this.#deliveries.get(key)?.context.objects.touched({ kind, name }, version) ?? false
   }
 
-  /** Gateways whose files of the delivery before may go now. */
+  /** Gateways whose files of the previous delivery may be deleted now. */
   due(now: number): string[] {
     const isDue = ({ context: { settleAt } }: Delivery): boolean => settleAt !== undefined && settleAt <= now
     return [...this.#deliveries].filter(([, delivery]) => isDue(delivery)).map(([key]) => key)
@@ -115,7 +115,7 @@ export class Publisher {
     function* (this: Publisher, key: string, { gateway, rendered, format }: PublishInput) {
       const delivery = yield* this.#deliveryOf(key, gateway)
       const { context } = delivery
-      // Those that somebody touched are looked at again.
+      // Objects that another client has written are read again.
       context.objects.isTouched = false
       yield* context.objects.look(gateway, objectNames(gateway.metadata.name))
       if (!delivery.hasAcknowledgements) {
@@ -128,7 +128,7 @@ export class Publisher {
     }.bind(this),
   )
 
-  /** What an earlier leader left: its files, its number and its salt. */
+  /** The state of a former leader: its files, its number and its salt. */
   readonly #deliveryOf = Effect.fnUntraced(
     function* (this: Publisher, key: string, gateway: Gateway) {
       const uid = gateway.metadata.uid ?? ''

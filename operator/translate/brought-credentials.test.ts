@@ -196,7 +196,7 @@ describe('credentialFinder', () => {
     expect(brings(to, ...objects)).toBe(expected)
   })
 
-  it('knows every field of the schema that names a Secret', () => {
+  it('covers every field of the schema that names a Secret', () => {
     const files = readdirSync(SCHEMA, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.yaml'))
     const found = files.flatMap((file) =>
       [

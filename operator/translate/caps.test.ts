@@ -84,7 +84,7 @@ function configOf(result: Translation) {
 }
 
 describe('route rules of a Gateway', () => {
-  it('at the cap are all served; beyond it the newest routes of the largest namespace are left out', () => {
+  it('are all served at the cap; above it the newest routes of the largest namespace are left out', () => {
     const routes = [...times(5, (at) => routeOf(`noisy-${at}`, 'noisy', at)), routeOf('quiet', 'quiet', 9)]
     expect(configOf(translated(routes, { routeRulesMax: 6 })).routes).toHaveLength(6)
     const full = translated(routes, { routeRulesMax: 4 })
@@ -106,7 +106,7 @@ describe('route rules of a Gateway', () => {
     expect(full.problems[0]?.message).toContain('GW_GATEWAY_ROUTE_RULES_MAX')
   })
 
-  it('count once for each listener, and are not rendered beyond the cap', () => {
+  it('count once for each listener, and are not rendered above the cap', () => {
     const sets = times(4, (at) => ({
       apiVersion: GATEWAY_API,
       kind: 'ListenerSet',
@@ -142,7 +142,7 @@ describe('route rules of a Gateway', () => {
 })
 
 describe('listeners of a Gateway', () => {
-  it('of ListenerSets share the room that its own leave', () => {
+  it('of ListenerSets share the places that its own listeners leave free', () => {
     const set = (name: string, namespace: string, count: number) => ({
       apiVersion: GATEWAY_API,
       kind: 'ListenerSet',
@@ -183,7 +183,7 @@ describe('policies on many targets', () => {
     expect(more.filter((one) => !before.has(JSON.stringify(one)))).toHaveLength(1)
   })
 
-  it('stay one by one where they are few', () => {
+  it('are rendered one by one when there are few', () => {
     const { policies } = configOf(translated([...routes.slice(0, 16), policyOf('csrf', 'shop', 0, { csrf: {} })]))
     expect(policies.map(({ target }) => target.route?.name)).toHaveLength(16)
     expect(policies.every(({ target }) => target.several === undefined)).toBe(true)

@@ -107,7 +107,7 @@ function idIn(text: string): string {
 describe('a field of a policy whose translator throws', () => {
   const objects = [...CLUSTER, policy('one', { traffic: { csrf: {} } }), policy('two', { traffic: { cors: {} } })]
 
-  it('refuses the traffic it covers, and nothing else changes', () => {
+  it('rejects the traffic it covers, and nothing else changes', () => {
     const sound = translated(objects).translation
     vi.spyOn(csrf, 'translate').mockImplementation(() => {
       throw new TypeError('a defect')
@@ -154,7 +154,7 @@ describe('a field of a policy whose translator throws', () => {
     expect(translator.takeDefects()).toEqual([])
   })
 
-  it('has no effect where it refuses nothing by its failure mode', () => {
+  it('has no effect if its failure mode rejects nothing', () => {
     vi.spyOn(accessLog, 'translate').mockImplementation(() => {
       throw new TypeError('a defect')
     })
@@ -165,7 +165,7 @@ describe('a field of a policy whose translator throws', () => {
     expect([translation.perGateway.get('shop/web')?.config.policies, defects.length]).toEqual([[], 1])
   })
 
-  it('keeps what the error quotes of the input out of the log', () => {
+  it('logs no input that the error quotes', () => {
     vi.spyOn(csrf, 'translate').mockImplementation(() => JSON.parse('hunter2') as never)
     const { translation, defects } = translated(objects)
     expect(defects).toHaveLength(1)
@@ -198,7 +198,7 @@ describe('an object whose translation throws', () => {
     }
   })
 
-  it('a backend answers for itself: nothing falls through to another one', () => {
+  it('keeps its requests if it is a backend: none goes to another one', () => {
     broken.add('GwBackend')
     const config = translated(CLUSTER).translation.perGateway.get('shop/web')?.config
     expect(config?.backends.find(({ key }) => key === 'shop/cart')).toMatchObject({
@@ -209,7 +209,7 @@ describe('an object whose translation throws', () => {
 })
 
 describe('a BackendTLSPolicy whose translation throws', () => {
-  it('refuses the traffic instead of sending it in plain text', () => {
+  it('rejects the traffic instead of sending it in plain text', () => {
     const objects = [
       ...CLUSTER,
       {
@@ -235,7 +235,7 @@ describe('a BackendTLSPolicy whose translation throws', () => {
   })
 })
 
-describe('an object that the CRD of this version would have refused', () => {
+describe('an object that the CRD of this version would reject', () => {
   it('causes the defect itself: only its status reports it', () => {
     broken.add('GwBackend')
     const malformed = CLUSTER.map((one) =>

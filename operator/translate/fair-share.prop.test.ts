@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { fairlyAdmitted, fairShares } from './fair-share.ts'
 
 describe('fairShares', () => {
-  it('gives small namespaces all they ask for, and the others equal parts of the rest', () => {
+  it('gives small namespaces their full demand, and the others equal parts of the rest', () => {
     const demands = new Map([
       ['noisy', 1000],
       ['small', 5],
@@ -19,7 +19,7 @@ describe('fairShares', () => {
     )
   })
 
-  it('takes nothing away where there is enough', () => {
+  it('gives every namespace its full demand when there is enough', () => {
     expect(
       fairShares(
         new Map([
@@ -62,13 +62,13 @@ describe('fairShares', () => {
 describe('fairlyAdmitted', () => {
   const claimants = (namespace: string, costs: readonly number[]) => costs.map((cost) => ({ namespace, cost }))
 
-  it('lets the earlier ones of a namespace in, and later ones that still fit', () => {
+  it('admits the earlier claims of a namespace, and later ones that still fit', () => {
     const all = [...claimants('noisy', [4, 4, 4, 1]), ...claimants('small', [2])]
     expect(fairlyAdmitted(all, 11)).toEqual([true, true, false, true, true])
     expect(fairlyAdmitted(all, 15)).toBeUndefined()
   })
 
-  it('gives a later claim nothing that an earlier one of its namespace had', () => {
+  it('never admits a later claim in place of an earlier one of its namespace', () => {
     const costs = array(integer({ min: 1, max: 9 }), { maxLength: 20 })
     assert(
       property(costs, integer({ min: 1, max: 9 }), nat(60), (before, later, total) => {

@@ -36,7 +36,7 @@ describe.each(MODES)('translate with backendRefGrantMode %s', (backendRefGrantMo
   })
 })
 
-it('gives after a change of other objects what a fresh translation gives', () => {
+it('returns the result of a fresh translation after a change of other objects', () => {
   const mode = fc.constantFrom('route', 'none')
   const steps = fc.array(tenants({ hasGrants: true }), { minLength: 2, maxLength: 4 })
   fc.assert(

@@ -19,7 +19,7 @@ describe('grantChecker', () => {
     expect(grantChecker([])({ from, to: { ...to, namespace: 'shop' } })).toBe(true)
   })
 
-  it('refuses another namespace without a grant', () => {
+  it('rejects another namespace without a grant', () => {
     expect(grantChecker([])({ from, to })).toBe(false)
   })
 
@@ -36,7 +36,7 @@ describe('grantChecker', () => {
     expect(grantChecker([grant(namespace, { from: [source], to: [target] })])({ from, to })).toBe(expected)
   })
 
-  it('takes several entries as alternatives', () => {
+  it('treats several entries as alternatives', () => {
     const several = grant('other', {
       from: [{ ...from, namespace: 'b' }, from],
       to: [

@@ -29,7 +29,7 @@ describe('forbiddenHosts', () => {
     expect(forbidden(host, namespace)?.host).toBe(expected)
   })
 
-  it('keeps nothing without bindings', () => {
+  it('reserves nothing without bindings', () => {
     expect(forbiddenHosts([])('www.example.com', 'other')).toBeUndefined()
   })
 })

@@ -39,7 +39,7 @@ function after(list: readonly Item[], step: Step, keepsLength: boolean): readonl
 }
 
 describe('lists', () => {
-  it('are carried on to what the whole list gives', () => {
+  it('equal the result for the whole list after each change', () => {
     fc.assert(
       fc.property(histories, (lists) => {
         const results = new WeakMap<Item, object>()
@@ -65,14 +65,14 @@ describe('lists', () => {
     )
   })
 
-  it('keep parts apart where items move on by one place', () => {
+  it('keep parts separate when items move by one place', () => {
     const [a, b, c] = ['a', 'b', 'c'].map((word) => [{ word }])
     const flat = flatMapped((parts: readonly object[] | undefined) => parts ?? [])
     flat([a, b])
     expect(flat([b, c])).toEqual([{ word: 'b' }, { word: 'c' }])
   })
 
-  it('maps an item in the place of another one with what that came to, and changes nothing where it is the same', () => {
+  it('maps an item with the result of the one it replaces, and changes nothing if both results are equal', () => {
     const map = mapped((one: { readonly word: string }, before: { readonly word: string } | undefined) =>
       before?.word === one.word ? before : { word: one.word },
     )
@@ -99,7 +99,7 @@ describe('changesBetween', () => {
     )
   })
 
-  it('names a few items, and gives up where more differ', () => {
+  it('names a few items, and stops when more differ', () => {
     const list = Array.from({ length: 100 }, (_, index) => ({ index }))
     const other = { index: -1 }
     expect(changesBetween(list, list.with(7, other))).toEqual([{ at: 7, removed: [list[7]], added: [other] }])

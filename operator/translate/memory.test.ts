@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { derived, Memory } from './memory.ts'
 
 describe('Memory', () => {
-  it('computes again when an input or something it read is another, and only then', () => {
+  it('computes again only when an input or a read value has changed', () => {
     const memory = new Memory()
     const source = memory.source()
     const table = memory.table<object, string>()
@@ -27,7 +27,7 @@ describe('Memory', () => {
     expect(computed).toBe(4)
   })
 
-  it('knows that a whole depends on what its parts have read, also when a part was remembered', () => {
+  it('tracks the reads of nested computations, also of a remembered one', () => {
     const memory = new Memory()
     const source = memory.source()
     const parts = memory.table<object, string>()
@@ -44,7 +44,7 @@ describe('Memory', () => {
     expect(getWhole()).toBe('<b>')
   })
 
-  it('looks again only where something has changed, and at other reads not before they are in doubt', () => {
+  it('repeats only reads of changed sources, and checks other reads only when needed', () => {
     const memory = new Memory()
     const [first, second] = [memory.source(), memory.source()]
     const table = memory.table<object, string>()
@@ -91,7 +91,7 @@ describe('Memory', () => {
     expect(get()).toBe('w')
   })
 
-  it('gives what the result was that no longer holds', () => {
+  it('passes the previous result to a computation that runs again', () => {
     const memory = new Memory()
     const table = memory.table<object, string>()
     const key = {}
@@ -99,7 +99,7 @@ describe('Memory', () => {
     expect([get(1), get(2), get(2), get(3)]).toEqual(['1', '12', '12', '123'])
   })
 
-  it('computes of a list what is another, and what has read something else', () => {
+  it('computes the items of a list that changed, or whose reads changed', () => {
     const memory = new Memory()
     const source = memory.source()
     const words = new Map([
@@ -132,7 +132,7 @@ describe('Memory', () => {
     expect(list([])).toEqual([])
   })
 
-  it('looks in a list only where the key that changed was read, by an item or by a part of it', () => {
+  it('checks only the items of a list that read the changed key, themselves or in a part', () => {
     const memory = new Memory()
     const source = memory.source()
     const words = new Map<string, string>()
@@ -171,7 +171,7 @@ describe('Memory', () => {
     expect(changedTo('n9', 't', many).slice(7, 10)).toEqual(['u.', '?.', 't.'])
   })
 
-  it('does a stage again when an item of a list in it has read something else', () => {
+  it('runs a stage again when a read of an item of one of its lists changed', () => {
     const memory = new Memory()
     const source = memory.source()
     let word = 'a'
@@ -206,7 +206,7 @@ describe('Memory', () => {
     expect(get()).toBe(2)
   })
 
-  it('is as before after a computation that throws', () => {
+  it('is unchanged after a computation that throws', () => {
     const memory = new Memory()
     const table = memory.table<object, number>()
     const key = {}

@@ -20,7 +20,7 @@ describe('snapshotOf', () => {
     expect(snapshot.Service.get('b', 'b')).toBeUndefined()
   })
 
-  it('lists kinds it does not read, and groups that only look alike', () => {
+  it('lists kinds it does not read, and groups with a similar name', () => {
     const volume = { apiVersion: 'v1', kind: 'PersistentVolume', metadata: { name: 'n' } }
     const lookalike = { apiVersion: 'serving.example.com/v1', kind: 'Service', metadata: { name: 's', namespace: 'a' } }
     const snapshot = snapshotOf([volume, lookalike])
@@ -45,7 +45,7 @@ describe('snapshotOf', () => {
     expect(snapshotOf([grant]).ReferenceGrant.all).toHaveLength(1)
   })
 
-  it('keeps objects without the shape of their kind out, and names them', () => {
+  it('leaves out objects without the shape of their kind, and names them', () => {
     const route = {
       apiVersion: 'gateway.networking.k8s.io/v1',
       kind: 'HTTPRoute',
@@ -57,7 +57,7 @@ describe('snapshotOf', () => {
     expect(snapshot.malformed).toEqual([{ apiVersion: route.apiVersion, kind: 'HTTPRoute', namespace: 'a', name: 'r' }])
   })
 
-  it('takes newer versions at their places, however many and in whatever list they come', () => {
+  it('puts newer versions in their places, however many, and in any order', () => {
     const object = (name: string, version: number): KubeObject => {
       const metadata = { name, namespace: 'shop', resourceVersion: String(version) }
       return { apiVersion: 'v1', kind: 'Service', metadata }

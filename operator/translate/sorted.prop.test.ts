@@ -7,7 +7,7 @@ import { sorted } from './sorted.ts'
 const keyOf = ({ key }: { readonly key: string }): string => key
 
 describe('sorted', () => {
-  it('gives the items in order, whatever was asked before', () => {
+  it('returns the items in order, whatever was read before', () => {
     const pool = Array.from({ length: 60 }, (_, index) => ({ key: `k${(index * 37) % 60}` }))
     const lists = fc.array(fc.uniqueArray(fc.nat({ max: 59 })), { maxLength: 8 })
     fc.assert(
@@ -23,7 +23,7 @@ describe('sorted', () => {
     )
   })
 
-  it('takes other items with the keys of some at their places', () => {
+  it('replaces items of the same key in place', () => {
     const changes = fc.array(fc.array(fc.nat({ max: 59 }), { maxLength: 7 }), { maxLength: 6 })
     fc.assert(
       fc.property(changes, (steps) => {
@@ -41,7 +41,7 @@ describe('sorted', () => {
     )
   })
 
-  it('does not change a list that it gave', () => {
+  it('does not change a list that it returned', () => {
     const order = sorted(keyOf)
     const items = Array.from({ length: 30 }, (_, index) => ({ key: String(index).padStart(2, '0') }))
     const first = order.of(items)

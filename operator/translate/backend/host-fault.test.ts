@@ -14,7 +14,7 @@ it.each([
   expect(hostFault(host, 'spec.static.host')).toMatchObject([{ path: 'spec.static.host', severity: 'error' }])
 })
 
-it('names the cure for an IPv6 address in brackets', () => {
+it('reports how to correct an IPv6 address in brackets', () => {
   const [fault] = hostFault('[2001:db8::1]', 'spec.static.host')
   expect(fault?.message).toBe('is an IPv6 address in brackets; leave the brackets out')
 })
@@ -28,6 +28,6 @@ it.each([
   '10.0.0.1',
   '::1',
   'bücher.example',
-])('%s is one', (host) => {
+])('accepts %s', (host) => {
   expect(hostFault(host, 'spec.static.host')).toEqual([])
 })

@@ -61,7 +61,7 @@ const FINE = ['Accepted=True Accepted', 'ResolvedRefs=True ResolvedRefs']
 const EMPTY = [...FINE, 'gw.dev/BackendsAvailable=False NoReadyEndpoints']
 
 describe('the status of a route', () => {
-  it('changes when the first endpoint of its Service comes and the last one goes, and not between', () => {
+  it('changes only when its Service gets its first endpoint or loses its last one', () => {
     const next = following(true)
     const none = next(slice('a'))
     expect(conditionsOf(none)).toEqual(EMPTY)
@@ -79,7 +79,7 @@ describe('the status of a route', () => {
     expect(conditionsOf(following(true)())).toEqual(EMPTY)
   })
 
-  it('is silent about Services without EndpointSlices in a folder of manifests', () => {
+  it('does not report Services without EndpointSlices in a folder of manifests', () => {
     expect(conditionsOf(following(false)())).toEqual(FINE)
     expect(conditionsOf(following(false)(slice('a')))).toEqual(EMPTY)
   })

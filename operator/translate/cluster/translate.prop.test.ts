@@ -41,7 +41,7 @@ describe('translate', () => {
     )
   })
 
-  it('gives what the proxy accepts', () => {
+  it('returns configurations that the proxy accepts', () => {
     fc.assert(
       fc.property(clusters({ hasGrants: true }), (objects) => {
         const problems = [...translated(objects).perGateway.values()].flatMap(({ config }) => validateConfig(config))
@@ -51,7 +51,7 @@ describe('translate', () => {
     )
   })
 
-  it('lets a bad object change nothing of another', () => {
+  it('does not change other objects because of a bad one', () => {
     fc.assert(
       fc.property(clusters({ hasGrants: true }), fc.constantFrom(...BAD_OBJECTS), (objects, bad) => {
         const former = translated(objects)

@@ -196,7 +196,7 @@ const modes = fc.constantFrom('route-and-policy', 'route', 'none')
 const capsOfGateways = fc.constantFrom(DEFAULT_CAPS, { listenersMax: 3, routeRulesMax: 3, policyTargetsMax: 2 })
 
 describe('createTranslator', () => {
-  it('gives what a fresh translation gives, whatever came before', () => {
+  it('returns the result of a fresh translation, whatever was translated before', () => {
     fc.assert(
       fc.property(histories, modes, capsOfGateways, (steps, backendRefGrantMode, caps) => {
         const settings = { ...SETTINGS, backendRefGrantMode, caps } as const
@@ -214,7 +214,7 @@ describe('createTranslator', () => {
     )
   })
 
-  it('gives what a fresh translation gives after each small change', () => {
+  it('returns the result of a fresh translation after each small change', () => {
     fc.assert(
       fc.property(days, (steps) => {
         const [snapshotOfLists, translator] = [createSnapshotter(), createTranslator(SETTINGS)]
@@ -228,7 +228,7 @@ describe('createTranslator', () => {
     )
   })
 
-  it('gives the same objects for a cluster that says the same', () => {
+  it('returns the same objects for an equal cluster', () => {
     fc.assert(
       fc.property(clusters({ hasGrants: true }), (objects) => {
         const translator = createTranslator(SETTINGS)
@@ -252,7 +252,7 @@ describe('createTranslator', () => {
     )
   })
 
-  it('leaves the other routes and Gateways what they were', () => {
+  it('keeps the objects of the other routes and Gateways', () => {
     const metadata = (name: string) => ({ name, namespace: 'a', generation: 1 })
     const apiVersion = GATEWAY_API
     const route = (name: string, host: string, gateway: string) => ({

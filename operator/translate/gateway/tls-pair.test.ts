@@ -21,7 +21,7 @@ function secretOf(certificate: string | undefined, key: string | undefined): Sec
 }
 
 describe('tlsPair', () => {
-  it('takes a certificate, or a chain with the leaf first, and its key', () => {
+  it('accepts a certificate, or a chain with the leaf first, and its key', () => {
     const chain = one.certificate + two.certificate
     expect(tlsPair(secretOf(one.certificate, one.privateKey))).toEqual({ pair: one })
     expect(tlsPair(secretOf(chain, one.privateKey))).toEqual({ pair: { ...one, certificate: chain } })
@@ -34,7 +34,7 @@ describe('tlsPair', () => {
     ['the leaf behind another certificate', two.certificate + one.certificate, one.privateKey, 'does not match'],
     ['a cut certificate', one.certificate.replace(/[A-Za-z0-9+/=]{40}/, ''), one.privateKey, 'no valid certificate'],
     ['a cut key', one.certificate, one.privateKey.replace(/[A-Za-z0-9+/=]{40}/, ''), 'no usable private key'],
-  ])('refuses %s', (_title, certificate, key, message) => {
+  ])('rejects %s', (_title, certificate, key, message) => {
     const outcome = tlsPair(secretOf(certificate, key))
     expect(outcome).toEqual({ fault: expect.stringContaining(message) as string })
     expect(JSON.stringify(outcome)).not.toMatch(/BEGIN|MI[A-Z]/)

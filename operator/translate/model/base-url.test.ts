@@ -10,7 +10,7 @@ describe('parseBaseUrl', () => {
     ['http://10.0.0.7:1', { host: '10.0.0.7', port: 1, isTls: false, pathPrefix: undefined }],
     ['http://[2001:DB8::7]:65535', { host: '2001:db8::7', port: 65_535, isTls: false, pathPrefix: undefined }],
     ['http://7.example', { host: '7.example', port: 80, isTls: false, pathPrefix: undefined }],
-  ])('takes %s', (text, expected) => {
+  ])('accepts %s', (text, expected) => {
     expect(parseBaseUrl(text)).toEqual(expected)
   })
 
@@ -43,7 +43,7 @@ describe('parseBaseUrl', () => {
     ['http://[::ffff:127.0.0.1]', 'loopback'],
     ['http://[::ffff:a9fe:a9fe]', 'link-local'],
     ['http://[not-an-address]', 'not an IPv6 address'],
-  ])('refuses %s', (text, message) => {
+  ])('rejects %s', (text, message) => {
     expect(parseBaseUrl(text)).toMatchObject({ message: expect.stringContaining(message) })
   })
 })

@@ -26,7 +26,7 @@ function tried(...rows: readonly Row[]): string[] {
 }
 
 describe('precedenceOf', () => {
-  it('gives a name to the older model, whose namespace sorts last', () => {
+  it('gives a name to the older model, even if its namespace sorts last', () => {
     const { offered, overridden } = precedenceOf([
       offerOf({ namespace: 'a', name: 'gpt', day: 2 }),
       offerOf({ namespace: 'z', name: 'gpt', day: 1 }),

@@ -41,8 +41,8 @@ function outcomeOf(traffic: unknown): Outcome {
   }
 }
 
-describe('a policy that the schema would refuse', () => {
-  it('is refused where a security field is wrong, and its other fields are in force', () => {
+describe('a policy that the schema would reject', () => {
+  it('rejects the traffic if a security field is wrong, and its other fields are in force', () => {
     const { payloads, reported } = outcomeOf({ csrf: { additionalOrigins: ['shop'] }, delay: { duration: '1s' } })
     expect(payloads).toEqual([
       { traffic: { delay: { ms: 1000 } } },
@@ -51,18 +51,18 @@ describe('a policy that the schema would refuse', () => {
     expect(reported).toEqual([expect.stringContaining(`the traffic that traffic.csrf ${REFUSED}`)])
   })
 
-  it('is in force with what was understood of other fields', () => {
+  it('applies the valid part of other fields', () => {
     const { payloads, reported } = outcomeOf({ headerModifiers: { request: { remove: ['x-a', 5] } } })
     expect(payloads).toEqual([{ traffic: { requestHeaderModifier: { remove: ['x-a'] } } }])
     expect(reported).toEqual([expect.stringContaining(`remove[1] in body must be of type string: "integer"; ${IDLE}`)])
   })
 
-  it('is refused where nothing of what changes messages was understood', () => {
+  it('rejects the traffic if no part of a field that changes messages is valid', () => {
     const { payloads } = outcomeOf({ headerModifiers: { request: { remove: 5 } } })
     expect(payloads).toMatchObject([{ traffic: { deny: { field: 'traffic.headerModifiers' } } }])
   })
 
-  it('has no effect where nothing of what is harmless was understood', () => {
+  it('has no effect if no part of a harmless field is valid', () => {
     const { payloads, reported } = outcomeOf({ hostRewrite: { mode: 'Sometimes' } })
     expect(payloads).toEqual([])
     expect(reported).toEqual([
@@ -86,7 +86,7 @@ describe('a policy that the schema would refuse', () => {
 })
 
 describe('phase PreRouting', () => {
-  it('takes the fields that the schema takes', () => {
+  it('accepts the fields that the schema accepts', () => {
     const schema = parse(readFileSync(SCHEMA, 'utf8')) as { 'x-kubernetes-validations': { rule: string }[] } // ours
     const rule = schema['x-kubernetes-validations'].find((one) => one.rule.includes('PreRouting'))?.rule ?? ''
     const refused = Object.keys(TRAFFIC).filter((name) => rule.includes(`has(self.${name})`))
@@ -97,7 +97,7 @@ describe('phase PreRouting', () => {
     expect(refused.length).toBeGreaterThan(5)
   })
 
-  it('refuses traffic where a security field cannot run in it, and leaves out others', () => {
+  it('rejects the traffic if a security field cannot run in it, and leaves out other fields', () => {
     const { payloads, reported } = outcomeOf({ phase: 'PreRouting', csrf: {}, delay: { duration: '1s' }, cors: {} })
     expect(payloads).toMatchObject([{ traffic: { cors: {} } }, { traffic: { deny: { field: 'traffic.csrf' } } }])
     const cure = 'cannot run in phase PreRouting: move it to a policy with phase PostRouting'

@@ -13,7 +13,7 @@ function prefixed(name: string, section: object): Record<string, { failureMode: 
 }
 
 describe('the registry', () => {
-  it('denies where a missing policy would let traffic through', () => {
+  it('denies the traffic if a missing policy would let it pass', () => {
     expect(fields.filter(([, { failureMode }]) => failureMode === 'deny').map(([name]) => name)).toEqual([
       'traffic.apiKeyAuthentication',
       'traffic.authorization',

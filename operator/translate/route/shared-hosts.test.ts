@@ -110,7 +110,7 @@ describe('SharedHosts', () => {
     expect(lines[5]).toBe('and 95 more')
   })
 
-  it('looks at the hosts of a changed route and no others', () => {
+  it('checks only the hosts of a changed route', () => {
     const hosts = new SharedHosts()
     const routes = Array.from({ length: 1000 }, (_, at) => routeOf({ name: `n${at}/r`, hosts: [`h${at}.example.com`] }))
     hosts.enter(routes, [ANY])
@@ -119,7 +119,7 @@ describe('SharedHosts', () => {
     )
   })
 
-  it('says after changes what it says about the last list alone', () => {
+  it('returns the same texts after changes as for the last list alone', () => {
     const row = fc.record({
       name: fc.constantFrom('a/r', 'a/s', 'b/r', 'b/s', 'c/r'),
       hosts: fc.subarray(['x.example.com', '*.example.com', 'y.x.example.com', '*.x.example.com']),

@@ -31,7 +31,7 @@ describe('placesOfNodes', () => {
     expect(placesOfNodes()(nodes).at(name, zone)).toEqual(expected)
   })
 
-  it('gives the same objects for nodes that stay where they are', () => {
+  it('returns the same objects for nodes that do not move', () => {
     const placesOf = placesOfNodes()
     const before = placesOf([node('a', 'r', 'z'), node('b', 'r', 'z')])
     const after = placesOf([node('a', 'r', 'z'), node('b', 'r', 'y')])
