@@ -7,6 +7,8 @@ import { FAMILIES } from '#proxy/metrics/families.ts'
 import { createMetrics } from '#operator/admin/metrics.ts'
 import { createLogger } from '#proxy/log/logger.ts'
 import { processMetrics } from '#proxy/metrics/process-metrics.ts'
+import { MeshMember } from '#proxy/mesh/mesh-member.ts'
+import { meshEnvironment } from '#proxy/mesh/settings.ts'
 import { CertificateWatch } from '#proxy/tls/certificate-watch.ts'
 
 interface Panel {
@@ -53,6 +55,10 @@ const watch = new CertificateWatch(silent.module('certificates'))
 watch.close()
 const certificates = watch.metrics()
 for (const { name } of certificates) labels.set(name, new Set(['use', 'owner', 'secret']))
+const meshSettings = meshEnvironment((name) => (name === 'CA_ADDRESS' ? 'istiod' : undefined))
+const mesh = meshSettings && new MeshMember(meshSettings, { logger: silent.module('mesh'), changed: () => undefined })
+const ofMesh = mesh?.metrics() ?? []
+for (const { name } of ofMesh) labels.set(name, new Set(['result']))
 for (const { name } of own) labels.set(name, new Set(['thread', 'state', 'tag']))
 
 /** Metrics of the controller once it counted something; those of its runtime are none of its own. */
@@ -96,7 +102,9 @@ describe('config/grafana', () => {
 
   it('shows every metric', () => {
     const text = expressions.join('\n')
-    const proxies = [...FAMILIES.flatMap(({ metrics }) => metrics), ...own, ...certificates].map(({ name }) => name)
+    const proxies = [...FAMILIES.flatMap(({ metrics }) => metrics), ...own, ...certificates, ...ofMesh].map(
+      ({ name }) => name,
+    )
     const names = [...proxies, ...ofController]
     expect(ofController.size).toBeGreaterThan(8)
     expect(names.filter((name) => !text.includes(name))).toEqual([])

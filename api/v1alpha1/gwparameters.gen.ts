@@ -80,9 +80,9 @@ export interface GwParametersSpec {
    */
   shutdown?: Shutdown
   /**
-   * Gives the pods of the proxies the settings, labels, token and authority of an Istio mesh. The proxy of this version does
-   * not use them: it requests no certificate from the mesh and neither opens nor accepts tunnels. The condition `Accepted` of
-   * the Gateway reports this. The parameters of class and Gateway are merged field by field.
+   * Gives the pods of the proxies the settings, labels, token and authority of an Istio mesh. The proxy requests a
+   * certificate from the mesh, but this version neither opens nor accepts tunnels with it. The condition `Accepted` of the
+   * Gateway reports this. The parameters of class and Gateway are merged field by field.
    *
    * Example: `{ enabled: true, trustDomain: mesh.example }`.
    */
@@ -360,9 +360,9 @@ export interface Shutdown {
   max: number
 }
 /**
- * Gives the pods of the proxies the settings, labels, token and authority of an Istio mesh. The proxy of this version does
- * not use them: it requests no certificate from the mesh and neither opens nor accepts tunnels. The condition `Accepted` of
- * the Gateway reports this. The parameters of class and Gateway are merged field by field.
+ * Gives the pods of the proxies the settings, labels, token and authority of an Istio mesh. The proxy requests a
+ * certificate from the mesh, but this version neither opens nor accepts tunnels with it. The condition `Accepted` of the
+ * Gateway reports this. The parameters of class and Gateway are merged field by field.
  *
  * Example: `{ enabled: true, trustDomain: mesh.example }`.
  */

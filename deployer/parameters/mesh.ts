@@ -45,8 +45,8 @@ function furtherDomains(level: MeshIntegration | undefined): readonly string[] |
 }
 
 const NOT_SERVED =
-  'pods get the settings, the token and the authority of the mesh, but this version of the proxy neither requests a ' +
-  'certificate nor opens or accepts tunnels, so the pods are not part of the mesh'
+  'the proxies request a certificate of the mesh, but this version neither opens nor accepts tunnels with it, ' +
+  'so workloads of the mesh get plain connections'
 
 /** Users must know that the proxies are not part of the mesh. Reported at the object that enables it. */
 export function meshProblems(

@@ -118,7 +118,7 @@ export interface TestRequest {
 
 export interface TestAuthority {
   readonly root: Issued
-  readonly settings: MeshSettings
+  readonly settings: MeshSettings & { readonly ca: { readonly port: number } }
   readonly requests: TestRequest[]
   /** Answers of the next requests; without one the answer is what an authority of a mesh gives. */
   answer: ((request: IstioCertificateRequest) => readonly string[] | { code: number; details: string }) | undefined
@@ -162,7 +162,6 @@ export async function startAuthority(): Promise<TestAuthority> {
       namespace: 'apps',
       serviceAccount: 'web',
       clusterId: 'Kubernetes',
-      network: '',
       tokenFile: files.token,
       rootFile: files.root,
     },

@@ -117,6 +117,7 @@ describe('CaClient', () => {
   it.each<[string, Partial<MeshSettings>, string]>([
     ['the token', { tokenFile: '/nowhere/istio-token' }, '/nowhere/istio-token: the file does not exist'],
     ['the root', { rootFile: '/nowhere/root-cert.pem' }, '/nowhere/root-cert.pem: the file does not exist'],
+    ['a valid address', { ca: undefined }, 'CA_ADDRESS must be https://'],
     ['a valid namespace', { namespace: 'a/b' }, 'the namespace is invalid'],
     ['a valid trust domain', { trustDomain: 'a/ns/b' }, 'the trust domain is invalid'],
     ['a valid service account', { serviceAccount: '' }, 'the service account is invalid'],

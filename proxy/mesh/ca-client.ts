@@ -12,7 +12,7 @@ import { certificatesOf, endOf, pathToRoot, startOf } from './bundle.ts'
 import { signingRequest } from './csr.ts'
 import { IstioCertificateRequestSchema, IstioCertificateService } from './gen/security/v1alpha1/ca.gen.ts'
 import { readSmallFile } from './read-file.ts'
-import type { MeshSettings } from './settings.ts'
+import { INVALID_CA, type MeshSettings } from './settings.ts'
 import { spiffeIdOf } from './spiffe-id.ts'
 
 /** Plain data: it crosses to the workers. */
@@ -42,7 +42,7 @@ export class CaError extends Error {
 }
 
 const TOKEN_BYTES_MAX = 65_536
-export const ROOT_BYTES_MAX = 1_048_576
+const ROOT_BYTES_MAX = 1_048_576
 const ANSWER_BYTES_MAX = 1_048_576
 /** Certificates of an answer: leaf, intermediate authorities, roots. */
 const CHAIN_ENTRIES_MAX = 32
@@ -81,7 +81,7 @@ export class CaClient {
     const { tokenFile, rootFile } = this.#settings
     const token = (await fileOf('the token of the service account', tokenFile, TOKEN_BYTES_MAX)).trim()
     if (!/^[\x21-\x7e]+$/.test(token)) throw new CaError('Unavailable', `${tokenFile}: contains no valid token`)
-    const roots = await fileOf('the root certificates of the mesh', rootFile, ROOT_BYTES_MAX)
+    const roots = await this.roots()
     const authorities = rootsOf(rootFile, roots)
     const spiffeId = idOf(this.#settings)
     const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' })
@@ -91,8 +91,14 @@ export class CaClient {
     return { spiffeId, chain, privateKey, roots, fromMs, untilMs }
   }
 
+  /** PEM, as mounted now. @throws {CaError} */
+  roots(): Promise<string> {
+    return fileOf('the root certificates of the mesh', this.#settings.rootFile, ROOT_BYTES_MAX)
+  }
+
   async #call({ csr, token, roots, signal }: Call): Promise<readonly string[]> {
     const { ca, clusterId } = this.#settings
+    if (ca === undefined) throw new CaError('Unavailable', INVALID_CA)
     const grpc = createGrpcClient(this.#dns)
     try {
       const method = IstioCertificateService.method.createCertificate
@@ -101,7 +107,7 @@ export class CaClient {
         validityDuration: VALIDITY_SECONDS,
         metadata: { ClusterID: clusterId },
       })
-      const answer = await grpc.unary(targetOf(this.#settings, roots), method, message, {
+      const answer = await grpc.unary(targetOf(ca, roots), method, message, {
         authority: `${ca.host}:${ca.port}`,
         metadata: ['authorization', `Bearer ${token}`, 'clusterid', clusterId],
         deadlineMs: performance.now() + CALL_MS,
@@ -157,7 +163,7 @@ interface Checked {
 }
 
 /** The certificate of the authority is verified with the root of the mesh, and must be for the host that is dialled. */
-function targetOf({ ca: { host, port } }: MeshSettings, roots: string): UpstreamTarget {
+function targetOf({ host, port }: NonNullable<MeshSettings['ca']>, roots: string): UpstreamTarget {
   const trust = createHash('sha256').update(roots).digest('hex')
   return {
     key: `mesh-ca ${host}:${port} ${trust}`,

@@ -1,9 +1,11 @@
-// Where the proxy gets its certificate of the mesh, and as whom (resources supplement, sections 2.12 and 4.15).
+// Where the proxy gets its certificate of the mesh, and as whom: variables of its pod (resources supplement, sections
+// 2.12 and 4.15). An invalid value never keeps the proxy from starting: it has no identity, and reports why.
+import { isTrustDomain } from './spiffe-id.ts'
 
 export interface MeshSettings {
-  /** The authority: `https` only, a service-account token is sent to it. */
-  readonly ca: { readonly host: string; readonly port: number }
-  /** Domain of the proxy's own identity; peers of this domain are always accepted. */
+  /** The authority; undefined: its address is invalid. */
+  readonly ca: { readonly host: string; readonly port: number } | undefined
+  /** Domain of the proxy's own identity; peers of this domain are always accepted. Default `cluster.local`. */
   readonly trustDomain: string
   /** Domains of further peers that are accepted. */
   readonly additionalTrustDomains: readonly string[]
@@ -11,15 +13,47 @@ export interface MeshSettings {
   readonly serviceAccount: string
   /** Sent with each request for a certificate; default `Kubernetes`. */
   readonly clusterId: string
-  /** Network of the proxy in the mesh; empty: none. */
-  readonly network: string
   /** File with the service-account token for the audience `istio-ca`. */
   readonly tokenFile: string
   /** File with the root certificates of the mesh, PEM. */
   readonly rootFile: string
 }
 
+export const INVALID_CA = 'CA_ADDRESS must be https://host or https://host:port'
+
+const TOKEN_FILE = '/var/run/secrets/tokens/istio-token'
+const ROOT_FILE = '/var/run/secrets/istio/root-cert.pem'
+const CA_PORT = 15_012
+/** Without `https` only for `host:port`: a token is never sent in clear text. */
+const CA_ADDRESS = /^(?:https:\/\/)?(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+))(?::(\d{1,5}))?\/?$/
+/** Trust domains of GwParameters, with room for the own. */
+const TRUST_DOMAINS_MAX = 128
+
+/** undefined: the proxy is not part of a mesh (`CA_ADDRESS` is not set). */
+export function meshEnvironment(get: (name: string) => string | undefined): MeshSettings | undefined {
+  const address = get('CA_ADDRESS')
+  if (address === undefined) return undefined
+  const further = get('ADDITIONAL_TRUST_DOMAINS')?.split(/[\s,]+/) ?? []
+  return {
+    ca: caOf(address),
+    trustDomain: get('TRUST_DOMAIN') ?? 'cluster.local',
+    additionalTrustDomains: further.filter(isTrustDomain).slice(0, TRUST_DOMAINS_MAX),
+    namespace: get('POD_NAMESPACE') ?? get('NAMESPACE') ?? '',
+    serviceAccount: get('SERVICE_ACCOUNT') ?? '',
+    clusterId: get('CLUSTER_ID') ?? 'Kubernetes',
+    tokenFile: get('CA_AUTH_TOKEN') ?? TOKEN_FILE,
+    rootFile: get('CA_ROOT_CA') ?? ROOT_FILE,
+  }
+}
+
+function caOf(address: string): MeshSettings['ca'] {
+  const parts = CA_ADDRESS.exec(address)
+  const host = parts?.[1] ?? parts?.[2]
+  const port = Number(parts?.[3] ?? CA_PORT)
+  return host === undefined || port < 1 || port > 65_535 ? undefined : { host, port }
+}
+
 /** Trust domains whose workloads are accepted as peers. */
-export function acceptedTrustDomains({ trustDomain, additionalTrustDomains }: MeshSettings): ReadonlySet<string> {
-  return new Set([trustDomain, ...additionalTrustDomains])
+export function acceptedTrustDomains({ trustDomain, additionalTrustDomains }: MeshSettings): readonly string[] {
+  return [...new Set([trustDomain, ...additionalTrustDomains])]
 }

@@ -15,6 +15,8 @@ import { parseLevelFilter } from '../log/level-filter.ts'
 import { type LineWriter, createLineWriter } from '../log/line-writer.ts'
 import { type Logger, type LoggerRoot, createLogger } from '../log/logger.ts'
 import { SESSION_KEY_BYTES } from '../mcp/session-keys.ts'
+import { messageOf } from '../exchange/diagnosis.ts'
+import type { MeshMember } from '../mesh/mesh-member.ts'
 import { MetricsAggregate } from '../metrics/aggregate.ts'
 import { expositionOnDemand } from '../metrics/exposition-on-demand.ts'
 import { processMetrics } from '../metrics/process-metrics.ts'
@@ -26,10 +28,11 @@ import { CertificateWatch } from '../tls/certificate-watch.ts'
 import { createTicketSecrets, rotateTicketSecrets, TICKET_PERIOD_MS } from '../tls/ticket-secrets.ts'
 import { TraceHub } from '../trace/hub.ts'
 import { descriptorLimit, FEW_DESCRIPTORS } from '../metrics/file-descriptors.ts'
+import { busyPort } from './busy-port.ts'
+import { meshMember } from './mesh-member.ts'
 import type { HeapRelease } from './heap-release.ts'
 import type { RestartHistory } from './restart-policy.ts'
 import type { ProxySettings } from './settings.ts'
-import { StartError, probePort } from '../socket/start-error.ts'
 import { BUILD } from '../config/build-info.ts'
 import { WorkerPool } from './worker-pool.ts'
 import type { ApplyResult } from '../config/apply-result.ts'
@@ -69,6 +72,14 @@ export interface ProxyParts {
   readonly heapRelease?: HeapRelease
 }
 
+interface Applied {
+  readonly generation: number
+  readonly config: RenderedConfig
+  /** Without the certificate of the mesh. */
+  readonly secrets: RenderedSecrets
+  readonly reported: readonly string[]
+}
+
 /** For the last log lines. */
 const FLUSH_MS_MAX = 2000
 
@@ -91,13 +102,14 @@ class ProxyProcess implements RunningProxy {
   readonly #servers: HttpListener[] = []
   readonly #tickets = createTicketSecrets()
   readonly #certificates: CertificateWatch
+  #mesh: MeshMember | undefined = undefined
   readonly #rotating = setInterval(() => this.rotateTickets(), TICKET_PERIOD_MS).unref()
   readonly #heapRelease: HeapRelease | undefined
   readonly #forced = new AbortController()
   readonly #setClosed: () => void
   #ports: ProxyPorts = { admin: 0, stats: 0, readiness: 0 }
   #generation = 0
-  #applied: { readonly generation: number; readonly config: RenderedConfig } | undefined = undefined
+  #applied: Applied | undefined = undefined
   /** What the workers share; that of the configuration in force. */
   #memory: { readonly rateLimits: SharedRateLimits; readonly endpoints: SharedEndpoints } | undefined = undefined
   #rejected: string | undefined = undefined
@@ -170,6 +182,7 @@ class ProxyProcess implements RunningProxy {
 
   async start(): Promise<void> {
     try {
+      this.#mesh = await meshMember(this.#settings.mesh, this.#loggers.module('mesh'), () => this.#refresh())
       await this.#openServers()
       await this.#pool.start()
     } catch (error) {
@@ -177,6 +190,7 @@ class ProxyProcess implements RunningProxy {
       throw error
     }
     this.#isStarted = true
+    this.#mesh?.start()
     process.on('exit', this.#flushAtExit)
     this.#log.info('started', { version: BUILD.version, workers: this.#settings.workers, ...this.#ports })
     const limit = descriptorLimit()
@@ -195,6 +209,19 @@ class ProxyProcess implements RunningProxy {
       .finally(() => this.#heapRelease?.schedule())
     this.#work = result.catch(() => undefined)
     return result
+  }
+
+  /** The configuration in force again, with the certificate of the mesh that there is now. */
+  #refresh(): void {
+    this.#work = this.#work
+      .then(() => {
+        if (this.#applied === undefined || this.#isStopping) return undefined
+        const { config, secrets, reported } = this.#applied
+        return this.#apply(config, secrets, reported)
+      })
+      .catch((error: unknown) =>
+        this.#log.error('the certificate of the mesh was not applied', { error: messageOf(error) }),
+      )
   }
 
   rotateTickets(): void {
@@ -226,6 +253,7 @@ class ProxyProcess implements RunningProxy {
     clearInterval(this.#rotating)
     this.#heapRelease?.defer()
     this.#certificates.close()
+    this.#mesh?.close()
     await this.#pool.terminate()
     await Promise.all(this.#servers.map((server) => server.close()))
     // The reader of the output may be gone: that must not keep the process alive.
@@ -237,17 +265,25 @@ class ProxyProcess implements RunningProxy {
   async #apply(config: RenderedConfig, secrets: RenderedSecrets, reported: readonly string[]): Promise<ApplyResult> {
     const generation = ++this.#generation
     if (this.#isStopping) return this.#reject(generation, 'Stopping', 'the proxy is shutting down')
-    const busy = await this.#probeNewPorts(config)
+    const busy = await busyPort(config.binds, this.#applied?.config.binds, this.#settings.listenAddress)
     if (busy !== undefined) return this.#reject(generation, 'PortInUse', busy)
     const memory = {
       rateLimits: this.#memory?.rateLimits.after(config) ?? SharedRateLimits.of(config),
       endpoints: this.#memory?.endpoints.after(config) ?? SharedEndpoints.of(config, this.#settings.workers),
     }
     const [rateLimits, endpoints] = [memory.rateLimits.shared, memory.endpoints.shared]
-    const result = await this.#pool.apply({ type: 'config', generation, config, secrets, rateLimits, endpoints })
+    const change = {
+      type: 'config',
+      generation,
+      config,
+      secrets: this.#withMesh(secrets),
+      rateLimits,
+      endpoints,
+    } as const
+    const result = await this.#pool.apply(change)
     if ('problem' in result) return this.#reject(generation, 'Rejected', result.problem)
     this.#memory = memory
-    this.#applied = { generation, config }
+    this.#applied = { generation, config, secrets, reported }
     this.#rejected = undefined
     this.#counts.applied++
     this.#log.info('configuration applied', {
@@ -262,27 +298,16 @@ class ProxyProcess implements RunningProxy {
     return { generation, warnings: result.warnings }
   }
 
+  #withMesh(secrets: RenderedSecrets): RenderedSecrets {
+    return this.#mesh?.addTo(secrets) ?? secrets
+  }
+
   #reject(generation: number, reason: string, message: string): ApplyResult {
     this.#counts.rejected++
     this.#rejected = message
     const rest = this.#applied === undefined ? 'no earlier configuration exists' : 'the last valid one stays in use'
     this.#log.error(`configuration rejected, ${rest}`, { generation, reason, error: message })
     return { problem: { path: 'config', reason, message, severity: 'error' } }
-  }
-
-  /** No other process may use the ports that this configuration opens; see probePort. */
-  async #probeNewPorts(config: RenderedConfig): Promise<string | undefined> {
-    const open = new Set(this.#applied?.config.binds.filter(isStandard).map((bind) => bind.port))
-    for (const bind of config.binds) {
-      if (!isStandard(bind) || open.has(bind.port)) continue
-      try {
-        await probePort({ what: `listener (bind ${bind.key})`, host: this.#settings.listenAddress, port: bind.port })
-      } catch (error) {
-        if (error instanceof StartError) return error.message
-        throw error
-      }
-    }
-    return undefined
   }
 
   async #openServers(): Promise<void> {
@@ -292,7 +317,11 @@ class ProxyProcess implements RunningProxy {
       this.#servers.push(server)
       return server.port
     }
-    const own = [...processMetrics(this.#facts(), this.#aggregate), ...this.#certificates.metrics()]
+    const own = [
+      ...processMetrics(this.#facts(), this.#aggregate),
+      ...this.#certificates.metrics(),
+      ...(this.#mesh?.metrics() ?? []),
+    ]
     const exposition = expositionOnDemand(this.#aggregate, own)
     this.#ports = {
       admin: await add(
@@ -362,12 +391,9 @@ class ProxyProcess implements RunningProxy {
         ...settings,
         sessionKeys: sessionKeys === undefined ? 'random' : '<redacted>',
         otlp: shownOtlp(settings.otlp),
+        ...(this.#mesh && { mesh: this.#mesh.shown() }),
         configGeneration: this.#applied?.generation ?? 0,
       },
     })
   }
-}
-
-function isStandard(bind: RenderedConfig['binds'][number]): boolean {
-  return bind.mode !== 'Internal'
 }

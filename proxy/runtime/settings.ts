@@ -14,6 +14,7 @@ import { parseSessionKeys, SESSION_KEY_BYTES, SESSION_KEYS_RULE } from '../mcp/s
 import { parseOrigin } from '../policy/browser/origin.ts'
 import { DEFAULT_LIMITS } from '../http/handler.ts'
 import { LEVEL_NAMES, parseLevelFilter } from '../log/level-filter.ts'
+import { meshEnvironment, type MeshSettings } from '../mesh/settings.ts'
 import { otlpEnvironment, type OtlpEnvironment } from '../otlp/environment.ts'
 import type { BackendExceptions } from '../upstream/backend-guard.ts'
 import type { OverloadLimits } from '../overload/overload.ts'
@@ -60,6 +61,8 @@ export interface ProxySettings {
   readonly bodyIdleTimeoutMs: number
   /** Spans of listeners without a policy, and what every exported record says of this process. */
   readonly otlp: OtlpEnvironment
+  /** undefined: the proxy is not part of a mesh. */
+  readonly mesh: MeshSettings | undefined
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -127,6 +130,7 @@ export function resolveSettings(
     },
     bodyIdleTimeoutMs: bodyIdleTimeout(source),
     otlp: otlpEnvironment(source),
+    mesh: meshEnvironment((name) => source.get(name)),
   }
   const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
   const settings = { ...fromEnvironment, ...given }
