@@ -33,6 +33,11 @@ export class BoundedCache<V> {
     return entry.value
   }
 
+  /** In the order of use, oldest first. Not to be changed meanwhile. */
+  *entries(): Generator<readonly [string, V], void, undefined> {
+    for (const [key, { value }] of this.#entries) yield [key, value]
+  }
+
   set(key: string, value: V, weight = 1): void {
     this.delete(key)
     if (weight > this.#bounds.weightMax) return

@@ -10,13 +10,15 @@ class CountingSource implements TokenSource<string> {
   readonly key = 'k'
   readonly name = { kind: 'cloudB', owner: 'ns/policy' } as const
   fetches = 0
+  /** Life of each token. */
+  endsMs: readonly number[] = []
   failure: TokenError | undefined = undefined
 
   async fetch(_signal: AbortSignal): Promise<{ value: string; expiresMs: number }> {
     this.fetches++
     await Promise.resolve()
     if (this.failure !== undefined) throw this.failure
-    return { value: `token ${this.fetches}`, expiresMs: Date.now() + HOUR_MS + this.fetches }
+    return { value: `token ${this.fetches}`, expiresMs: Date.now() + (this.endsMs[this.fetches - 1] ?? HOUR_MS) }
   }
 }
 
@@ -62,6 +64,52 @@ describe('workers', () => {
     expect(source.fetches).toBe(2)
   })
 
+  it('fetch once when the peer of one refuses a token, and no other serves it again', async () => {
+    const { all } = workers(3)
+    const source = new CountingSource()
+    // The second one ends earlier than the first.
+    source.endsMs = [HOUR_MS, HOUR_MS / 2]
+    await valuesOf(all, source)
+    const [first] = all
+    const refused = await first?.store.get(source)
+    expect(refused === undefined || first?.store.invalidate(source, refused)).toBe(true)
+    await vi.advanceTimersByTimeAsync(0)
+    for (const { store } of all) expect(store.get(source)).toBeInstanceOf(Promise)
+    expect(await valuesOf(all, source)).toEqual(['token 2', 'token 2', 'token 2'])
+    expect(source.fetches).toBe(2)
+  })
+
+  it('do not fetch for each request if their peers refuse every token: once in 10 s', async () => {
+    const { all } = workers(3)
+    const source = new CountingSource()
+    for (let second = 0; second < 30; second++) {
+      for (const { store } of all) {
+        const token = await store.get(source)
+        store.invalidate(source, token)
+      }
+      await vi.advanceTimersByTimeAsync(1000)
+    }
+    // At 0, 0, 10 and 20 s.
+    expect(source.fetches).toBe(4)
+  })
+
+  it('keep a token when a peer refuses the one that it replaced', async () => {
+    const { main, all } = workers(2)
+    const source = new CountingSource()
+    await valuesOf(all, source)
+    const [first, second] = all
+    if (first === undefined || second === undefined) throw new Error('no workers')
+    const old = await first.store.get(source)
+    await vi.advanceTimersByTimeAsync(HOUR_MS * 0.95)
+    await valuesOf(all, source)
+    await vi.advanceTimersByTimeAsync(1)
+    expect(first.store.invalidate(source, old)).toBe(true)
+    main.receive(second.peer, { type: 'tokenRefused', key: `${source.name.kind} ${source.key}`, id: 'of none' })
+    await vi.advanceTimersByTimeAsync(1)
+    expect(await valuesOf(all, source)).toEqual(['token 2', 'token 2'])
+    expect(source.fetches).toBe(2)
+  })
+
   it('refresh a token once for all of them', async () => {
     const { all } = workers(3)
     const source = new CountingSource()
@@ -103,16 +151,24 @@ describe('a worker that was about to fetch', () => {
     const { main } = workers(0)
     const posted: string[] = []
     const peer = (name: string): TokenPeer => ({
-      post: ({ answer }) => posted.push(`${name} ${JSON.stringify(answer)}`),
+      post: (message) => posted.push(`${name} ${JSON.stringify('answer' in message ? message.answer : message)}`),
     })
     const [first, second] = [peer('first'), peer('second')]
-    main.receive(first, { type: 'tokenClaimed', key: 'k', afterMs: 0 })
-    main.receive(second, { type: 'tokenClaimed', key: 'k', afterMs: 0 })
+    main.receive(first, { type: 'tokenClaimed', key: 'k', otherThan: undefined, afterMs: 0 })
+    main.receive(second, { type: 'tokenClaimed', key: 'k', otherThan: undefined, afterMs: 0 })
     await vi.advanceTimersByTimeAsync(LEASE_MS_MAX)
     expect(posted).toEqual(['first "Fetch"', 'second "Fetch"'])
-    main.receive(first, { type: 'tokenFetched', key: 'k', outcome: { token: { value: 'late', expiresMs: 1 } } })
-    main.receive(second, { type: 'tokenFetched', key: 'k', outcome: { token: { value: 'new', expiresMs: 2 } } })
-    main.receive(first, { type: 'tokenClaimed', key: 'k', afterMs: 1 })
+    main.receive(first, {
+      type: 'tokenFetched',
+      key: 'k',
+      outcome: { token: { value: 'late', expiresMs: 1 }, id: '1' },
+    })
+    main.receive(second, {
+      type: 'tokenFetched',
+      key: 'k',
+      outcome: { token: { value: 'new', expiresMs: 2 }, id: '2' },
+    })
+    main.receive(first, { type: 'tokenClaimed', key: 'k', otherThan: undefined, afterMs: 1 })
     expect(posted[2]).toContain('"new"')
   })
 })

@@ -40,7 +40,7 @@ class FakeSource implements TokenSource<number> {
 
 function start() {
   const clock = new FakeClock()
-  return { clock, store: new WorkerTokenStore(clock), source: new FakeSource(clock) }
+  return { clock, store: new WorkerTokenStore({ clock }), source: new FakeSource(clock) }
 }
 
 /** Lets background refreshes end. */
@@ -83,10 +83,18 @@ describe('a token', () => {
     await expect(store.get(source)).rejects.toThrow('down')
   })
 
-  it('that has already ended is an error, whatever the issuer says', async () => {
+  it.each([0, -1, -Infinity, NaN])('with a life of %s ms is an error', async (lifeMs) => {
     const { store, source } = start()
-    source.lifeMs = 0
+    source.lifeMs = lifeMs
     await expect(store.get(source)).rejects.toMatchObject({ reason: 'Unavailable' })
+  })
+
+  it.each([Infinity, Number.MAX_VALUE, 25 * HOUR_MS])('with a life of %s ms is kept for one day', async (lifeMs) => {
+    const { clock, store, source } = start()
+    source.lifeMs = lifeMs
+    expect(await store.get(source)).toMatchObject({ expiresMs: START_MS + 24 * HOUR_MS })
+    clock.ms += 24 * HOUR_MS - 15_000
+    expect(await store.get(source)).toMatchObject({ value: 2 })
   })
 
   it('that a peer refused is fetched again once; a newer one is kept', async () => {
@@ -97,6 +105,18 @@ describe('a token', () => {
     store.invalidate(source, refused)
     expect(store.get(source)).toMatchObject({ value: 2 })
     expect(source.fetches).toBe(2)
+  })
+
+  it('that a peer refuses again within 10 s is kept', async () => {
+    const { clock, store, source } = start()
+    expect(store.invalidate(source, await store.get(source))).toBe(true)
+    const second = await store.get(source)
+    clock.ms += 9999
+    expect(store.invalidate(source, second)).toBe(false)
+    expect(store.get(source)).toBe(second)
+    clock.ms += 1
+    expect(store.invalidate(source, second)).toBe(true)
+    expect(await store.get(source)).toMatchObject({ value: 3 })
   })
 })
 
@@ -131,6 +151,41 @@ describe('a failure', () => {
     const last = new FakeSource(clock, 'the endpoint is back')
     expect(await store.get(last)).toMatchObject({ value: 1 })
     expect(await store.get(new FakeSource(clock, 'and for others'))).toMatchObject({ value: 1 })
+  })
+
+  it('leaves one fetch at a time when its time is over, and twice that time when it fails again', async () => {
+    const { clock, store } = start()
+    const down = new TokenError('Unavailable', 'down')
+    const failing = (key: string): FakeSource => Object.assign(new FakeSource(clock, key), { failure: down })
+    const all = async (count: number, round: string): Promise<number> => {
+      const sources = Array.from({ length: count }, (_, i) => failing(`${round} ${i}`))
+      await Promise.allSettled(sources.map(async (source) => store.get(source)))
+      return sources.reduce((sum, { fetches }) => sum + fetches, 0)
+    }
+    // Side by side, before any of them failed.
+    expect(await all(100, 'burst')).toBe(100)
+    clock.ms += 3999
+    expect(await all(100, 'open')).toBe(0)
+    clock.ms += 1
+    expect(await all(100, 'half-open')).toBe(1)
+    clock.ms += 7999
+    expect(await all(100, 'open again')).toBe(0)
+    clock.ms += 1
+    const probe = new FakeSource(clock, 'an endpoint that refuses answers')
+    probe.failure = new TokenError('Rejected', 'invalid_grant')
+    await expect(store.get(probe)).rejects.toThrow('invalid_grant')
+    expect(await all(100, 'closed')).toBe(100)
+  })
+
+  it('of 512 fetches of one owner leaves fetches to other owners', async () => {
+    const { clock, store } = start()
+    const silent = (key: string): FakeSource =>
+      Object.assign(new FakeSource(clock, key), { fetch: () => new Promise(() => {}) })
+    for (let i = 0; i < 512; i++) void Promise.resolve(store.get(silent(`subject ${i}`))).catch(() => undefined)
+    await expect(store.get(silent('one more'))).rejects.toThrow('too many credentials are being fetched')
+    const other = Object.assign(new FakeSource(clock), { name: { kind: 'cloudB', owner: 'other' } })
+    expect(await store.get(other)).toMatchObject({ value: 1 })
+    for (const controller of clock.timeouts) controller.abort()
   })
 
   it('of a source that never answers comes at the deadline', async () => {

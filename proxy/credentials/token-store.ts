@@ -1,8 +1,9 @@
 // Keeps fetched credentials of one worker: one fetch for all who ask, refreshed before the end, failures held briefly.
 // Never serves a token that has ended.
+import { randomUUID } from 'node:crypto'
 import { BoundedCache } from '../auth/bounded-cache.ts'
 import type { TokenShare } from './token-share.ts'
-import { type Token, TokenError, type TokenSource, type TokenStore } from './token.ts'
+import { INVALIDATION_MS_MIN, type Token, TokenError, type TokenSource, type TokenStore } from './token.ts'
 import { untilAborted } from './until-aborted.ts'
 
 /** Of one owner, where its source names no other bound (data-plane supplement section 8.5). */
@@ -11,12 +12,16 @@ const ENTRIES_MAX = 8192
 const OWNERS_MAX = 1024
 /** A token is not served in its last seconds: clocks differ, and a request takes time (section 8.5). */
 const LAST_MS = 15_000
+/** No token is kept longer, whatever its issuer claims. */
+const LIFE_MS_MAX = 24 * 3_600_000
 /** Refreshed when between one and two fifths of its life are left, but not earlier than twice this before its end. */
 const AHEAD_MS_MAX = 300_000
 const AHEAD_SHARE = 0.2
 /** A fetch may take so long. Sources may have shorter limits. */
 const FETCH_MS_MAX = 10_000
 const FETCHES_MAX = 1024
+/** So that an endpoint that does not answer leaves fetches to others. */
+const FETCHES_OF_OWNER_MAX = 512
 /** After a failure no request asks again for this time, doubled with each failure in a row. */
 const HELD_MS_MIN = 1000
 const HELD_MS_MAX = 30_000
@@ -39,6 +44,12 @@ const SYSTEM_CLOCK: TokenClock = {
   timeout: (ms) => AbortSignal.timeout(ms),
 }
 
+interface Fetched {
+  readonly token: Token<unknown>
+  /** The same in all workers; absent: it is not shared. */
+  readonly id?: string
+}
+
 interface Failure {
   readonly error: TokenError
   readonly count: number
@@ -47,17 +58,28 @@ interface Failure {
 
 interface Entry {
   token: Token<unknown> | undefined
+  /** Of the last token, also after a peer refused it: only another one is of use. */
+  id: string | undefined
   refreshAtMs: number
   fetching: Promise<Token<unknown>> | undefined
   failure: Failure | undefined
-  /** End of a token that its peer refused; others may still keep it. */
-  refusedMs: number
+  /** When a peer refused a token, here or in another worker. */
+  invalidatedMs: number
 }
 
 interface Owner {
   readonly entries: BoundedCache<Entry>
   /** Of its endpoint: consecutive failures to reach it. */
   circuit: Failure | undefined
+  /** Its circuit was open, and one fetch tries the endpoint again. */
+  isProbed: boolean
+  fetches: number
+}
+
+export interface TokenStoreOptions {
+  readonly clock?: TokenClock
+  /** Of the workers; absent: this one is alone. */
+  readonly share?: TokenShare
 }
 
 export class WorkerTokenStore implements TokenStore {
@@ -66,10 +88,10 @@ export class WorkerTokenStore implements TokenStore {
   readonly #share: TokenShare | undefined
   #fetches = 0
 
-  /** `share`: of the workers; undefined: this one is alone. */
-  constructor(clock: TokenClock = SYSTEM_CLOCK, share?: TokenShare) {
+  constructor({ clock = SYSTEM_CLOCK, share }: TokenStoreOptions = {}) {
     this.#clock = clock
     this.#share = share
+    share?.onRefused((kind, key, id) => this.#refusedElsewhere(kind, key, id))
   }
 
   get<T>(source: TokenSource<T>): Token<T> | Promise<Token<T>> {
@@ -77,11 +99,27 @@ export class WorkerTokenStore implements TokenStore {
     return this.#get(source) as Token<T> | Promise<Token<T>>
   }
 
-  invalidate<T>(source: TokenSource<T>, refused: Token<T>): void {
+  invalidate<T>(source: TokenSource<T>, refused: Token<T>): boolean {
+    if (source.entriesMax === 0) return false
     const entry = this.#owner(source).entries.get(source.key)
-    if (entry?.token !== refused) return
+    if (entry === undefined) return false
+    // Refused before, by another request or in another worker.
+    if (entry.token !== refused) return true
+    const now = this.#clock.now()
+    if (now - entry.invalidatedMs < INVALIDATION_MS_MIN) return false
     entry.token = undefined
-    entry.refusedMs = refused.expiresMs
+    entry.invalidatedMs = now
+    if (entry.id !== undefined) this.#share?.refused(shareKey(source), entry.id)
+    return true
+  }
+
+  #refusedElsewhere(kind: string, key: string, id: string): void {
+    for (const [owner, { entries }] of this.#owners.entries()) {
+      const entry = owner.startsWith(`${kind} `) ? entries.get(key) : undefined
+      if (entry?.id !== id) continue
+      entry.token = undefined
+      entry.invalidatedMs = this.#clock.now()
+    }
   }
 
   #get(source: TokenSource<unknown>): Token<unknown> | Promise<Token<unknown>> {
@@ -101,12 +139,17 @@ export class WorkerTokenStore implements TokenStore {
   }
 
   #start(source: TokenSource<unknown>, owner: Owner, entry: Entry): Promise<Token<unknown>> {
-    if (this.#fetches >= FETCHES_MAX) {
-      return Promise.reject(new TokenError('Unavailable', `${FETCHES_MAX} credentials are being fetched already`))
+    if (this.#fetches >= FETCHES_MAX || owner.fetches >= FETCHES_OF_OWNER_MAX) {
+      return Promise.reject(new TokenError('Unavailable', 'too many credentials are being fetched'))
     }
+    const isProbe = isOpen(owner)
+    if (isProbe) owner.isProbed = true
     this.#fetches++
+    owner.fetches++
     const fetching = this.#fetch(source, owner, entry).finally(() => {
       this.#fetches--
+      owner.fetches--
+      if (isProbe) owner.isProbed = false
       entry.fetching = undefined
     })
     entry.fetching = fetching
@@ -115,11 +158,11 @@ export class WorkerTokenStore implements TokenStore {
 
   async #fetch(source: TokenSource<unknown>, owner: Owner, entry: Entry): Promise<Token<unknown>> {
     try {
-      const token = await this.#fetchOrShare(source, entry)
+      const { token, id } = await this.#fetchOrShare(source, entry)
       const now = this.#clock.now()
-      if (token.expiresMs <= now) throw new TokenError('Unavailable', 'the issuer gave a token that has ended')
       const ahead = Math.min((token.expiresMs - now) * AHEAD_SHARE, AHEAD_MS_MAX) * (1 + this.#clock.random())
       entry.token = token
+      entry.id = id
       entry.refreshAtMs = token.expiresMs - LAST_MS - ahead
       entry.failure = owner.circuit = undefined
       return token
@@ -127,30 +170,40 @@ export class WorkerTokenStore implements TokenStore {
       const known = tokenError(error)
       const now = this.#clock.now()
       entry.failure = failureAfter(entry.failure, known, now)
-      if (known.reason === 'Unavailable') owner.circuit = failureAfter(owner.circuit, known, now)
+      // An endpoint that refuses a request answers.
+      owner.circuit = known.reason === 'Unavailable' ? circuitAfter(owner.circuit, known, now) : undefined
       throw known
     }
   }
 
-  async #fetchOrShare(source: TokenSource<unknown>, entry: Entry): Promise<Token<unknown>> {
+  async #fetchOrShare(source: TokenSource<unknown>, entry: Entry): Promise<Fetched> {
     const share = source.entriesMax === 0 ? undefined : this.#share
-    if (share === undefined) return inTime(source, this.#clock.timeout(FETCH_MS_MAX))
-    const key = `${source.name.kind} ${source.key}`
-    const afterMs = Math.max(entry.token?.expiresMs ?? 0, entry.refusedMs, this.#clock.now() + LAST_MS)
-    const answer = await share.claim(key, afterMs, this.#clock.timeout(FETCH_MS_MAX))
+    if (share === undefined) return { token: await this.#fetchOnce(source) }
+    const key = shareKey(source)
+    const wanted = { otherThan: entry.id, afterMs: this.#clock.now() + LAST_MS }
+    const answer = await share.claim(key, wanted, this.#clock.timeout(FETCH_MS_MAX))
     if (answer !== 'Fetch') {
-      if ('token' in answer) return answer.token
+      if ('token' in answer) return answer
       throw new TokenError(answer.reason, answer.message)
     }
     try {
-      const token = await inTime(source, this.#clock.timeout(FETCH_MS_MAX))
-      share.fetched(key, { token })
-      return token
+      const fetched = { token: await this.#fetchOnce(source), id: randomUUID() }
+      share.fetched(key, fetched)
+      return fetched
     } catch (error) {
       const { reason, message } = tokenError(error)
       share.fetched(key, { reason, message })
       throw error
     }
+  }
+
+  async #fetchOnce(source: TokenSource<unknown>): Promise<Token<unknown>> {
+    const token = await inTime(source, this.#clock.timeout(FETCH_MS_MAX))
+    const now = this.#clock.now()
+    // Also where the time is not a number.
+    if (!(token.expiresMs > now)) throw new TokenError('Unavailable', 'the issuer gave a token that has ended')
+    const latestMs = now + LIFE_MS_MAX
+    return token.expiresMs <= latestMs ? token : { ...token, expiresMs: latestMs }
   }
 
   #owner({ name, entriesMax = ENTRIES_MAX }: TokenSource<unknown>): Owner {
@@ -160,6 +213,8 @@ export class WorkerTokenStore implements TokenStore {
     const owner: Owner = {
       entries: new BoundedCache({ entriesMax, weightMax: entriesMax }),
       circuit: undefined,
+      isProbed: false,
+      fetches: 0,
     }
     this.#owners.set(key, owner)
     return owner
@@ -169,16 +224,39 @@ export class WorkerTokenStore implements TokenStore {
 function entryOf({ entries }: Owner, { key }: TokenSource<unknown>): Entry {
   const known = entries.get(key)
   if (known !== undefined) return known
-  const entry: Entry = { token: undefined, refreshAtMs: 0, fetching: undefined, failure: undefined, refusedMs: 0 }
+  const entry: Entry = {
+    token: undefined,
+    id: undefined,
+    refreshAtMs: 0,
+    fetching: undefined,
+    failure: undefined,
+    invalidatedMs: -Infinity,
+  }
   entries.set(key, entry)
   return entry
 }
 
 /** Why no token is fetched now. */
-function heldBack({ circuit }: Owner, { failure }: Entry, now: number): Failure | undefined {
+function heldBack(owner: Owner, { failure }: Entry, now: number): Failure | undefined {
   if (failure !== undefined && now < failure.untilMs) return failure
-  const isOpen = circuit !== undefined && circuit.count >= CIRCUIT_FAILURES && now < circuit.untilMs
-  return isOpen ? circuit : undefined
+  const { circuit, isProbed } = owner
+  return circuit !== undefined && isOpen(owner) && (isProbed || now < circuit.untilMs) ? circuit : undefined
+}
+
+/** Nothing is fetched until its time is over; then one fetch at a time, until the endpoint answers. */
+function isOpen({ circuit }: Owner): boolean {
+  return circuit !== undefined && circuit.count >= CIRCUIT_FAILURES
+}
+
+/** Fetches that ran side by side fail side by side: they count once it is open. */
+function circuitAfter(before: Failure | undefined, error: TokenError, now: number): Failure {
+  const isCounted = before !== undefined && before.count >= CIRCUIT_FAILURES && now < before.untilMs
+  return isCounted ? before : failureAfter(before, error, now)
+}
+
+/** Of workers: sources of different kinds may have the same key. */
+function shareKey({ name, key }: TokenSource<unknown>): string {
+  return `${name.kind} ${key}`
 }
 
 function failureAfter(before: Failure | undefined, error: TokenError, now: number): Failure {

@@ -1,6 +1,9 @@
 // Credentials that are fetched and end: access tokens of token endpoints, keys of cloud accounts. A source fetches one;
 // a store keeps them, so that sources need no cache of their own.
 
+/** A backend that rejects every token causes one fetch of a key in this time, over all workers. */
+export const INVALIDATION_MS_MIN = 10_000
+
 /** What was fetched. `T` must survive a structured clone: workers share tokens through the main thread. */
 export interface Token<T> {
   readonly value: T
@@ -39,8 +42,13 @@ export interface TokenStore {
    * with a TokenError.
    */
   get<T>(source: TokenSource<T>): Token<T> | Promise<Token<T>>
-  /** The peer refused it (401): not served again. Does nothing where a newer one is kept. */
-  invalidate<T>(source: TokenSource<T>, refused: Token<T>): void
+  /**
+   * The peer refused it (401): no worker serves it again. A newer token stays. Once in 10 s for a key: a peer that
+   * refuses every token does not cause a fetch for each request.
+   *
+   * @returns whether `get` may give another token
+   */
+  invalidate<T>(source: TokenSource<T>, refused: Token<T>): boolean
 }
 
 /** Why there is no token. The message goes to the log: no secret, and of an endpoint only its error code. */

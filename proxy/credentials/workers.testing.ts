@@ -22,7 +22,8 @@ export function workers(count: number): { main: SharedTokens; all: FakeWorker[] 
         queueMicrotask(() => share.receive(sent))
       },
     }
-    return { store: new WorkerTokenStore(undefined, share), peer }
+    main.joined(peer)
+    return { store: new WorkerTokenStore({ share }), peer }
   })
   return { main, all }
 }

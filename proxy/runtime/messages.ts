@@ -5,7 +5,7 @@ import type { MessagePort } from 'node:worker_threads'
 import type { ConfigDelta } from '#api/ir/config-delta.ts'
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import type { LookupFamily } from '#api/units/lookup-family.ts'
-import type { TokenMessage, TokenReply } from '../credentials/shared-tokens.ts'
+import type { TokenMessage, TokenRefused, TokenReply } from '../credentials/shared-tokens.ts'
 import type { EndpointBuffer } from '../backend/endpoint-store.ts'
 import type { Locality } from '../backend/locality.ts'
 import type { OtlpEnvironment } from '../otlp/environment.ts'
@@ -94,6 +94,7 @@ export type MainToWorker =
   | { readonly type: 'drain'; readonly minMs: number; readonly maxMs: number }
   | { readonly type: 'logLevel'; readonly directive: string }
   | TokenReply
+  | TokenRefused
   /** A question about the thread itself; answered on the port. */
   | { readonly type: 'inspect'; readonly request: InspectRequest; readonly port: MessagePort }
 

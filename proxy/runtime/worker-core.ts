@@ -89,7 +89,7 @@ export class WorkerCore {
   readonly #grpc
   readonly #dynamic
   readonly #tokenShare = new TokenShare((message) => this.#send(message))
-  readonly #tokens = new WorkerTokenStore(undefined, this.#tokenShare)
+  readonly #tokens = new WorkerTokenStore({ share: this.#tokenShare })
   readonly #binds
   readonly #tap: TraceTap
   readonly #inspector: Inspector
@@ -168,7 +168,7 @@ export class WorkerCore {
       this.#inspector.receive(message.request, message.port)
       return
     }
-    if (message.type === 'token') {
+    if (message.type === 'token' || message.type === 'tokenRefused') {
       this.#tokenShare.receive(message)
       return
     }
@@ -192,7 +192,9 @@ export class WorkerCore {
     if (!('problem' in filter)) this.#loggers.setFilter(filter)
   }
 
-  async #handle(message: Exclude<MainToWorker, { type: 'logLevel' | 'inspect' | 'token' }>): Promise<void> {
+  async #handle(
+    message: Exclude<MainToWorker, { type: 'logLevel' | 'inspect' | 'token' | 'tokenRefused' }>,
+  ): Promise<void> {
     switch (message.type) {
       case 'config':
         await this.#prepare(message)

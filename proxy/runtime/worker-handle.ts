@@ -94,7 +94,7 @@ export class WorkerHandle {
     this.#worker.on('message', (message: WorkerToMain) => {
       if (message.type === 'log') events.log()
       else if (message.type === 'unknownKey') events.unknownKey(message.source)
-      else if (message.type === 'tokenClaimed' || message.type === 'tokenFetched') events.token(message)
+      else if (isTokenMessage(message)) events.token(message)
       else this.#answer(message)
     })
   }
@@ -199,6 +199,10 @@ export class WorkerHandle {
       waiter.resolve(message)
     }
   }
+}
+
+function isTokenMessage(message: WorkerToMain): message is TokenMessage {
+  return message.type === 'tokenClaimed' || message.type === 'tokenFetched' || message.type === 'tokenRefused'
 }
 
 function changeOf(sent: Memory, { buffer, slots }: Memory): Pick<SharedChange<Memory>, 'buffer' | 'slots'> {

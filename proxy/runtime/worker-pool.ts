@@ -245,6 +245,7 @@ export class WorkerPool {
       token: (message) => this.#tokens.receive(handle, message),
     })
     slot.handle = handle
+    this.#tokens.joined(handle)
     void handle.exited.then((exit) => this.#exited(slot, handle, exit))
     const reply = await handle.started(START_MS_MAX)
     if (reply.type === 'started') {

@@ -171,7 +171,7 @@ const base: TokenSource<AccessKeys> = {
   fetch: () => Promise.resolve(BASE),
 }
 
-function storeWith(invalidate: TokenStore['invalidate'] = () => {}): TokenStore {
+function storeWith(invalidate: TokenStore['invalidate'] = () => true): TokenStore {
   return { get: (source) => source.fetch(SIGNAL()), invalidate }
 }
 
