@@ -2,7 +2,7 @@
 // cannot be compiled fails all calls.
 import type { BackendAuth } from '#api/ir/types.gen.ts'
 import type { Exchange } from '../exchange/exchange.ts'
-import type { CompiledPolicy, Filter } from '../chain/filter.ts'
+import type { CompiledPolicy, FetchedCredential, Filter } from '../chain/filter.ts'
 import { cloudA } from './auth/cloud-a.ts'
 import { cloudB } from './auth/cloud-b.ts'
 import { cloudC } from './auth/cloud-c.ts'
@@ -23,6 +23,11 @@ const KINDS: { readonly [K in Exclude<keyof BackendAuth, 'location' | 'credentia
 
 const IN_ORDER = Object.values(KINDS)
 
+type Kind = keyof typeof KINDS
+
+/** Their credentials are part of the configuration, or come with the request. */
+const NOT_FETCHED: ReadonlySet<string> = new Set<Kind>(['passthrough', 'key'])
+
 export function compileBackendAuth(auth: BackendAuth, environment: AuthEnvironment): CompiledPolicy {
   const compiled = [
     ...IN_ORDER.flatMap((kind) => kind(auth, environment) ?? []),
@@ -37,7 +42,14 @@ export function compileBackendAuth(auth: BackendAuth, environment: AuthEnvironme
   return {
     request: (exchange) => runFrom(usable, 0, exchange),
     readsRequestBody: usable.some(({ readsRequestBody }) => readsRequestBody === true),
+    fetched: fetchedBy(auth),
   }
+}
+
+function fetchedBy(auth: BackendAuth): FetchedCredential | undefined {
+  if (auth.cloudA !== undefined) return auth.cloudA.secretRef === undefined ? 'Signature' : undefined
+  const isFetched = Object.keys(auth).some((kind) => Object.hasOwn(KINDS, kind) && !NOT_FETCHED.has(kind))
+  return isFetched ? 'Token' : undefined
 }
 
 function runFrom(steps: readonly CompiledAuth[], first: number, exchange: Exchange): ReturnType<Filter> {

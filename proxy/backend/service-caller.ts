@@ -15,6 +15,7 @@ import { beginOutbound, type Outbound } from '../exchange/outbound.ts'
 import type { OutboundEnd } from '../exchange/request-span.ts'
 import { UpstreamError } from '../upstream/target.ts'
 import { chargeFailure } from './health.ts'
+import { isCredentialRefused } from './second-try.ts'
 import { Charged, type ServiceParts, type ServiceEndpoint } from './service-charge.ts'
 
 /** Data-plane supplement section 7.2; also for gRPC, where it names none. */
@@ -28,29 +29,14 @@ const GRPC_FIELDS: ReadonlySet<string> = new Set(['te', 'content-type', 'grpc-ti
 export function serviceCaller(parts: ServiceParts): ServiceCaller {
   return {
     answerMs: timeoutOf(parts),
-    async http(exchange, { body, answerBytesMax, detached, ...message }) {
-      const endpoint = pick(parts)
-      const isDetached = detached !== undefined
-      const request = await prepared(exchange, parts, { ...message, endpoint, isDetached })
-      const signal = detached ?? exchange.connection.signal
-      const deadlineMs = isDetached ? performance.now() + timeoutOf(parts) : deadlineOf(exchange, parts)
-      const observed = observe(exchange, parts, { endpoint, request })
-      const call = new Charged({ exchange, request, endpoint, parts, observed, deadlineMs, isDetached })
-      return charged(call, async () => {
-        const sent = {
-          method: request.method,
-          pathAndQuery: request.pathAndQuery,
-          authority: request.host,
-          headers: request.headers,
-          body,
-          signer: request.signer,
-        }
-        const response = await call.reach((target) => parts.client.send(target, sent, { deadlineMs, signal }))
-        const bytes = await collectWithin(response.body, { bytesMax: answerBytesMax, deadlineMs, signal })
-        observed?.end({ status: response.status })
-        const answer = new HttpResponse(response.status, response.headers, bytes, false)
-        return { answer, response: answer }
-      })
+    async http(exchange, message) {
+      const { headers } = message
+      const kept = parts.filters.length === 0 ? headers : headers.clone()
+      const first = await callHttp(exchange, parts, { ...message, isRenewed: false })
+      if (first !== undefined) return first
+      const again = await callHttp(exchange, parts, { ...message, headers: kept, isRenewed: true })
+      if (again === undefined) throw new ServiceError('the credential was refused again')
+      return again
     },
     async unary(exchange, method, message, { headers, isDetached }) {
       const endpoint = pick(parts)
@@ -93,6 +79,39 @@ export function serviceCaller(parts: ServiceParts): ServiceCaller {
       })
     },
   }
+}
+
+/** undefined: the service refused the credential, and there is another one. */
+async function callHttp(
+  exchange: Exchange,
+  parts: ServiceParts,
+  { body, answerBytesMax, detached, isRenewed, ...message }: ServiceHttpRequest & { readonly isRenewed: boolean },
+): Promise<HttpResponse | undefined> {
+  const endpoint = pick(parts)
+  const isDetached = detached !== undefined
+  const { request, own } = await prepared(exchange, parts, { ...message, endpoint, isDetached })
+  const signal = detached ?? exchange.connection.signal
+  const deadlineMs = isDetached ? performance.now() + timeoutOf(parts) : deadlineOf(exchange, parts)
+  const observed = observe(exchange, parts, { endpoint, request })
+  const call = new Charged({ exchange, request, endpoint, parts, observed, deadlineMs, isDetached })
+  const answer = await charged(call, async () => {
+    const sent = {
+      method: request.method,
+      pathAndQuery: request.pathAndQuery,
+      authority: request.host,
+      headers: request.headers,
+      body,
+      signer: request.signer,
+    }
+    const response = await call.reach((target) => parts.client.send(target, sent, { deadlineMs, signal }))
+    const bytes = await collectWithin(response.body, { bytesMax: answerBytesMax, deadlineMs, signal })
+    observed?.end({ status: response.status })
+    const received = new HttpResponse(response.status, response.headers, bytes, false)
+    return { answer: received, response: received }
+  })
+  if (own?.credential === undefined) return answer
+  own.isCredentialRenewed = isRenewed
+  return isCredentialRefused(own, answer) ? undefined : answer
 }
 
 function grpcMessage<I extends DescMessage, O extends DescMessage>(method: GrpcMethod<I, O>, headers: HeaderList) {
@@ -204,23 +223,23 @@ async function prepared(
     endpoint: ServiceEndpoint
     isDetached?: boolean
   },
-): Promise<HttpRequest> {
+): Promise<{ readonly request: HttpRequest; readonly own: Exchange | undefined }> {
   const { endpoint, isDetached, authority = endpoint.authority, ...message } = parts
   const scheme = endpoint.target.tls === undefined ? 'http' : 'https'
   const request = new HttpRequest({ ...message, host: authority, scheme, version: 'HTTP/1.1' })
-  if (filters.length === 0) return request
+  if (filters.length === 0) return { request, own: undefined }
   const own = derive(exchange, { request })
   if (isDetached === true) own.deadlineMs = own.deadline = undefined
   const { promise, resolve } = Promise.withResolvers<void>()
   runChain(filters, own, 0, () => resolve())
   await promise
   if (own.response !== undefined) throw new ServiceError(own.errorDetail ?? 'a backend policy rejected the call')
-  return request
+  return { request, own }
 }
 
 /** Messages of gRPC are framed after this, so that a signature over the body cannot be made. */
 async function preparedGrpc(...call: Parameters<typeof prepared>): Promise<HttpRequest> {
-  const request = await prepared(...call)
+  const { request } = await prepared(...call)
   if (request.signer !== undefined) throw new ServiceError('calls over gRPC cannot be signed')
   return request
 }

@@ -21,7 +21,12 @@ export interface CompiledPolicy {
   /** Bodies that expressions of this policy read; the pipeline buffers them (up to the limit) before the chain runs. */
   readonly readsRequestBody?: boolean
   readonly readsResponseBody?: boolean
+  /** It sends a credential that is fetched, and that the backend may refuse. */
+  readonly fetched?: FetchedCredential | undefined
 }
+
+/** `Signature`: the whole body is read before the backend is called. */
+export type FetchedCredential = 'Token' | 'Signature'
 
 export interface NamedFilter {
   /** Name in trace, dump and metrics. */
@@ -43,6 +48,7 @@ export interface CompiledChain {
   readonly finished: readonly ((exchange: Exchange) => void)[]
   readonly readsRequestBody: boolean
   readonly readsResponseBody: boolean
+  readonly fetched: FetchedCredential | undefined
   /** The merged policies of the chain, for traces. */
   readonly effective: object
 }

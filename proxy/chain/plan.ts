@@ -8,7 +8,7 @@ import type { ExchangePlace } from '../exchange/facts.ts'
 import type { HttpRequest } from '../message/message.ts'
 import type { AccessLogRule } from '../log/access-log.ts'
 import type { MetricLabels } from '../metrics/metric-labels.ts'
-import type { CompiledChain, NamedFilter } from './filter.ts'
+import type { CompiledChain, FetchedCredential, NamedFilter } from './filter.ts'
 import type { Router } from '../route/router.ts'
 
 /** Response filters of all parts of an exchange, in their common order. */
@@ -72,6 +72,8 @@ export interface BackendPlan {
   /** Filters before the handler; empty for handlers that run them themselves. */
   readonly request: readonly NamedFilter[]
   readonly readsRequestBody: boolean
+  /** Of the filters above. */
+  readonly fetched?: FetchedCredential | undefined
   /** The merged policies of the filters, for traces. */
   readonly effective?: object | undefined
   /** Policies of the backend reference of the rule, for traces. */

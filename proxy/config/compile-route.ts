@@ -157,6 +157,7 @@ function compileBackend(input: RouteInput, backend: RouteBackend, routeParts: Ro
     tunnel,
     request: hasOwnFilters ? [] : chain.request,
     readsRequestBody: chain.readsRequestBody,
+    fetched: hasOwnFilters ? undefined : chain.fetched,
     effective: chain.effective,
     inline: backend.inlinePolicies,
     response: { ...response, readsBody: response.readsBody || health?.readsResponseBody === true },

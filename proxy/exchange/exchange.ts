@@ -23,6 +23,7 @@ import type {
   RecordedBodies,
   ReplaySource,
   RetryRule,
+  SentCredential,
   UpstreamCallHandle,
   UsedEndpoint,
 } from './slots.ts'
@@ -115,6 +116,10 @@ export class Exchange {
   isMovable = false
   /** Endpoints that failed in this way during this try. */
   failedEndpoints: EndpointRecord[] | undefined = undefined
+  /** undefined: the credential of this try, if it has one, was not fetched. */
+  credential: SentCredential | undefined = undefined
+  /** A backend refused a credential, and the request is sent again with another one. Once for a request. */
+  isCredentialRenewed = false
   /** The receiver of the backend's response; only the handler uses it. */
   backendDone: ((exchange: Exchange) => void) | undefined = undefined
   /** Status that the backend returned; 0: no response. Response filters may change the status of the response. */

@@ -2,7 +2,7 @@
 // features implement it. `E` is the exchange, which this file does not import.
 import type { CelExpression } from '#api/cel/expression.ts'
 import type { OutgoingBody } from '../message/body.ts'
-import type { HttpRequest } from '../message/message.ts'
+import type { HttpRequest, HttpResponse } from '../message/message.ts'
 import type { FailureCode } from './errors.ts'
 
 /** The current step of the pipeline for a request; see pipeline/flow.ts. */
@@ -39,6 +39,14 @@ export interface ReplaySource<E> {
   readonly readsResponseBody: boolean
   /** One try has its response: sends the request again, or finishes with this response. */
   ended(exchange: E, next: { readonly again: (exchange: E) => void; readonly finish: (exchange: E) => void }): void
+}
+
+/** A fetched credential that a try sends; see backend/auth/sent-token.ts. */
+export interface SentCredential {
+  /**
+   * The backend answered. Drops the credential if the backend refused it. True: a next try gets another one.
+   */
+  renew(answer: Pick<HttpResponse, 'status' | 'headers'>): boolean
 }
 
 /** Live counters of an endpoint, shared by all workers; see backend/endpoint-store.ts. */

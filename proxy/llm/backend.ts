@@ -5,10 +5,12 @@ import { otherEndpoint } from '../backend/failover.ts'
 import type { BackendEnvironment, Endpoint, EndpointPicker, FilteredPlace } from '../backend/handler.ts'
 import type { BackendHandler } from '../chain/handler.ts'
 import { pickEndpoint, useEndpoint } from '../backend/http.ts'
+import { endTry, isCredentialRefused, type KeptRequest, keepRequest, REPLAY_BYTES_MAX } from '../backend/second-try.ts'
 import { failByDefect } from '../exchange/defects.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { RequestTrace } from '../exchange/request-trace.ts'
 import type { LlmFacts } from '../exchange/facts.ts'
+import { discardBody } from '../http/body-writer.ts'
 import { HttpResponse } from '../message/message.ts'
 import { runChain } from '../chain/run-chain.ts'
 import type { NamedFilter } from '../chain/filter.ts'
@@ -73,39 +75,72 @@ interface AnswerContext extends Chosen {
   readonly environment: BackendEnvironment
 }
 
+interface TryContext extends AnswerContext {
+  /** The request can be sent again. */
+  readonly isRepeatable: boolean
+}
+
 async function answer(exchange: Exchange, chosen: AnswerContext): Promise<void> {
   const { provider } = chosen
   const facts = emptyFacts(provider.profile.telemetryName)
   exchange.llm = facts
   if (exchange.trace !== undefined) traceProvider(exchange.trace, chosen)
+  const kept = provider.fetched === undefined ? undefined : await keptFor(exchange, chosen)
+  const isRefused = await answerOnce(exchange, facts, { ...chosen, isRepeatable: kept !== undefined })
+  if (!isRefused || kept === undefined) return
+  endTry(exchange)
+  discardBody(exchange.response?.body)
+  kept.restore(exchange)
+  await answerOnce(exchange, facts, { ...chosen, isRepeatable: false })
+}
+
+/** For a second try if the provider refuses a credential. */
+async function keptFor(exchange: Exchange, { handling, environment }: AnswerContext): Promise<KeptRequest | undefined> {
+  const isReadWhole = handling !== 'Forward'
+  const bytesMax = isReadWhole ? environment.bufferBytesMax : REPLAY_BYTES_MAX
+  try {
+    return await keepRequest(exchange, { bytesMax, isReadWhole })
+  } catch {
+    // The try reads the body again, and reports this failure.
+    return undefined
+  }
+}
+
+/** True: the provider refused the credential, and the request is repeatable. */
+async function answerOnce(exchange: Exchange, facts: LlmFacts, chosen: TryContext): Promise<boolean> {
+  const { provider } = chosen
   await filtered(exchange, provider.request)
-  if (exchange.response !== undefined) return
+  if (exchange.response !== undefined) return false
   const endpoint = exchange.picked === undefined ? chosen.endpoint : pickEndpoint(exchange, provider.picker)
   if (endpoint === undefined) {
     exchange.fail('noHealthyBackends')
-    return
+    return false
   }
-  await answerFrom(exchange, facts, { ...chosen, endpoint })
+  return answerFrom(exchange, facts, { ...chosen, endpoint })
 }
 
-async function answerFrom(exchange: Exchange, facts: LlmFacts, context: AnswerContext): Promise<void> {
+async function answerFrom(exchange: Exchange, facts: LlmFacts, context: TryContext): Promise<boolean> {
   const { provider, handling, environment } = context
   if (handling === 'Forward') {
     exchange.parsedBody = undefined
     await passThrough(exchange, context)
-    return
+    return isRefused(exchange, exchange.response, context)
   }
   const call = await prepareCall(exchange, provider, handling, environment.bufferBytesMax)
-  if (call instanceof HttpResponse) return
+  if (call instanceof HttpResponse) return false
   facts.requestModel = call.model
   facts.isStreaming = call.isStreaming
   facts.params = call.params
   facts.operation = handling.operation
   const upstream = await sendToAny(exchange, call, context)
-  if (upstream === undefined) return
+  if (upstream === undefined) return false
   try {
     exchange.upstreamHeadMs = performance.now()
     exchange.trace?.upstreamAnswered(exchange, upstream)
+    if (isRefused(exchange, upstream, context)) {
+      discardBody(upstream.body)
+      return true
+    }
     const { bufferBytesMax } = environment
     const translationBytesMax = Math.max(bufferBytesMax, TRANSLATION_BYTES_MAX)
     const reply = { exchange, call, facts, bodyBytesMax: bufferBytesMax, translationBytesMax }
@@ -114,6 +149,17 @@ async function answerFrom(exchange: Exchange, facts: LlmFacts, context: AnswerCo
   } catch (error) {
     failBy(exchange, error)
   }
+  return false
+}
+
+/** Not a response of the proxy itself. */
+function isRefused(
+  exchange: Exchange,
+  answer: (Pick<HttpResponse, 'status' | 'headers'> & { readonly isLocal?: boolean }) | undefined,
+  { isRepeatable }: TryContext,
+): boolean {
+  if (exchange.credential === undefined || answer === undefined || answer.isLocal === true) return false
+  return isCredentialRefused(exchange, answer) && isRepeatable
 }
 
 /** The response of an endpoint of the provider; undefined: `exchange.response` is the failure. */

@@ -8,7 +8,7 @@ import type { Exchange } from '../exchange/exchange.ts'
 import type { LlmParams } from '../exchange/facts.ts'
 import type { HeaderList } from '../message/headers.ts'
 import type { HttpResponse } from '../message/message.ts'
-import type { NamedFilter } from '../chain/filter.ts'
+import type { FetchedCredential, NamedFilter } from '../chain/filter.ts'
 import type { RequestEdits } from './edits.ts'
 import { asString, type JsonObject } from './json.ts'
 import type { Format } from './formats/format.ts'
@@ -27,6 +27,7 @@ export interface CompiledProvider {
   readonly edits: RequestEdits
   readonly request: readonly NamedFilter[]
   readonly response: readonly NamedFilter[]
+  readonly fetched: FetchedCredential | undefined
 }
 
 export interface LlmCall {

@@ -6,8 +6,10 @@ import type { BackendEnvironment, Endpoint, EndpointPicker } from '../backend/ha
 import { chargeAnswer, chargeFailure } from '../backend/health.ts'
 import type { HealthRule } from '../exchange/slots.ts'
 import { OwnCallEndpoints } from '../backend/failover.ts'
+import { isCredentialRefused } from '../backend/second-try.ts'
 import { derive } from '../exchange/derive.ts'
 import type { Exchange } from '../exchange/exchange.ts'
+import { discardBody } from '../http/body-writer.ts'
 import { HttpRequest, HttpResponse } from '../message/message.ts'
 import { madeStream } from '../message/made-stream.ts'
 import { SseParser } from '../http/sse.ts'
@@ -120,13 +122,8 @@ async function call(
   const { method, session, timeoutMs } = message
   const first = pickEndpoint(picker, session)
   if (first === undefined) throw new TargetError(`${name}: no endpoint is ready`)
-  const request = await targetRequest(exchange, {
-    method,
-    path,
-    session,
-    name,
-    filters,
-  })
+  const prepare = (): Promise<PreparedRequest> => targetRequest(exchange, { method, path, session, name, filters })
+  let prepared = await prepare()
   const latestMs = performance.now() + timeoutMs
   const limits = limitsOf(exchange, method, latestMs)
   const endpoints = new OwnCallEndpoints(first, {
@@ -138,7 +135,13 @@ async function call(
   for (;;) {
     const endpoint = endpoints.current
     try {
-      return { response: await callEndpoint(exchange, target, { ...message, request, endpoint, limits }), endpoint }
+      const { request, own } = prepared
+      const response = await callEndpoint(exchange, target, { ...message, request, endpoint, limits })
+      if (own?.credential === undefined || !isCredentialRefused(own, response)) return { response, endpoint }
+      discardBody(response.body)
+      prepared = await prepare()
+      // Once for a call.
+      if (prepared.own !== undefined) prepared.own.isCredentialRenewed = true
     } catch (error) {
       if (endpoints.next(error) !== undefined) {
         if (exchange.endpoint === endpoint.label) exchange.endpoint = undefined
@@ -148,6 +151,12 @@ async function call(
       throw error
     }
   }
+}
+
+interface PreparedRequest {
+  readonly request: HttpRequest
+  /** The exchange of its policies; undefined: there are none. */
+  readonly own: Exchange | undefined
 }
 
 interface EndpointCall extends Call {
@@ -230,7 +239,7 @@ async function targetRequest(
     session: TargetSession | undefined
     filters: readonly NamedFilter[]
   },
-): Promise<HttpRequest> {
+): Promise<PreparedRequest> {
   const { name, method, path, session, filters } = options
   const { host, scheme, headers: clientHeaders } = exchange.request
   const headers = clientHeaders.clone()
@@ -239,13 +248,13 @@ async function targetRequest(
   if (method === 'POST') headers.set('content-type', 'application/json')
   if (session?.serverSession !== undefined) headers.set('mcp-session-id', session.serverSession)
   const request = new HttpRequest({ method, path, query: '', host, scheme, version: 'HTTP/1.1', headers })
-  if (filters.length === 0) return request
+  if (filters.length === 0) return { request, own: undefined }
   const own = derive(exchange, { request, scope: name })
   const { promise, resolve } = Promise.withResolvers<void>()
   runChain(filters, own, 0, () => resolve())
   await promise
   if (own.response !== undefined) throw new TargetError(own.errorDetail ?? 'a backend policy rejected the call')
-  return request
+  return { request, own }
 }
 
 /** A pinned endpoint that was removed is an error only if the server kept a session there; the server returns 404. */

@@ -47,6 +47,7 @@ function chainOf(policy: CompiledPolicy = {}): CompiledChain {
     finished: policy.finished === undefined ? [] : [policy.finished],
     readsRequestBody: false,
     readsResponseBody: false,
+    fetched: undefined,
     effective: {},
   }
 }

@@ -1,4 +1,5 @@
 // The current step of the pipeline for one exchange. Other folders see the part that exchange/slots.ts declares.
+import type { KeptRequest } from '../backend/second-try.ts'
 import type { BackendPlan, ListenerPlan, RoutePlan } from '../chain/plan.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { FlowState } from '../exchange/slots.ts'
@@ -9,6 +10,8 @@ export class Flow implements FlowState {
   readonly bodyBytesMax: number
   route: RoutePlan | undefined = undefined
   backend: BackendPlan | undefined = undefined
+  /** Before the current try; only for a backend that may refuse a fetched credential. */
+  kept: KeptRequest | undefined = undefined
 
   constructor(respond: (exchange: Exchange) => void, listener: ListenerPlan, bodyBytesMax: number) {
     this.respond = respond

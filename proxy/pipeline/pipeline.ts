@@ -18,6 +18,7 @@ import type { RouterResult } from '../route/router.ts'
 import type { TraceTap } from '../trace/tap.ts'
 import { Flow, flowOf } from './flow.ts'
 import type { ExchangeObserver } from './observer.ts'
+import { endTryWithCredential, keepTry } from './refused-credential.ts'
 
 export interface PipelineInput {
   readonly limits: ConnectionLimits
@@ -205,6 +206,11 @@ function selectBackend(exchange: Exchange): void {
 
 /** The backend phase: once for each try. */
 function enterBackend(exchange: Exchange): void {
+  if (flowOf(exchange)?.backend?.fetched === undefined) applyBackend(exchange)
+  else keepTry(exchange, { go: applyBackend, fail: finishResponse })
+}
+
+function applyBackend(exchange: Exchange): void {
   const backend = flowOf(exchange)?.backend
   if (backend?.readsRequestBody === true) bufferRequest(exchange, runBackendFilters)
   else if (backend?.request.length === 0) callBackend(exchange)
@@ -233,6 +239,11 @@ function callObserved(exchange: Exchange, handler: BackendHandler): void {
 }
 
 function finishBackend(exchange: Exchange): void {
+  if (exchange.credential === undefined) endBackend(exchange)
+  else endTryWithCredential(exchange, { again: enterBackend, end: endBackend, left: finishAnswer })
+}
+
+function endBackend(exchange: Exchange): void {
   const { replay } = exchange
   if (replay === undefined) finishAnswer(exchange)
   else if (replay.readsResponseBody) bufferResponse(exchange, finishTry)

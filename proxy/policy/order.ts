@@ -2,7 +2,7 @@
 // there does not compile until it has an entry here.
 import type { EffectiveBackend, EffectiveTraffic } from '../chain/effective.ts'
 import type { Exchange } from '../exchange/exchange.ts'
-import type { NamedFilter, CompiledChain, ResponseFilter, CompiledPolicy } from '../chain/filter.ts'
+import type { CompiledChain, CompiledPolicy, FetchedCredential, NamedFilter, ResponseFilter } from '../chain/filter.ts'
 import { compileApiKeyAuthentication } from './auth/api-key-authentication.ts'
 import { compileAuthorization } from './auth/authorization.ts'
 import { compileBasicAuthentication } from './auth/basic-authentication.ts'
@@ -169,6 +169,7 @@ function chainBuilder(effective: object): ChainBuilder {
   const finished: ((exchange: Exchange) => void)[] = []
   let readsRequestBody = false
   let readsResponseBody = false
+  let fetched: FetchedCredential | undefined
   return {
     add(name, policy, responseRank = 0) {
       if (policy.request !== undefined) request.push({ name, filter: policy.request })
@@ -177,6 +178,7 @@ function chainBuilder(effective: object): ChainBuilder {
       if (policy.finished !== undefined) finished.push(policy.finished)
       readsRequestBody ||= policy.readsRequestBody === true
       readsResponseBody ||= policy.readsResponseBody === true
+      fetched ??= policy.fetched
     },
     chain: () => ({
       request,
@@ -185,6 +187,7 @@ function chainBuilder(effective: object): ChainBuilder {
       finished,
       readsRequestBody,
       readsResponseBody,
+      fetched,
       effective,
     }),
   }

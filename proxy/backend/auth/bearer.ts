@@ -3,6 +3,7 @@ import { TokenError, type TokenSource } from '../../credentials/token.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
 import type { AuthEnvironment, CompiledAuth } from './kind.ts'
 import { DEFAULT_LOCATION, writerFor } from './location.ts'
+import { tokenFor } from './sent-token.ts'
 
 /** `kind`: starts the text in the log. */
 export function bearerOf(
@@ -14,7 +15,7 @@ export function bearerOf(
   return {
     note: `writes a token of ${kind}: ${source.name.owner}`,
     request: (exchange) => {
-      const token = tokens.get(source)
+      const token = tokenFor(exchange, tokens, { source })
       if (!(token instanceof Promise)) {
         write(exchange.request, token.value)
         return undefined

@@ -9,8 +9,10 @@ import { type SessionRule, sessionOf } from '../../credentials/cloud-a/session.t
 import { SIGNATURE_FIELDS, signatureFields, withoutPlus } from '../../credentials/cloud-a/signature.ts'
 import { TokenError } from '../../credentials/token.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
+import type { HeaderList } from '../../message/headers.ts'
 import type { RequestSigner, SignableRequest } from '../../message/request-signer.ts'
 import type { AuthEnvironment, AuthKind, BrokenAuth } from './kind.ts'
+import { tokenFor } from './sent-token.ts'
 
 type CloudA = NonNullable<BackendAuth['cloudA']>
 
@@ -21,6 +23,13 @@ const DEFAULT_SERVICE = 'bedrock'
 const REMOVED = [...SIGNATURE_FIELDS, 'date'] as const
 
 const CLIENT = 'the request could not be signed'
+
+const REFUSALS: ReadonlySet<string> = new Set([
+  'ExpiredToken',
+  'ExpiredTokenException',
+  'InvalidClientTokenId',
+  'UnrecognizedClientException',
+])
 
 /** Keys for a signature of that region. May reject with a TokenError. */
 type KeysFor = (region: string) => AccessKeys | Promise<AccessKeys>
@@ -63,8 +72,10 @@ function compileKeys(block: CloudA, environment: AuthEnvironment): CompiledKeys 
   if (block.assumeRole !== undefined) return keysOfRole(block.assumeRole, environment)
   const { tokens } = environment
   const source = ambientKeys()
-  const keysFor: KeysFor = async () => (await tokens.get(source)).value
-  return { note: 'signs for AWS with keys of the environment', keysOf: () => keysFor }
+  return {
+    note: 'signs for AWS with keys of the environment',
+    keysOf: (exchange) => async () => (await tokenFor(exchange, tokens, { source, isRefusedBy })).value,
+  }
 }
 
 function keysOfSecret(
@@ -105,10 +116,18 @@ function keysOfRole(role: NonNullable<CloudA['assumeRole']>, environment: AuthEn
       if ('problem' in made) return made
       return async (region) => {
         const source = roleKeys({ role: role.roleRef, region, session: made.session }, { base, tokens })
-        return (await tokens.get(source)).value
+        return (await tokenFor(exchange, tokens, { source, isRefusedBy })).value
       }
     },
   }
+}
+
+/** Services of AWS answer with 400 or 403 to keys that ended or were withdrawn; the type may name a namespace too. */
+function isRefusedBy({ status, headers }: { readonly status: number; readonly headers: HeaderList }): boolean {
+  if (status === 401) return true
+  if (status !== 400 && status !== 403) return false
+  const type = headers.get('x-amzn-errortype')?.split(':', 1)[0] ?? ''
+  return REFUSALS.has(type.slice(type.lastIndexOf('#') + 1))
 }
 
 function signerOf({ serviceName, region }: CloudA, keysFor: KeysFor): RequestSigner {

@@ -11,6 +11,7 @@ import type { Exchange } from '../../exchange/exchange.ts'
 import { formCaller } from '../form-caller.ts'
 import type { AuthEnvironment, AuthKind } from './kind.ts'
 import { DEFAULT_LOCATION, writerFor } from './location.ts'
+import { tokenFor } from './sent-token.ts'
 
 const DEFAULT_TTL_MS = 300_000
 
@@ -35,7 +36,7 @@ export const crossAppAccess: AuthKind = ({ crossAppAccess: policy }, environment
         write(exchange.request, value)
       }
       try {
-        const token = environment.tokens.get(source)
+        const token = tokenFor(exchange, environment.tokens, { source })
         return token instanceof Promise ? token.then(send).catch((error) => failed(exchange, error)) : send(token)
       } catch (error) {
         return failed(exchange, error)

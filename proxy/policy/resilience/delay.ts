@@ -7,7 +7,7 @@ import type { Exchange } from '../../exchange/exchange.ts'
 import type { ChainEnvironment } from '../../chain/environment.ts'
 import { evaluate, FAILED, readsBody } from '../../cel/evaluate.ts'
 import type { CompiledPolicy, Verdict } from '../../chain/filter.ts'
-import { pause } from './pause.ts'
+import { pause } from '../../exchange/pause.ts'
 
 /** Longer delays count as this one: every waiting request holds a connection. */
 const DELAY_MS_MAX = 3_600_000

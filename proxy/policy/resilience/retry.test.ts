@@ -16,7 +16,8 @@ import { HeaderList } from '../../message/headers.ts'
 import { HttpResponse } from '../../message/message.ts'
 import { environmentOf, exchangeOf, runRequest } from '../exchange.testing.ts'
 import { compileRetry, isRetryable } from './retry.ts'
-import { Replay, REPLAY_BYTES_MAX } from './replay.ts'
+import { REPLAY_BYTES_MAX } from '../../backend/second-try.ts'
+import { Replay } from './replay.ts'
 
 const KIB_64 = REPLAY_BYTES_MAX
 const CODES: Retry = { attempts: 1, codes: [503] }

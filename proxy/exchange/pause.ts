@@ -1,5 +1,5 @@
 // Lets an exchange wait without blocking a thread, and ends the wait when the client disconnects.
-import type { Exchange } from '../../exchange/exchange.ts'
+import type { Exchange } from './exchange.ts'
 
 /**
  * True after the time has passed. False if the client disconnected or broke its request first: the exchange has failed,
