@@ -90,43 +90,49 @@ it.each(Object.entries(CLOUDS))(
   },
 )
 
-it.each(Object.entries(CLOUDS))('standalone files send credentials of %s in each place', async (_, cloud) => {
-  const [http, mcp, bind] = [await freePort(), await freePort(), await freePort()]
-  const host = `127.0.0.1:${await listening(upstream)}`
-  const policies = { backendAuth: cloud.standalone }
-  const matches = (name: string): object => ({ name, matches: [{ path: { pathPrefix: `/${name}` } }] })
-  const file = {
-    gateways: { default: { port: http } },
-    backends: [{ name: 'shared', host, policies }],
-    routes: [
-      { ...matches('backend'), backends: [{ host, policies }] },
-      { ...matches('route'), policies, backends: [{ host }] },
-      { ...matches('named'), backends: [{ backend: 'shared' }] },
-      {
-        ...matches('provider'),
-        backends: [{ ai: { name: 'm', provider: { openAI: {} }, hostOverride: host }, policies }],
-      },
-      {
-        ...matches('group'),
-        backends: [
-          { ai: { groups: [{ providers: [{ name: 'a', provider: { openAI: {} }, hostOverride: host, policies }] }] } },
-        ],
-      },
-    ],
-    mcp: { port: mcp, targets: [{ name: 'a', mcp: { host }, policies }] },
-    binds: [{ port: bind, listeners: [{ routes: [{ backends: [{ host, policies }] }] }] }],
-  }
-  await serve('gateway.json', JSON.stringify(file))
-  const url = `http://127.0.0.1:${http}`
-  const got = {
-    backend: await sent(`${url}/backend`, undefined),
-    route: await sent(`${url}/route`, undefined),
-    named: await sent(`${url}/named`, undefined),
-    provider: await sent(`${url}/provider/v1/chat/completions`, COMPLETION),
-    group: await sent(`${url}/group/v1/chat/completions`, COMPLETION),
-    target: await sent(`http://127.0.0.1:${mcp}/mcp`, INITIALIZE),
-    bind: await sent(`http://127.0.0.1:${bind}/`, undefined),
-  }
-  const once = [expect.stringMatching(cloud.sent)]
-  expect(got).toEqual(Object.fromEntries(Object.keys(got).map((name) => [name, once])))
-})
+it.each(Object.entries(CLOUDS))(
+  'standalone files send credentials of %s in each place',
+  { tags: ['full'] },
+  async (_, cloud) => {
+    const [http, mcp, bind] = [await freePort(), await freePort(), await freePort()]
+    const host = `127.0.0.1:${await listening(upstream)}`
+    const policies = { backendAuth: cloud.standalone }
+    const matches = (name: string): object => ({ name, matches: [{ path: { pathPrefix: `/${name}` } }] })
+    const file = {
+      gateways: { default: { port: http } },
+      backends: [{ name: 'shared', host, policies }],
+      routes: [
+        { ...matches('backend'), backends: [{ host, policies }] },
+        { ...matches('route'), policies, backends: [{ host }] },
+        { ...matches('named'), backends: [{ backend: 'shared' }] },
+        {
+          ...matches('provider'),
+          backends: [{ ai: { name: 'm', provider: { openAI: {} }, hostOverride: host }, policies }],
+        },
+        {
+          ...matches('group'),
+          backends: [
+            {
+              ai: { groups: [{ providers: [{ name: 'a', provider: { openAI: {} }, hostOverride: host, policies }] }] },
+            },
+          ],
+        },
+      ],
+      mcp: { port: mcp, targets: [{ name: 'a', mcp: { host }, policies }] },
+      binds: [{ port: bind, listeners: [{ routes: [{ backends: [{ host, policies }] }] }] }],
+    }
+    await serve('gateway.json', JSON.stringify(file))
+    const url = `http://127.0.0.1:${http}`
+    const got = {
+      backend: await sent(`${url}/backend`, undefined),
+      route: await sent(`${url}/route`, undefined),
+      named: await sent(`${url}/named`, undefined),
+      provider: await sent(`${url}/provider/v1/chat/completions`, COMPLETION),
+      group: await sent(`${url}/group/v1/chat/completions`, COMPLETION),
+      target: await sent(`http://127.0.0.1:${mcp}/mcp`, INITIALIZE),
+      bind: await sent(`http://127.0.0.1:${bind}/`, undefined),
+    }
+    const once = [expect.stringMatching(cloud.sent)]
+    expect(got).toEqual(Object.fromEntries(Object.keys(got).map((name) => [name, once])))
+  },
+)
