@@ -1,5 +1,5 @@
-// A credential goes to the backend that it was made for, and to no other server: not to the target of a redirect, not to
-// a mirror, not to the provider that takes over, not to another MCP server. All kinds; loopback only.
+// A credential goes to the backend that it was made for, and to no other server: not to the target of a redirect, a
+// mirror, the provider that takes over, or another MCP server. All kinds; loopback only.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
