@@ -33,6 +33,7 @@ const own = processMetrics(
     workerHangs: () => 0,
     workersWanted: 0,
     traceEventsDropped: () => 0,
+    fetchedCredentials: () => new Map(),
     workers: () => [],
   },
   new MetricsAggregate(),
@@ -59,7 +60,7 @@ const meshSettings = meshEnvironment((name) => (name === 'CA_ADDRESS' ? 'istiod'
 const mesh = meshSettings && new MeshMember(meshSettings, { logger: silent.module('mesh'), changed: () => undefined })
 const ofMesh = mesh?.metrics() ?? []
 for (const { name } of ofMesh) labels.set(name, new Set(['result']))
-for (const { name } of own) labels.set(name, new Set(['thread', 'state', 'tag']))
+for (const { name } of own) labels.set(name, new Set(['thread', 'state', 'tag', 'kind']))
 
 /** Metrics of the controller once it counted something; those of its runtime are none of its own. */
 async function controllerMetrics(): Promise<string> {

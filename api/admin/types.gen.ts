@@ -287,6 +287,8 @@ export interface components {
             workloads: components["schemas"]["DumpWorkload"][];
             /** @description In use, the soonest to end first; at most 1000. */
             certificates: components["schemas"]["DumpCertificate"][];
+            /** @description Fetched for backends, by kind and owner; at most 1024. */
+            credentials: components["schemas"]["DumpCredential"][];
             /** @description Version and build of the proxy. */
             version: {
                 [key: string]: string;
@@ -309,6 +311,46 @@ export interface components {
             notAfter: string;
             /** @enum {string} */
             state: "valid" | "expiring" | "expired" | "notYetValid";
+        };
+        /** @description Credentials of one owner that the proxy fetched, without any secret. */
+        DumpCredential: {
+            /** @enum {string} */
+            kind: "cloudA" | "cloudB" | "cloudC" | "oauthTokenExchange" | "crossAppAccess" | "mesh";
+            /** @description What is fetched: a role, the key of a secret, an audience, or a source of the environment. */
+            owner: string;
+            /** @description Keys of the policies whose requests needed a fetch; the last 10. */
+            usedBy: string[];
+            /** @description Number of tokens that have not ended, such as one for each client. */
+            tokens: number;
+            /**
+             * Format: date-time
+             * @description Of these tokens.
+             */
+            firstExpiry?: string;
+            /**
+             * Format: date-time
+             * @description Of these tokens.
+             */
+            lastExpiry?: string;
+            /**
+             * Format: date-time
+             * @description The last one that succeeded.
+             */
+            lastFetch?: string;
+            lastError?: {
+                /** Format: date-time */
+                time: string;
+                /** @enum {string} */
+                reason: "Rejected" | "SubjectRejected" | "Unavailable";
+                message: string;
+            };
+            /** @description Fetches that failed since the last one that succeeded. */
+            failuresInRow: number;
+            /**
+             * Format: date-time
+             * @description When a backend refused one of the tokens.
+             */
+            lastRefusal?: string;
         };
         DumpBind: {
             key: string;

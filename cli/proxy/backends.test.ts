@@ -24,6 +24,7 @@ function dumpOf(parts: { services?: unknown; backends?: unknown }): Dump {
     config: emptyConfig(),
     figures: () => undefined,
     certificates: [],
+    credentials: [],
     listenAddress: '::',
     place: {},
     version: {},

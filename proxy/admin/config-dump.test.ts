@@ -118,6 +118,7 @@ const CONFIG: RenderedConfig = {
 const INPUT = {
   figures: () => undefined,
   certificates: [],
+  credentials: [],
   listenAddress: '::',
   place: {},
   version: { version: '1' },
@@ -134,6 +135,7 @@ describe('configDump', () => {
       'services',
       'workloads',
       'certificates',
+      'credentials',
       'version',
       'config',
     ]

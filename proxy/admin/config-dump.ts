@@ -30,6 +30,7 @@ export interface ConfigDumpInput {
   /** Live figures of endpoints. */
   readonly figures: FiguresOf
   readonly certificates: Schemas['ConfigDump']['certificates']
+  readonly credentials: Schemas['ConfigDump']['credentials']
   readonly listenAddress: string
   /** Where the proxy is, as far as its settings say. */
   readonly place: Locality
@@ -44,6 +45,7 @@ export function configDump({
   config = EMPTY,
   figures,
   certificates,
+  credentials,
   listenAddress,
   place,
   version,
@@ -70,7 +72,7 @@ export function configDump({
     services: dumpServices({ config, figures, place }),
     workloads: dumpWorkloads(config.workloads),
   }
-  return { ...redactTree(dump), certificates, version: { ...version }, config: { ...settings } }
+  return { ...redactTree(dump), certificates, credentials, version: { ...version }, config: { ...settings } }
 }
 
 const BIND_PROTOCOLS = { HTTP: 'http', TLS: 'tls', TCP: 'tcp' } as const

@@ -2,6 +2,8 @@
 // cannot be compiled fails all calls.
 import type { BackendAuth } from '#api/ir/types.gen.ts'
 import type { Exchange } from '../exchange/exchange.ts'
+import { policyOf } from '../chain/provenance.ts'
+import type { TokenStore } from '../credentials/token.ts'
 import type { CompiledPolicy, FetchedCredential, Filter } from '../chain/filter.ts'
 import { cloudA } from './auth/cloud-a.ts'
 import { cloudB } from './auth/cloud-b.ts'
@@ -28,7 +30,8 @@ type Kind = keyof typeof KINDS
 /** Their credentials are part of the configuration, or come with the request. */
 const NOT_FETCHED: ReadonlySet<string> = new Set<Kind>(['passthrough', 'key'])
 
-export function compileBackendAuth(auth: BackendAuth, environment: AuthEnvironment): CompiledPolicy {
+export function compileBackendAuth(auth: BackendAuth, own: AuthEnvironment): CompiledPolicy {
+  const environment = { ...own, tokens: tokensFor(own.tokens, policyOf(auth)) }
   const compiled = [
     ...IN_ORDER.flatMap((kind) => kind(auth, environment) ?? []),
     ...(auth.credentials ?? []).map((one) => keyAt(one.key, one.location, environment)),
@@ -43,6 +46,14 @@ export function compileBackendAuth(auth: BackendAuth, environment: AuthEnvironme
     request: (exchange) => runFrom(usable, 0, exchange),
     readsRequestBody: usable.some(({ readsRequestBody }) => readsRequestBody === true),
     fetched: fetchedBy(auth),
+  }
+}
+
+/** Reports name the policy. */
+function tokensFor(tokens: TokenStore, policy: string | undefined): TokenStore {
+  return {
+    get: (source) => tokens.get(source, policy),
+    invalidate: (source, refused) => tokens.invalidate(source, refused),
   }
 }
 

@@ -2,6 +2,7 @@
 // Never serves a token that has ended.
 import { randomUUID } from 'node:crypto'
 import { BoundedCache } from '../auth/bounded-cache.ts'
+import type { FetchOutcome, TokenObserver } from './token-observer.ts'
 import type { TokenShare } from './token-share.ts'
 import { INVALIDATION_MS_MIN, type Token, TokenError, type TokenSource, type TokenStore } from './token.ts'
 import { untilAborted } from './until-aborted.ts'
@@ -80,23 +81,32 @@ export interface TokenStoreOptions {
   readonly clock?: TokenClock
   /** Of the workers; absent: this one is alone. */
   readonly share?: TokenShare
+  readonly observer?: TokenObserver
+}
+
+/** The source of a fetch, and what it is for. */
+interface Needed {
+  readonly source: TokenSource<unknown>
+  readonly usedBy: string | undefined
 }
 
 export class WorkerTokenStore implements TokenStore {
   readonly #owners = new BoundedCache<Owner>({ entriesMax: OWNERS_MAX, weightMax: OWNERS_MAX })
   readonly #clock: TokenClock
   readonly #share: TokenShare | undefined
+  readonly #observer: TokenObserver | undefined
   #fetches = 0
 
-  constructor({ clock = SYSTEM_CLOCK, share }: TokenStoreOptions = {}) {
+  constructor({ clock = SYSTEM_CLOCK, share, observer }: TokenStoreOptions = {}) {
+    this.#observer = observer
     this.#clock = clock
     this.#share = share
     share?.onRefused((kind, key, id) => this.#refusedElsewhere(kind, key, id))
   }
 
-  get<T>(source: TokenSource<T>): Token<T> | Promise<Token<T>> {
+  get<T>(source: TokenSource<T>, usedBy?: string): Token<T> | Promise<Token<T>> {
     // What is kept for a key came from a source with that key, so it has its type.
-    return this.#get(source) as Token<T> | Promise<Token<T>>
+    return this.#get(source, usedBy) as Token<T> | Promise<Token<T>>
   }
 
   invalidate<T>(source: TokenSource<T>, refused: Token<T>): boolean {
@@ -109,6 +119,7 @@ export class WorkerTokenStore implements TokenStore {
     if (now - entry.invalidatedMs < INVALIDATION_MS_MIN) return false
     entry.token = undefined
     entry.invalidatedMs = now
+    this.#observer?.refused({ name: source.name, key: source.key, atMs: now })
     if (entry.id !== undefined) this.#share?.refused(shareKey(source), entry.id)
     return true
   }
@@ -122,7 +133,7 @@ export class WorkerTokenStore implements TokenStore {
     }
   }
 
-  #get(source: TokenSource<unknown>): Token<unknown> | Promise<Token<unknown>> {
+  #get(source: TokenSource<unknown>, usedBy: string | undefined): Token<unknown> | Promise<Token<unknown>> {
     const owner = this.#owner(source)
     const entry = entryOf(owner, source)
     const now = this.#clock.now()
@@ -130,15 +141,15 @@ export class WorkerTokenStore implements TokenStore {
     if (token !== undefined && token.expiresMs - LAST_MS > now) {
       if (now >= entry.refreshAtMs && entry.fetching === undefined && heldBack(owner, entry, now) === undefined)
         // The failure is kept in the entry; requests have the token that is still valid.
-        this.#start(source, owner, entry).catch(() => undefined)
+        this.#start({ source, usedBy }, owner, entry).catch(() => undefined)
       return token
     }
     if (entry.fetching !== undefined) return entry.fetching
     const held = heldBack(owner, entry, now)
-    return held === undefined ? this.#start(source, owner, entry) : Promise.reject(held.error)
+    return held === undefined ? this.#start({ source, usedBy }, owner, entry) : Promise.reject(held.error)
   }
 
-  #start(source: TokenSource<unknown>, owner: Owner, entry: Entry): Promise<Token<unknown>> {
+  #start(needed: Needed, owner: Owner, entry: Entry): Promise<Token<unknown>> {
     if (this.#fetches >= FETCHES_MAX || owner.fetches >= FETCHES_OF_OWNER_MAX) {
       return Promise.reject(new TokenError('Unavailable', 'too many credentials are being fetched'))
     }
@@ -146,7 +157,7 @@ export class WorkerTokenStore implements TokenStore {
     if (isProbe) owner.isProbed = true
     this.#fetches++
     owner.fetches++
-    const fetching = this.#fetch(source, owner, entry).finally(() => {
+    const fetching = this.#fetch(needed, owner, entry).finally(() => {
       this.#fetches--
       owner.fetches--
       if (isProbe) owner.isProbed = false
@@ -156,9 +167,9 @@ export class WorkerTokenStore implements TokenStore {
     return fetching
   }
 
-  async #fetch(source: TokenSource<unknown>, owner: Owner, entry: Entry): Promise<Token<unknown>> {
+  async #fetch(needed: Needed, owner: Owner, entry: Entry): Promise<Token<unknown>> {
     try {
-      const { token, id } = await this.#fetchOrShare(source, entry)
+      const { token, id } = await this.#fetchOrShare(needed, entry)
       const now = this.#clock.now()
       const ahead = Math.min((token.expiresMs - now) * AHEAD_SHARE, AHEAD_MS_MAX) * (1 + this.#clock.random())
       entry.token = token
@@ -176,9 +187,10 @@ export class WorkerTokenStore implements TokenStore {
     }
   }
 
-  async #fetchOrShare(source: TokenSource<unknown>, entry: Entry): Promise<Fetched> {
+  async #fetchOrShare(needed: Needed, entry: Entry): Promise<Fetched> {
+    const { source } = needed
     const share = source.entriesMax === 0 ? undefined : this.#share
-    if (share === undefined) return { token: await this.#fetchOnce(source) }
+    if (share === undefined) return { token: await this.#fetchOnce(needed) }
     const key = shareKey(source)
     const wanted = { otherThan: entry.id, afterMs: this.#clock.now() + LAST_MS }
     const answer = await share.claim(key, wanted, this.#clock.timeout(FETCH_MS_MAX))
@@ -187,7 +199,7 @@ export class WorkerTokenStore implements TokenStore {
       throw new TokenError(answer.reason, answer.message)
     }
     try {
-      const fetched = { token: await this.#fetchOnce(source), id: randomUUID() }
+      const fetched = { token: await this.#fetchOnce(needed), id: randomUUID() }
       share.fetched(key, fetched)
       return fetched
     } catch (error) {
@@ -197,7 +209,31 @@ export class WorkerTokenStore implements TokenStore {
     }
   }
 
-  async #fetchOnce(source: TokenSource<unknown>): Promise<Token<unknown>> {
+  async #fetchOnce({ source, usedBy }: Needed): Promise<Token<unknown>> {
+    const startMs = this.#clock.now()
+    const report = (outcome: FetchOutcome): void => {
+      const endMs = this.#clock.now()
+      this.#observer?.fetched({
+        name: source.name,
+        key: source.key,
+        usedBy,
+        durationMs: endMs - startMs,
+        endMs,
+        outcome,
+      })
+    }
+    try {
+      const token = await this.#fetchChecked(source)
+      report({ expiresMs: token.expiresMs })
+      return token
+    } catch (error) {
+      const { reason, message } = tokenError(error)
+      report({ reason, message })
+      throw error
+    }
+  }
+
+  async #fetchChecked(source: TokenSource<unknown>): Promise<Token<unknown>> {
     const token = await inTime(source, this.#clock.timeout(FETCH_MS_MAX))
     const now = this.#clock.now()
     // Also where the time is not a number.

@@ -40,8 +40,10 @@ export interface TokenStore {
   /**
    * A token that does not end soon: kept, or fetched. One fetch for all who ask for a key at the same time. Rejects
    * with a TokenError.
+   *
+   * @param usedBy key of the policy that needs it, for reports; undefined: it has none
    */
-  get<T>(source: TokenSource<T>): Token<T> | Promise<Token<T>>
+  get<T>(source: TokenSource<T>, usedBy?: string): Token<T> | Promise<Token<T>>
   /**
    * The peer refused it (401): no worker serves it again. A newer token stays. Once in 10 s for a key: a peer that
    * refuses every token does not cause a fetch for each request.

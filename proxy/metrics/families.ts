@@ -227,6 +227,25 @@ export const MCP_DROPPED = family({
   ],
 })
 
+export const CREDENTIAL_FETCH = family({
+  id: 16,
+  labels: ['kind', 'result'],
+  seriesMax: SMALL_SERIES_MAX,
+  metrics: [
+    counter('gw_credentials_fetches_total', 'Fetches of credentials for backends'),
+    histogram('gw_credentials_fetch_duration_seconds', 'Time to fetch a credential for backends', HTTP_SECONDS),
+  ],
+})
+
+export const CREDENTIAL_REFUSED = family({
+  id: 17,
+  labels: ['kind'],
+  seriesMax: SMALL_SERIES_MAX,
+  metrics: [
+    counter('gw_credentials_refused_total', 'Fetched credentials that a backend refused and that were dropped'),
+  ],
+})
+
 /** In the order of their ids. */
 export const FAMILIES: readonly Family[] = [
   EXCHANGE,
@@ -245,6 +264,8 @@ export const FAMILIES: readonly Family[] = [
   OTLP,
   UPSTREAM_CONNECT,
   MCP_DROPPED,
+  CREDENTIAL_FETCH,
+  CREDENTIAL_REFUSED,
 ]
 
 /** Values that a worker updates once a second. */

@@ -17,6 +17,8 @@ export interface ProcessFacts {
   readonly workerHangs: () => number
   readonly workersWanted: number
   readonly traceEventsDropped: () => number
+  /** Valid ones, by kind. */
+  readonly fetchedCredentials: () => ReadonlyMap<string, number>
   /** Metrics memory of each serving worker, with its name. */
   readonly workers: () => readonly { readonly name: string; readonly buffer: SharedArrayBuffer }[]
 }
@@ -61,6 +63,12 @@ function proxyMetrics(facts: ProcessFacts, aggregate: MetricsAggregate): PlainMe
       'Trace events dropped because a watcher read too slowly',
       facts.traceEventsDropped,
     ),
+    {
+      name: 'gw_credentials_tokens',
+      help: 'Fetched credentials for backends that have not ended',
+      type: 'gauge',
+      values: () => [...facts.fetchedCredentials()].map(([kind, value]) => ({ labels: { kind }, value })),
+    },
     counter('gw_metrics_overflows_total', 'Label combinations counted under overflow', () => aggregate.overflows),
   ]
 }

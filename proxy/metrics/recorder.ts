@@ -34,6 +34,7 @@ const BYTES_AT = families.EXCHANGE.offsets[2] ?? 0
 const RESPONSE_PROCESSING_AT = families.PROCESSING.offsets[1] ?? 0
 const PER_TOKEN_AT = families.GEN_AI_STREAM.offsets[1] ?? 0
 const SENT_AT = families.DOWNSTREAM_BYTES.offsets[1] ?? 0
+const FETCH_SECONDS_AT = families.CREDENTIAL_FETCH.offsets[1] ?? 0
 const CONNECT_BOUNDS = boundsOf(families.TLS_HANDSHAKE, 0)
 const HTTP_BOUNDS = boundsOf(families.EXCHANGE, 1)
 const PROCESSING_BOUNDS = boundsOf(families.PROCESSING, 0)
@@ -163,6 +164,16 @@ export class Recorder {
   /** Spans (`traces`) or log records that were exported or lost. */
   exported(signal: string, result: string, count: number): void {
     add(this.#values, this.#table.series(families.OTLP, [signal, result]), count)
+  }
+
+  credentialFetched(kind: string, result: string, seconds: number): void {
+    const slot = this.#table.series(families.CREDENTIAL_FETCH, [kind, result])
+    add(this.#values, slot, 1)
+    observe(this.#values, slot + FETCH_SECONDS_AT, HTTP_BOUNDS, seconds)
+  }
+
+  credentialRefused(kind: string): void {
+    add(this.#values, this.#table.series(families.CREDENTIAL_REFUSED, [kind]), 1)
   }
 
   /** Call of an auxiliary service or a mirror. */

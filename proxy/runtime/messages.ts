@@ -6,6 +6,7 @@ import type { ConfigDelta } from '#api/ir/config-delta.ts'
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import type { LookupFamily } from '#api/units/lookup-family.ts'
 import type { TokenMessage, TokenRefused, TokenReply } from '../credentials/shared-tokens.ts'
+import type { CredentialMessage } from '../credentials/token-observer.ts'
 import type { EndpointBuffer } from '../backend/endpoint-store.ts'
 import type { Locality } from '../backend/locality.ts'
 import type { OtlpEnvironment } from '../otlp/environment.ts'
@@ -108,4 +109,5 @@ export type WorkerToMain =
   /** A token named a key that the set of this source (JwtProvider.source) lacks. */
   | { readonly type: 'unknownKey'; readonly source: string }
   | TokenMessage
+  | CredentialMessage
   | { readonly type: 'drained' }

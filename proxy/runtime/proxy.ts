@@ -317,12 +317,11 @@ class ProxyProcess implements RunningProxy {
       this.#servers.push(server)
       return server.port
     }
-    const own = [
+    const exposition = expositionOnDemand(this.#aggregate, [
       ...processMetrics(this.#facts(), this.#aggregate),
       ...this.#certificates.metrics(),
       ...(this.#mesh?.metrics() ?? []),
-    ]
-    const exposition = expositionOnDemand(this.#aggregate, own)
+    ])
     this.#ports = {
       admin: await add(
         startAdminServer(admin, {
@@ -374,6 +373,7 @@ class ProxyProcess implements RunningProxy {
       workerHangs: () => this.#pool.hangs,
       workersWanted: this.#pool.count,
       traceEventsDropped: () => this.#traces.dropped,
+      fetchedCredentials: () => this.#pool.credentials.counts(),
       workers: () => this.#workerBuffers(),
     }
   }
@@ -383,6 +383,7 @@ class ProxyProcess implements RunningProxy {
     return configDump({
       config: this.#applied?.config,
       certificates: this.#certificates.shown(),
+      credentials: this.#pool.credentials.shown(),
       figures: (key) => this.#memory && readFigures(this.#memory.endpoints.shared, key),
       listenAddress: this.#settings.listenAddress,
       place: this.#settings.place,

@@ -28,6 +28,7 @@ import type { ConfigChange, MainToWorker, SharedChange, WorkerSettings, WorkerTo
 import { DescriptorRoom } from './descriptor-room.ts'
 import { DescriptorWatch } from './descriptor-watch.ts'
 import { HeapRelease, ownHeap } from './heap-release.ts'
+import { credentialObserver } from './credential-observer.ts'
 import { createObserver } from './observer.ts'
 import { Pulse } from '../overload/pulse.ts'
 import type { ConnectionCounts } from '../upstream/client.ts'
@@ -89,7 +90,7 @@ export class WorkerCore {
   readonly #grpc
   readonly #dynamic
   readonly #tokenShare = new TokenShare((message) => this.#send(message))
-  readonly #tokens = new WorkerTokenStore({ share: this.#tokenShare })
+  readonly #tokens: WorkerTokenStore
   readonly #binds
   readonly #tap: TraceTap
   readonly #inspector: Inspector
@@ -122,6 +123,10 @@ export class WorkerCore {
     logDefects(this.#log)
     this.#table = new SeriesTable(settings.metricsBuffer)
     this.#recorder = new Recorder(this.#table)
+    this.#tokens = new WorkerTokenStore({
+      share: this.#tokenShare,
+      observer: credentialObserver({ recorder: this.#recorder, logger: this.#loggers.module('credentials'), send }),
+    })
     const requestLogger = this.#loggers.module('request')
     const isVerbose = (): boolean => requestLogger.isEnabled('debug')
     this.#observer = createObserver({

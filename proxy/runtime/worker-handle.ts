@@ -4,6 +4,7 @@ import { configDelta } from '#api/ir/config-delta.ts'
 import { emptyConfig } from '#api/ir/empty.ts'
 import { LayeredMap } from '#api/incremental/layered-map.ts'
 import type { TokenMessage } from '../credentials/shared-tokens.ts'
+import type { CredentialMessage } from '../credentials/token-observer.ts'
 import type { InspectRequest } from '../trace/messages.ts'
 import type { ConfigMessage, MainToWorker, SharedChange, WorkerSettings, WorkerToMain } from './messages.ts'
 
@@ -49,6 +50,7 @@ export interface WorkerEvents {
   readonly log: () => void
   readonly unknownKey: (source: string) => void
   readonly token: (message: TokenMessage) => void
+  readonly credential: (message: CredentialMessage) => void
 }
 
 export class WorkerHandle {
@@ -95,6 +97,7 @@ export class WorkerHandle {
       if (message.type === 'log') events.log()
       else if (message.type === 'unknownKey') events.unknownKey(message.source)
       else if (isTokenMessage(message)) events.token(message)
+      else if (message.type === 'credentialFetched' || message.type === 'credentialRefused') events.credential(message)
       else this.#answer(message)
     })
   }

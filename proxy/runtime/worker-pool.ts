@@ -6,6 +6,7 @@ import type { LineWriter } from '../log/line-writer.ts'
 import type { Logger } from '../log/logger.ts'
 import type { MetricsAggregate } from '../metrics/aggregate.ts'
 import { createMetricsBuffer } from '../metrics/buffer.ts'
+import { CredentialList } from '../credentials/credential-list.ts'
 import { SharedTokens } from '../credentials/shared-tokens.ts'
 import type { ConfigMessage, WorkerSettings } from './messages.ts'
 import { createBeats, PULSE_MS, readBeats } from '../overload/pulse.ts'
@@ -64,6 +65,7 @@ export class WorkerPool {
   readonly #slots: Slot[]
   readonly #stopping = new AbortController()
   readonly #tokens = new SharedTokens()
+  readonly credentials = new CredentialList()
   #current: ConfigMessage | undefined = undefined
   #restarts = 0
   #hangs = 0
@@ -243,6 +245,7 @@ export class WorkerPool {
       log: () => lines.wake(),
       unknownKey,
       token: (message) => this.#tokens.receive(handle, message),
+      credential: (message) => this.credentials.receive(message),
     })
     slot.handle = handle
     this.#tokens.joined(handle)

@@ -8,6 +8,7 @@ import { stringify } from 'yaml'
 import type { RenderedConfig } from '#api/ir/types.gen.ts'
 import { loadSource } from '#cli/source.ts'
 import { testIssuer, type TestIssuer } from '#proxy/auth/jwt.testing.ts'
+import { stsServer } from '#proxy/credentials/cloud-a/servers.testing.ts'
 import { startProxy, type RunningProxy } from '#proxy/main.ts'
 import { authority, certificateFor, type KeyPair } from '#test/certificates.ts'
 import { startUpstreams, type Upstreams } from '#test/conformance/suite/upstreams.ts'
@@ -67,6 +68,9 @@ export async function startEverything({ fields = [] }: EverythingOptions = {}): 
   const upstreams = await startUpstreams({ socketPath: join(folder, 'echo.sock'), port: () => 0 })
   const media = mediaServer()
   const mediaPort = await listening(media)
+  const sts = await stsServer(new Map([['AKIAENV', 'env-secret']]))
+  const aws = { AWS_ENDPOINT_URL_STS: sts.url, AWS_ACCESS_KEY_ID: 'AKIAENV', AWS_SECRET_ACCESS_KEY: 'env-secret' }
+  for (const [name, value] of Object.entries(aws)) vi.stubEnv(name, value)
   const ca = authority()
   const ports = { http: await freePort(), https: await freePort(), tcp: await freePort() }
   const issuer = await testIssuer(ISSUER)
@@ -102,6 +106,8 @@ export async function startEverything({ fields = [] }: EverythingOptions = {}): 
     async stop() {
       await proxy.stop({ isForced: true })
       await upstreams.stop()
+      await sts.close()
+      vi.unstubAllEnvs()
       closeServer(media)
       closeSync(logFd)
       rmSync(folder, { recursive: true })
@@ -270,6 +276,7 @@ const RULES: Readonly<Record<string, string>> = {
   tunnelled: 'tunnelled',
   moved: 'echo',
   inlined: 'echo',
+  signed: 'echo',
   ...Object.fromEntries(['unlimited', 'uncounted', 'unasked', 'unallowed'].map((name) => [name, 'echo'])),
   ...Object.fromEntries(['unprocessed', 'halted', 'keyless', 'unmirrored'].map((name) => [name, 'echo'])),
   ...Object.fromEntries(['prompt', 'once', 'mute', 'tight'].map((name) => [name, 'echo'])),
@@ -301,6 +308,8 @@ function onRule(name: string, traffic: object): object {
   return policy(name, { kind: 'HTTPRoute', name }, { traffic })
 }
 
+const SIGNED = { assumeRole: { roleRef: 'arn:aws:iam::123456789012:role/gateway' }, region: 'eu-central-1' }
+
 function policies({ issuer }: Input): object[] {
   const contextExtensions = { place: 'shop' }
   const entries = [{ name: 'user', expression: 'request.headers["x-user"]' }]
@@ -323,6 +332,7 @@ function policies({ issuer }: Input): object[] {
         },
       },
     ),
+    policy('signed', { kind: 'HTTPRoute', name: 'signed' }, { backend: { auth: { cloudA: SIGNED } } }),
     onRule('retried', { retry: { attempts: 2, codes: [503], backoff: '1ms' } }),
     onRule('key', { apiKeyAuthentication: { secretRef: { name: 'keys' } } }),
     onRule('basic', { basicAuthentication: { secretRef: { name: 'users' } } }),

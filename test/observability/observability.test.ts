@@ -16,6 +16,7 @@ const PROTOBUF = 'application/vnd.google.protobuf;proto=io.prometheus.client.Met
 
 /** Metrics whose series exist only after something went wrong. */
 const MAY_BE_NONE: Readonly<Record<string, true>> = {
+  gw_credentials_refused_total: true,
   gw_mcp_dropped_messages_total: true,
   gw_refused_requests_total: true,
   gw_tls_handshake_failures_total: true,
@@ -60,6 +61,14 @@ describe('metrics', () => {
     const known = new Set([...Object.keys(SPECIFIED), ...Object.keys(OWN)])
     expect([...metrics.keys()].filter((name) => !known.has(name))).toEqual([])
     expect(Object.keys(WAITING).filter((name) => metrics.has(name))).toEqual([])
+  })
+
+  it('counts what was fetched for backends, and the dump names the policy that needed it', async () => {
+    expect(await all.metrics()).toContain('gw_credentials_fetches_total{kind="cloudA",result="fetched"} 1')
+    const { credentials } = await (await fetch(`http://127.0.0.1:${all.proxy.ports.admin}/config_dump`)).json()
+    expect(credentials).toMatchObject([
+      { kind: 'cloudA', usedBy: [expect.stringContaining('default/signed')], tokens: 1 },
+    ])
   })
 
   it('counts connections to backends by what they speak', async () => {

@@ -17,6 +17,7 @@ export async function sendAll(all: Everything): Promise<void> {
   }
   const bearer = (token: string): Question => ({ headers: { authorization: `Bearer ${token}` } })
   await send('echo', 'echo')
+  await ask(`http://127.0.0.1:${all.ports.http}/signed`, { headers: TEAM })
   await send('sampled', 'asked', { headers: { 'x-sampled': '1', authorization: 'Bearer alice-token' } })
   await send('jwt', 'jwt', bearer(await all.issuer.token({ sub: 'alice' })))
   await send('key', 'key', bearer(API_KEY))

@@ -1,5 +1,9 @@
-// Backends that refuse fetched credentials: one more try with another credential, on real proxies.
+// Fetched credentials on a real proxy: one more try with another one if a backend refuses the first, and what dump,
+// metrics, trace and log show.
+import { closeSync, openSync, readFileSync, rmSync } from 'node:fs'
 import type { IncomingHttpHeaders } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { BackendPayload, CrossAppAccess } from '#api/ir/types.gen.ts'
 import { testProxy, type TestProxy, type TestRoute } from '#proxy/main.testing.ts'
@@ -11,6 +15,7 @@ import {
   identityProvider,
   idToken,
 } from '../../credentials/oauth/authorities.testing.ts'
+import { watchTrace } from '../../trace/watcher.testing.ts'
 import { type ScriptedUpstream, scriptedUpstream, status } from '../scripted-upstream.testing.ts'
 
 const SECRETS = { 'n/idp/clientSecret': 'idp-secret', 'n/app/clientSecret': 'app-secret' }
@@ -28,6 +33,9 @@ const AUTH: CrossAppAccess = {
   audience: APPLICATION,
 }
 const ROLE = 'arn:aws:iam::123456789012:role/gateway'
+
+const LOG = join(tmpdir(), `gw-credentials-${process.pid}.log`)
+const logFd = openSync(LOG, 'a')
 
 let provider: Authority
 let application: Authority
@@ -78,6 +86,7 @@ beforeAll(async () => {
   }
   gateway = await testProxy({
     secrets: SECRETS,
+    settings: { logFd, logFormat: 'json', logLevel: 'info', accessLog: true },
     routes: [
       route('idp', '/unused-1', at(provider.port)),
       route('app', '/unused-2', at(application.port)),
@@ -121,6 +130,8 @@ afterAll(async () => {
   provider.close()
   application.close()
   await sts.close()
+  closeSync(logFd)
+  rmSync(LOG)
 })
 
 beforeEach(async () => {
@@ -228,5 +239,108 @@ describe('a request whose signature the backend refuses', () => {
     refused = Infinity
     expect((await call('/aws')).status).toBe(403)
     expect(upstream.seen).toHaveLength(1)
+  })
+})
+
+describe('a fetched credential', () => {
+  const admin = async (path: string, port = gateway.proxy.ports.admin): Promise<string> =>
+    (await fetch(`http://127.0.0.1:${port}${path}`)).text()
+  const metrics = (): Promise<string> => admin('/metrics', gateway.proxy.ports.stats)
+  const traced = async (path: string): Promise<string[]> => {
+    const watcher = await watchTrace({ adminPort: gateway.proxy.ports.admin })
+    expect((await call(path)).status).toBe(200)
+    const events = (await watcher.ended).map(({ message }) => message)
+    return events.flatMap(({ kind, details }) => (kind === 'credential' ? [details ?? ''] : []))
+  }
+
+  it('is in the dump of the configuration, with its end and the last refusal', async () => {
+    expect((await call('/aws')).status).toBe(200)
+    const { credentials: shown } = JSON.parse(await admin('/config_dump'))
+    const role = shown.find(({ owner }: { owner: string }) => owner === ROLE)
+    expect(role).toMatchObject({ kind: 'cloudA', usedBy: [], failuresInRow: 0 })
+    expect(role.tokens).toBeGreaterThan(0)
+    expect(Date.parse(role.firstExpiry) - Date.now()).toBeGreaterThan(3_000_000)
+    expect(Date.now() - Date.parse(role.lastFetch)).toBeLessThan(60_000)
+    expect(Date.now() - Date.parse(role.lastRefusal)).toBeLessThan(60_000)
+  })
+
+  it('is counted', async () => {
+    const count = async (series: string): Promise<number> => {
+      const line = (await metrics()).split('\n').find((one) => one.startsWith(`${series} `))
+      return Number(line?.split(' ').at(-1) ?? 0)
+    }
+    const [fetches, refusals] = [
+      'gw_credentials_fetches_total{kind="cloudA",result="fetched"}',
+      'gw_credentials_refused_total{kind="cloudA"}',
+    ]
+    const before = [await count(fetches), await count(refusals)]
+    expect((await call('/aws')).status).toBe(200)
+    await expect
+      .poll(async () => [await count(fetches), await count(refusals)])
+      .toEqual([(before[0] ?? 0) + 2, (before[1] ?? 0) + 1])
+    expect(await count('gw_credentials_fetch_duration_seconds_count{kind="cloudA",result="fetched"}')).toBeGreaterThan(
+      1,
+    )
+    expect(await count('gw_credentials_tokens{kind="crossAppAccess"}')).toBeGreaterThan(0)
+  })
+
+  it('is in the trace: fetched, refused, kept', async () => {
+    expect(await traced('/http')).toEqual([
+      expect.stringMatching(/^crossAppAccess https:\/\/app\.test \w+: fetched in \d+ ms, ends in \d+ s$/),
+      expect.stringMatching(/: refused by the backend with 401; not used again$/),
+      expect.stringMatching(/: fetched in \d+ ms, ends in \d+ s$/),
+    ])
+    expect(await traced('/http')).toEqual([expect.stringMatching(/: kept, ends in \d+ s$/)])
+  })
+
+  it('that cannot be fetched is in log, dump and trace with the cause', async () => {
+    application.override = (response) => {
+      response.writeHead(503).end('planted-answer')
+    }
+    try {
+      const watcher = await watchTrace({ adminPort: gateway.proxy.ports.admin })
+      expect((await call('/http')).status).toBe(500)
+      const cause = 'resource authorization server answered with 503'
+      expect(JSON.stringify(await watcher.ended)).toMatch(new RegExp(`none after \\d+ ms: ${cause}`))
+      await expect.poll(() => readFileSync(LOG, 'utf8')).toContain('failed to fetch a credential')
+      const line = readFileSync(LOG, 'utf8')
+        .split('\n')
+        .find((one) => one.includes('failed to fetch'))
+      expect(JSON.parse(line ?? '')).toMatchObject({
+        level: 'warn',
+        kind: 'crossAppAccess',
+        reason: 'Unavailable',
+        error: cause,
+      })
+      const { credentials: shown } = JSON.parse(await admin('/config_dump'))
+      expect(shown).toContainEqual(
+        expect.objectContaining({ failuresInRow: 1, lastError: expect.objectContaining({ message: cause }) }),
+      )
+    } finally {
+      application.override = undefined
+    }
+  })
+
+  it('and its secrets are in no output', async () => {
+    const watcher = await watchTrace({ adminPort: gateway.proxy.ports.admin })
+    await call('/http')
+    await call('/aws')
+    const outputs = [
+      JSON.stringify(await watcher.ended),
+      await admin('/config_dump'),
+      await metrics(),
+      readFileSync(LOG, 'utf8'),
+    ]
+    const planted = [
+      'idp-secret',
+      'app-secret',
+      'env-secret',
+      'sts-secret',
+      'sts-token',
+      'planted-',
+      'at.user',
+      subject,
+    ]
+    for (const secret of planted) expect(outputs.map((text) => text.includes(secret))).toEqual(outputs.map(() => false))
   })
 })
