@@ -1,13 +1,13 @@
-// Full collections of garbage at moments when nothing waits. What thousands of changes leave behind has to go once; V8
-// by itself begins when the heap is full, in the middle of whatever change comes then, and takes half a second for it.
+// Full garbage collections while no work waits. The garbage of thousands of changes must be collected at some time; V8
+// by itself begins when the heap is full, in the middle of a change, and takes half a second.
 import { getHeapSpaceStatistics } from 'node:v8'
 import { Clock, Effect, Queue } from 'effect'
 import { fullCollection } from '#api/full-collection.ts'
 
 export interface Heap {
-  /** What is in use or was, apart from the youngest. */
+  /** Size of all objects, including garbage, except the youngest. */
   bytes(): number
-  /** Nothing else runs meanwhile. */
+  /** Blocks the thread. */
   collect(): void
   /** Called after every full collection, also those that V8 begins by itself. */
   onCollected(listener: () => void): void
@@ -20,14 +20,14 @@ export interface IdleCollectionOptions {
 }
 
 /**
- * Without a change: longer than what follows on one takes, and than from one change of a program to its next. Work that
- * is tried again and again is no reason to wait.
+ * Time without a change: longer than the work after a change, and than the pause between two changes of a program.
+ * Retries do not count as changes.
  */
 const QUIET_MS = 250
-/** By less it is left to V8: one that is not needed costs a change that comes meanwhile as much as one that is. */
+/** With less growth V8 decides: an unnecessary collection delays a concurrent change as much as a necessary one. */
 const GROWTH_MIN = 0.2
 
-/** Ends never. */
+/** Never ends. */
 export const collectWhenIdle = Effect.fn('operator.collectWhenIdle')(function* (options: IdleCollectionOptions) {
   const { heap, onChange } = options
   const changes = yield* Queue.sliding<void>(1)

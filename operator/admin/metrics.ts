@@ -1,4 +1,4 @@
-// Counters of the operator in the form of Prometheus. Fed by the observer; nothing here decides anything.
+// Prometheus metrics of the operator, updated by the observer.
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { type BuildInfo, VERSION } from '#api/version.ts'
 import type { OperatorObserver } from '../controllers/world.ts'

@@ -21,7 +21,7 @@ export class Profiles {
     watchHeap()
   }
 
-  /** false: the path is not one of these. Names of functions and files are for those who are in the pod. */
+  /** false: the path is not one of these. Names of functions and files are only for users with access to the pod. */
   async answer({ request, response, url: { pathname, searchParams } }: ProfileCall): Promise<boolean> {
     const kind = pathname.startsWith(PREFIX) ? pathname.slice(PREFIX.length) : ''
     if (kind !== 'profile' && kind !== 'heap') return false

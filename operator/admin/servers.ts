@@ -1,5 +1,5 @@
 // The three small HTTP servers of the operator: readiness, metrics, and on loopback the admin one. Bounded; an admin
-// request from a browser of another origin, or under another host name, is refused.
+// request from a browser of another origin, or with another host name, is rejected.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Data, Effect } from 'effect'
@@ -28,7 +28,7 @@ export interface ServerParts {
   readonly metrics: OperatorMetrics
   readonly isReady: () => boolean
   readonly pending: () => readonly string[]
-  /** Everything that is known, without values of Secrets. */
+  /** All known objects, without values of Secrets. */
   readonly snapshot: () => unknown
 }
 
@@ -142,7 +142,7 @@ function logging(levels: LogLevels, { request, response, url }: AdminCall): void
 
 const LOCAL_HOST = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/
 
-/** Against pages that make a browser on this machine talk to us. */
+/** Protects against web pages that make a browser on this machine send requests here. */
 function isLocal({ headers }: IncomingMessage): boolean {
   return headers.origin === undefined && LOCAL_HOST.test(headers.host ?? '')
 }

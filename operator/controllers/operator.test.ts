@@ -131,7 +131,7 @@ describe('the operator', () => {
     kube.store.delete('gatewayclasses.gateway.networking.k8s.io', '/gw')
     await until('the class is back', () => condition(found(), 'Accepted') === 'True Accepted')
     expect(found()?.['spec']).toMatchObject({ controllerName: 'gw.dev/controller' })
-    // The fake server has no schemas; the real one refuses a class that breaks its own.
+    // The fake server has no schemas; the real one rejects a class that breaks its own.
     expect(validateObject(found()).problems).toEqual([])
   })
 

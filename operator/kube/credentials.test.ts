@@ -1,4 +1,4 @@
-// Credentials are not looked up for each call, but at once when the server refuses them.
+// Credentials are not looked up for each call, but at once when the server rejects them.
 import { once } from 'node:events'
 import { createServer, type RequestOptions, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'

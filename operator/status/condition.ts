@@ -28,7 +28,7 @@ export function condition({ type, isTrue, reason, message, generation }: Conditi
   }
 }
 
-/** Present only where it is True: somebody of another namespace serves a part of the same host. */
+/** Present only if it is True: another namespace serves a part of the same host. */
 export function sharedHostCondition(message: string | undefined, generation: number | undefined): Condition[] {
   if (message === undefined || message === '') return []
   const lines = message.split('\n')
@@ -42,7 +42,7 @@ export function boundedMessage(message: string): string {
   return message.slice(0, MESSAGE_LENGTH_MAX - CUT_MARK.length) + CUT_MARK
 }
 
-/** A problem with its field, which comes first; messages that name the field themselves say it once. */
+/** A problem with its field first; a message that contains the field does not repeat it. */
 export function problemLine({ path, message }: { readonly path: string; readonly message: string }): string {
   if (message.includes(path)) return message
   const short = path.replace(/^spec\./, '')

@@ -1,5 +1,5 @@
-// Entries of ours in the status of an object that translation says nothing about: written while the object was still
-// of our concern, by a call that took its time or by a leader before. They have to go.
+// Removes our entries from the status of an object that translation does not cover: they were written while it was
+// covered, by a slow request or by a former leader.
 import { isRecord } from '#api/json.ts'
 import type { KubeObject } from '../translate/kube.ts'
 import { refOf } from '../translate/object-ref.ts'

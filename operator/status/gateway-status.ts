@@ -1,4 +1,4 @@
-// The statuses of a Gateway and of a ListenerSet. Whether pods run is not known here: that is the deployer's word.
+// The statuses of a Gateway and of a ListenerSet. Whether pods run is not known here; gateway-programmed.ts adds it.
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import type { ListenerSet } from '#api/gateway/listenerset.gen.ts'
 import { hasInsecureFallback } from '../translate/gateway/client-validation.ts'
@@ -32,7 +32,7 @@ export function gatewayStatus({ ours, addresses, attachedRoutes }: GatewayStatus
   }
 }
 
-/** Only a ListenerSet that is accepted counts: one of its listeners has to be. */
+/** Only an accepted ListenerSet counts: one of its listeners must be accepted. */
 function isAttached({ listeners }: OurGateway, set: ListenerSet): boolean {
   const own = listeners.filter((listener) => listener.set === set)
   return badListeners(own) === '' || own.some(isGoodListener)

@@ -24,7 +24,7 @@ export function listenerStatus({ listener, attachedRoutes, generation }: Listene
   }
 }
 
-/** Accepted, and configured in a way that can work: what counts as a good listener of its owner. */
+/** Accepted, and with a usable configuration: its owner counts such a listener as valid. */
 export function isGoodListener({ notAccepted, notProgrammed }: Listener): boolean {
   return notAccepted === undefined && notProgrammed === undefined
 }

@@ -1,5 +1,5 @@
-// Joins a computed status with the one an object has: foreign entries stay, transition times stay where nothing moved,
-// and nothing is written when nothing differs. Pure: the caller brings the time.
+// Merges a computed status with the current one of an object: foreign entries stay, transition times stay without a
+// change of the condition, and nothing is written without a difference. Pure: the caller passes the time.
 import { isRecord } from '#api/json.ts'
 import { isSame } from '#api/incremental/same.ts'
 import type { StatusBody } from '../translate/object-status.ts'
@@ -29,7 +29,7 @@ export function mergeStatus({ current, desired, controllerName, now }: MergeInpu
   return isSame(before, merged) ? undefined : merged
 }
 
-/** Entries of others stay, so ours have the places that are left. */
+/** Entries of others stay, so ours get the remaining places. */
 function withinRoom(desired: StatusBody, before: Json, controllerName: string): StatusBody {
   if (!('ancestors' in desired)) return desired
   const foreign = listOf(before['ancestors']).filter((entry) => entry['controllerName'] !== controllerName)
@@ -49,8 +49,8 @@ interface EntryLists {
 }
 
 /**
- * Entries of other controllers stay as and where they are, ours are replaced where they stand: two controllers that
- * each put their own in front would write for ever.
+ * Entries of other controllers stay unchanged in their places, and ours are replaced in place: two controllers that
+ * both put their entries first would write for ever.
  */
 function mergeEntries({ name, current, desired, controllerName, now }: EntryLists): Json[] {
   const isForeign = (entry: Json): boolean => entry['controllerName'] !== controllerName
@@ -90,7 +90,7 @@ function stampOne(current: Json | undefined, desired: Json, now: string): Json {
   return { ...desired, conditions: stamp(listOf(current?.['conditions']), conditions, now) }
 }
 
-/** Ours, and only there while what they are about is configured: without it they go. */
+/** Our types that exist only while their subject is configured: without it they are removed. */
 const PASSING_TYPES: ReadonlySet<unknown> = new Set(['ResolvedRefs', 'InsecureFrontendValidationMode'])
 
 /** Condition types that others compute (another part of the operator, other controllers) stay where they are. */

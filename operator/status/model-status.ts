@@ -1,4 +1,4 @@
-// The status of a GwModel: one entry for each parentRef of ours. What is wrong with the model itself is said in
+// The status of a GwModel: one entry for each parentRef of ours. Faults of the model itself are reported in
 // ResolvedRefs.
 import type { GwModel } from '#api/v1alpha1/gwmodel.gen.ts'
 import { INTERNAL_ERROR, type Problem } from '#api/problem.ts'

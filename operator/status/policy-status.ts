@@ -1,4 +1,4 @@
-// The status of a GwPolicy: one entry for each Gateway that receives it, and one summary of what went nowhere.
+// The status of a GwPolicy: one entry for each Gateway that receives it, and one summary of targets without effect.
 import { INTERNAL_ERROR, type Problem } from '#api/problem.ts'
 import { GATEWAY_GROUP, GW_GROUP } from '../translate/groups.ts'
 import { compareText } from '../translate/order.ts'
@@ -39,8 +39,8 @@ const SUMMARY: ParentRef = { group: GW_GROUP, name: 'StatusSummary' }
 const SUMMARIZED = 'StatusSummarized'
 
 /**
- * The first Gateways and a summary that counts the others, where the API takes no more entries: it allows 16, and those
- * of other controllers take places. What the list says of Gateways left out before is added up.
+ * The first Gateways and a summary that counts the others: the API allows 16 entries, including those of other
+ * controllers. Adds the count of Gateways that were left out before.
  */
 export function fittingAncestors(all: readonly PolicyAncestorBody[], room: number): readonly PolicyAncestorBody[] {
   const [first] = all

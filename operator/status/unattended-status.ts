@@ -1,5 +1,5 @@
-// The status of a Gateway or ListenerSet that no controller attends to any more: what a new one has that none has seen
-// yet, in the words of the Gateway API, with the reason. Pure.
+// The status of a Gateway or ListenerSet that no controller serves any more: the initial status of the Gateway API,
+// with the reason. Pure.
 import type { Condition, UnattendedBody } from '../translate/object-status.ts'
 
 /** Addresses stay as they are: the proxies still answer there. */

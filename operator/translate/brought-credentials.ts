@@ -1,6 +1,6 @@
 // Whether a backend, Service, pool or route uses credentials of Secrets or of its own text when a Gateway calls it, or
-// leads to another one that does. Reads objects as they are written, before translation, so that the answer does not
-// depend on which references are permitted. Errs on the side of yes.
+// leads to another one that does. Reads objects as they are written, before translation, so that the result does not
+// depend on which references are permitted. In doubt the result is yes.
 import { isRecord } from '#api/json.ts'
 import type { GwPolicy } from '#api/v1alpha1/gwpolicy.gen.ts'
 import type { BringsCredentials, CrossReference } from './grants.ts'
@@ -37,7 +37,7 @@ const KINDS = {
   [`${GATEWAY_GROUP}/HTTPRoute`]: 'HTTPRoute',
 } as const
 
-/** Kinds whose objects have a say: an answer may change with any of them. */
+/** Kinds of objects that decide: the result may change with any of them. */
 export const CREDENTIAL_SOURCES = ['GwPolicy', 'Namespace', ...Object.values(KINDS)] as const
 
 /** `now`: the snapshot of the moment. */
@@ -50,7 +50,7 @@ export function credentialFinder(now: () => Snapshot, defects: Defects): BringsC
     const pending = [to]
     for (let target = pending.pop(); target !== undefined; target = pending.pop()) {
       const key = `${target.group}/${target.kind}/${target.namespace}/${target.name}`
-      // What the object that refers holds itself is no foreign credential.
+      // A credential in the referring object itself is not a foreign one.
       if (seen.has(key) || target.namespace === from.namespace) continue
       seen.add(key)
       for (const object of objectsOf(target, snapshot)) {
@@ -70,13 +70,13 @@ export function credentialFinder(now: () => Snapshot, defects: Defects): BringsC
     } catch (error) {
       const { kind, namespace, name } = reference.to
       defects.note(error, { apiVersion: reference.to.group, kind, namespace, name }, 'spec')
-      // Then a grant has to be there.
+      // Then a grant is required.
       return true
     }
   }
 }
 
-/** What has a spec. */
+/** Objects with a spec. */
 type Specified = Pick<KubeObject, 'metadata'> & { readonly spec?: unknown }
 
 interface Content {

@@ -1,4 +1,4 @@
-// What the proxy of this version runs. Statuses promise nothing beyond this list; extend it with the proxy.
+// What the proxy of this version supports. Statuses claim nothing beyond this list; extend it with the proxy.
 import { GATEWAY_GROUP, GW_GROUP } from './groups.ts'
 import type { RouteGroupKind } from './object-status.ts'
 
@@ -15,13 +15,13 @@ export const ROUTE_KINDS: { readonly [P in ListenerProtocol]: readonly RouteGrou
   TCP: [gatewayKind('TCPRoute')],
 }
 
-/** Taken by listeners that list it in allowedRoutes.kinds; others do not have it. */
+/** Listeners accept it only if allowedRoutes.kinds lists it. */
 export const LISTED_KINDS: { readonly [P in ListenerProtocol]?: readonly RouteGroupKind[] } = {
   HTTP: [{ group: GW_GROUP, kind: 'GwModel' }],
   HTTPS: [{ group: GW_GROUP, kind: 'GwModel' }],
 }
 
-/** Gateway API feature names that hold for this version, sorted. */
+/** Names of the Gateway API features that this version supports, sorted. */
 export const SUPPORTED_FEATURES: readonly string[] = [
   'BackendTLSPolicy',
   'BackendTLSPolicySANValidation',

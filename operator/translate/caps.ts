@@ -1,10 +1,10 @@
-// How much one Gateway may hold, so that one tenant of it cannot make the controller and the proxies slow for all. What
-// goes beyond is left out, and its status names the setting; namespaces share what there is fairly (fair-share.ts).
+// Limits of one Gateway, so that one tenant cannot make the controller and the proxies slow for all. Objects above a
+// limit are left out, and their status names the setting; namespaces share the limit fairly (fair-share.ts).
 
 export interface GatewayCaps {
   /** Listeners, those of ListenerSets included. */
   readonly listenersMax: number
-  /** Rules of routes, each counted once for each listener that takes it; models likewise. */
+  /** Rules of routes, each counted once for each listener that accepts it; models likewise. */
   readonly routeRulesMax: number
   /** Targets of policies: a policy that selects 900 routes counts 900 times. */
   readonly policyTargetsMax: number
@@ -25,7 +25,7 @@ const WHAT: { readonly [C in keyof GatewayCaps]: string } = {
   policyTargetsMax: 'policy targets',
 }
 
-/** The same text for as long as the cap is the same: statuses are not written again while others come and go. */
+/** The same text as long as the cap is the same: statuses are not written again when other objects change. */
 export function capMessage(cap: keyof GatewayCaps, caps: GatewayCaps, gateway: string): string {
   return (
     `Gateway ${gateway} holds at most ${caps[cap]} ${WHAT[cap]}, shared fairly by namespaces, and the share of this ` +

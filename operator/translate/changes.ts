@@ -3,12 +3,12 @@
 import { type ListChange, listChangesUpTo, withChanges } from '#api/incremental/list-change.ts'
 import { ListNotes } from '#api/incremental/list-notes.ts'
 
-/** With more than this share of the list, within these bounds, going through all of it is cheaper. */
+/** With more changes than this share of the list, within these bounds, processing the whole list is cheaper. */
 const CHANGED_MIN = 64
 const CHANGED_SHARE = 1 / 16
 const CHANGED_MAX = 1024
 
-/** Several stages look at one list, and compare it with the same one. */
+/** Several stages compare one list with the same previous one. */
 const origins = new ListNotes<readonly ListChange<unknown>[] | undefined>()
 /** Shorter lists are compared as quickly. */
 const LONG = 256

@@ -337,7 +337,7 @@ const sentSecret = [
   },
 ]
 
-/** Of a name that no random object has: a route to a backend that is sent a Secret, so that one is surely delivered. */
+/** With names that no random object has: a route to a backend with a Secret, so that one Secret is delivered. */
 export const SENT_SECRET: readonly KubeObject[] = sentSecret
 
 export interface ClusterOptions {

@@ -1,4 +1,4 @@
-// A backend in the form that Gateways are given. Types only.
+// A backend in the form that Gateways receive. Types only.
 import type { Backend, RenderedSecret } from '#api/ir/types.gen.ts'
 import type { References } from './references.ts'
 

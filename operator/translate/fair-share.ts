@@ -1,8 +1,8 @@
-// Divides something scarce among namespaces (max-min fairness): who asks for little gets all of it, and the others
-// share the rest equally. Pure, and the same for any order of the namespaces.
+// Divides a limit among namespaces (max-min fairness): a namespace with a small demand gets all of it, and the others
+// share the rest equally. Pure; the result does not depend on the order of the namespaces.
 import { compareText } from './order.ts'
 
-/** A part of what a namespace asks for. */
+/** A part of the demand of a namespace. */
 export interface Claimant {
   readonly namespace: string
   readonly cost: number

@@ -10,7 +10,7 @@ export interface CrossReference {
 
 export type IsPermitted = (reference: CrossReference) => boolean
 
-/** Why a reference may not be followed. `BringsCredentials`: where others need no grant. */
+/** Why a reference may not be followed. `BringsCredentials`: in a mode in which other references need no grant. */
 export type Refusal = 'NotGranted' | 'BringsCredentials'
 
 /** undefined: the reference may be followed. */
@@ -52,7 +52,7 @@ export function referenceRules(
   }
 }
 
-/** What is refused, and the ReferenceGrant that would permit it. */
+/** The rejected reference, and the ReferenceGrant that would permit it. */
 export function refusalMessage({ from, to }: CrossReference, refusal: Refusal): string {
   const why = refusal === 'BringsCredentials' ? ', because it uses credentials of its namespace' : ''
   return (

@@ -1,7 +1,7 @@
-// Host names that an administrator keeps for namespaces: routes and ListenerSets of others may not serve them.
+// Host names that an administrator reserves for namespaces: routes and ListenerSets of others may not serve them.
 import type { HostBinding } from './translation.ts'
 
-/** The binding of the host name or wildcard, if it keeps it from the namespace. */
+/** The binding of the host name or wildcard, if it reserves it for other namespaces. */
 export type ForbiddenHost = (host: string, namespace: string) => HostBinding | undefined
 
 export function forbiddenHosts(bindings: readonly HostBinding[]): ForbiddenHost {

@@ -13,7 +13,7 @@ export function hostnamesIntersect(a: string | undefined, b: string | undefined)
   return left === right
 }
 
-/** What a route with these names serves at a listener, in lower case; nothing where both take every host. */
+/** The names that a route with these names serves at a listener, in lower case; empty if both accept every host. */
 export function commonHostnames(ofListener: string | undefined, ofRoute: readonly string[]): string[] {
   if (isAny(ofListener)) return ofRoute.map((name) => name.toLowerCase())
   const own = ofListener.toLowerCase()
@@ -21,7 +21,7 @@ export function commonHostnames(ofListener: string | undefined, ofRoute: readonl
   return ofRoute.flatMap((name) => {
     const other = name.toLowerCase()
     if (!hostnamesIntersect(own, other)) return []
-    // One includes the other, so the longer one is the narrower one; a name is as long as a wildcard at least.
+    // One includes the other, so the longer one is the narrower one; a name is at least as long as a wildcard.
     return own.startsWith('*.') && (!other.startsWith('*.') || other.length > own.length) ? [other] : [own]
   })
 }

@@ -7,7 +7,7 @@ export interface InferencePool extends KubeObject {
   readonly spec: {
     readonly selector: { readonly matchLabels: Readonly<Record<string, string>> }
     readonly targetPorts: ReadonlyArray<{ readonly number: number }>
-    /** Of newer versions: what the model servers speak, as in a Service port. */
+    /** Of newer versions: the protocol of the model servers, as in a Service port. */
     readonly appProtocol?: string
     readonly endpointPickerRef: EndpointPickerRef
   }

@@ -43,7 +43,7 @@ function matchesExpression(expression: LabelExpression, labels: Labels): boolean
 }
 
 function labelOf(labels: Labels, key: string): string | undefined {
-  // A manifest may say `labels:` and nothing after it.
+  // A manifest may contain `labels:` without a value.
   const own = labels ?? {}
   return Object.hasOwn(own, key) ? own[key] : undefined
 }

@@ -1,11 +1,11 @@
-// What a list comes to, again and again: carried on from the last time with what changed since. Each function gives
-// what going through the whole list gives, and the very same object when nothing in it is another. What it is given
-// must say the same each time for the same item, and items are not changed in place.
+// Results for lists that change: updated with the changes since the last time. Each function returns the result for the
+// whole list, and the same object when nothing in it has changed. Callbacks must return the same for the same item, and
+// items are not changed in place.
 import { isIdentical } from '#api/incremental/identical.ts'
 import type { ListChange } from '#api/incremental/list-change.ts'
 import { changed, changesBetween } from './changes.ts'
 
-/** What each item comes to. `before`: what the one that was in its place came to, if that is known. */
+/** The result for each item. `before`: the result for the previous item at its place, if it is known. */
 export function mapped<A, B extends object>(
   map: (item: A, before: B | undefined) => B,
 ): (items: readonly A[]) => readonly B[] {
@@ -73,7 +73,7 @@ export function flatMapped<A, B extends object>(
   }
 }
 
-/** Parts of some items in place of those of others. */
+/** Replaces the parts of some items. */
 export interface PartsEdit<B> {
   readonly before: readonly B[]
   readonly now: readonly B[]

@@ -1,6 +1,5 @@
-// Remembers results by object, each with everything that was read for it: a result holds as long as a second look finds
-// the same. No second look is taken where nothing that was read has changed. Entries live as long as their objects;
-// nothing here depends on time.
+// Keeps results by object, each with everything that was read for it: a result is valid as long as a second read
+// returns the same. Unchanged sources are not read again. Entries live as long as their objects. Independent of time.
 import { isIdentical } from '#api/incremental/identical.ts'
 import type { ListChange } from '#api/incremental/list-change.ts'
 import { changed, changesBetween } from './changes.ts'
@@ -9,16 +8,16 @@ import { Readers, type Source } from './readers.ts'
 
 interface Read {
   readonly source: Source
-  /** The only thing of the source that was looked at. */
+  /** The only key of the source that was read. */
   readonly key: string | undefined
   readonly look: () => unknown
   readonly found: unknown
 }
 
 interface Reading {
-  /** undefined: a look at the sources says enough. */
+  /** undefined: checking the sources is enough. */
   readonly reads: Read[] | undefined
-  /** Results that were asked for: what led to a part led to the whole. */
+  /** Results of nested computations: their reads are reads of the whole. */
   readonly parts: Entry<unknown>[]
   sources: number
 }
@@ -27,7 +26,7 @@ interface Entry<T> {
   readonly inputs: readonly unknown[]
   readonly reads: readonly Read[]
   readonly parts: readonly Entry<unknown>[]
-  /** Where all that was read: a set of bits. */
+  /** The sources of all reads: a set of bits. */
   readonly sources: number
   /** By the count of changes. */
   checkedAt: number
@@ -46,7 +45,7 @@ interface SourceState {
   readonly keys: Map<string, number>
 }
 
-/** Of a source; more are taken for all. */
+/** Of a source; with more of them all keys count as changed. */
 const KEYS_MAX = 1024
 
 interface Stage<T> {
@@ -62,13 +61,13 @@ interface List<K, T> {
   /** Of all entries. */
   readonly sources: number
   readonly checkedAt: number
-  /** Of the entries; made when first asked for, and carried on from one list to the next. */
+  /** Of the entries; created at the first use, and updated from one list to the next. */
   readers: Readers<Entry<T>> | undefined
 }
 
 /**
  * `inputs`: values that the result depends on besides `key`, compared one by one. `compute` gets the result for the
- * same key that no longer holds.
+ * same key that is no longer valid.
  */
 export type Remember<K extends object, T> = (
   key: K,
@@ -97,8 +96,8 @@ export class Memory {
   }
 
   /**
-   * From now on lookups there may find something else; with `keys`, only lookups of these and of all together. Not to
-   * be called while something is computed.
+   * From now on reads there may return something else; with `keys`, only reads of these keys and of all. Must not be
+   * called during a computation.
    */
   changed(source: Source, keys?: readonly string[]): void {
     const state = this.#sources[source]
@@ -112,7 +111,7 @@ export class Memory {
     state.keys.clear()
   }
 
-  /** Looks something up that may be different after a change of the source, or of one key in it. */
+  /** Reads a value that may be different after a change of the source, or of one key in it. */
   read<T>(source: Source, look: () => T, key?: string): T {
     const found = look()
     if (this.#reading !== undefined) {
@@ -136,7 +135,7 @@ export class Memory {
     }
   }
 
-  /** For all objects of a list: looks only at those that are others, and at those that read what has changed. */
+  /** For all objects of a list: computes only replaced objects, and those that read a changed key. */
   list<K extends object, T extends object>(compute: (item: K) => T): (items: readonly K[]) => readonly T[] {
     let last: List<K, T> = { items: [], entries: [], sources: 0, checkedAt: 0, readers: undefined }
     const entryOf = (item: K): Entry<T> => this.#compute([], () => compute(item))
@@ -151,7 +150,7 @@ export class Memory {
     }
   }
 
-  /** For the work on all objects together: done again after any change of a source that it has read. */
+  /** For a computation over all objects: repeated after any change of a source that it has read. */
   stage<T>(): (inputs: readonly unknown[], compute: () => T) => T {
     let last: Stage<T> | undefined
     return (inputs, compute) => {
@@ -193,7 +192,7 @@ export class Memory {
     return { items, entries: changed(last.entries, changes), sources, checkedAt, readers: last.readers }
   }
 
-  /** Entries that have read what has changed; undefined: too many to name. */
+  /** Entries that have read a changed key; undefined: too many to name. */
   #doubtfulOf<K, T>(list: List<K, T>): ReadonlySet<Entry<T>> | undefined {
     const doubtful = new Set<Entry<T>>()
     for (const [source, { changedAt, wholeAt, keys }] of this.#sources.entries()) {
@@ -259,12 +258,12 @@ export class Memory {
   }
 }
 
-/** With more of them, going through the list is cheaper than to look each one up. */
+/** With more of them, reading the whole list is cheaper than one lookup for each. */
 const DOUBTFUL_MAX = 64
 
 const NONE: readonly never[] = []
 
-/** Not as long as it may grow, and nothing where there is nothing: there are thousands of them. */
+/** Trimmed to its length, and undefined when empty: there are thousands of them. */
 function kept<T>(list: readonly T[]): readonly T[] {
   return list.length === 0 ? NONE : list.slice()
 }
@@ -275,7 +274,7 @@ function entriesOf<K, T>(last: List<K, T>, items: readonly K[]): readonly (Entry
   return items.map((item) => known.get(item))
 }
 
-/** With the items at these places for themselves, where they stay. */
+/** Replaces the items at these places. */
 function withStale<K>(
   edits: readonly ListChange<K>[],
   items: readonly K[],

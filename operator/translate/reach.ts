@@ -1,4 +1,4 @@
-// What each Gateway can reach: the Services and backends its routes lead to, directly or through other backends and
+// What each Gateway can reach: the Services and backends its routes refer to, directly or through other backends and
 // policies. Only that is delivered to it, and only policies on it take effect there.
 import { isIdentical } from '#api/incremental/identical.ts'
 import type { BackendReference, Route } from '#api/ir/types.gen.ts'
@@ -29,7 +29,7 @@ export interface LeadingRoutes {
 
 type Backends = ReadonlyMap<string, DeliveredBackend>
 
-/** By Gateway. The same object as last time where routes lead where they led. */
+/** By Gateway. The same object as last time if the references of the routes are the same. */
 export function reachTracker(): (
   gateways: ReadonlyMap<string, LeadingRoutes>,
   backends: Backends,
@@ -45,7 +45,7 @@ export const NOTHING_REACHED: Reach = { services: new Map(), backends: new Set()
 
 type GatewayReach = (lists: LeadingRoutes, backends: Backends) => Reach
 
-/** What routes lead to is counted: most changes of routes lead nowhere else. */
+/** References of routes are counted: most changes of routes do not change them. */
 function gatewayReach(): GatewayReach {
   const ofRoutes = tally(leadsOf)
   const ofTcpRoutes = tally(leadsOf)
@@ -61,7 +61,7 @@ function gatewayReach(): GatewayReach {
   }
 }
 
-/** A reference as text: routes lead to the same when their texts are the same. */
+/** A reference as text: equal texts are equal references. */
 type Lead = string
 
 const TO_BACKEND = 'backend '

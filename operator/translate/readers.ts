@@ -1,6 +1,6 @@
-// Which results have read what: when a source says which of its keys have changed, only these have to be looked at.
+// Which results have read which keys: when keys of a source have changed, only these results must be checked.
 
-/** Something that many lookups are answered from, such as all objects of a kind. */
+/** The data of many lookups, such as all objects of a kind. */
 export type Source = number
 
 /** A result, with what was read for it and for its parts. */
@@ -11,7 +11,7 @@ export interface Reader {
 
 interface SourceRead {
   readonly source: Source
-  /** The only thing of the source that was looked at. */
+  /** The only key of the source that was read. */
   readonly key: string | undefined
 }
 

@@ -1,4 +1,4 @@
-// What a translated object leads to: the edges of reachability.
+// The references of a translated object: the edges of reachability.
 import type { BackendReference } from '#api/ir/types.gen.ts'
 
 export interface ServicePortKey {

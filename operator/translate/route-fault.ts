@@ -1,4 +1,4 @@
-// What is wrong inside a route: a place, a Gateway API condition reason, and a text with the cure.
+// A fault inside a route: the field, a Gateway API condition reason, and a message with the correction.
 import type { FieldPath } from '#api/problem.ts'
 
 export interface RouteFault {

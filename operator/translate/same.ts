@@ -2,14 +2,14 @@
 import { isIdentical } from '#api/incremental/identical.ts'
 import { isSame } from '#api/incremental/same.ts'
 
-/** The earlier one where both say the same. */
+/** The earlier one if both are equal. */
 export function same<T>(before: T | undefined, now: T): T {
   return before !== undefined && isSame(before, now) ? before : now
 }
 
 /** As `same` for each item, and for the list itself. */
 export function sameList<T>(before: KeptList<T>, now: readonly T[], keyOf: (item: T) => string): KeptList<T> {
-  // Most items are at the place they were at last time.
+  // Most items are at the same place as last time.
   const list = now.map((item, index) => {
     const at = before.list[index]
     if (at === item) return item

@@ -1,5 +1,5 @@
-// The shape that translation relies on across objects: an object without it stays out of the snapshot, so that it can
-// break nothing but itself. The schema has checked far more; this guards against older CRDs and hand-made manifests.
+// The shape of objects that translation relies on: an object without it stays out of the snapshot, so that it affects
+// no other object. The schema checks far more; this protects against older CRDs and hand-written manifests.
 import { isRecord } from '#api/json.ts'
 import type { SnapshotKind } from './snapshot-kinds.ts'
 

@@ -57,8 +57,8 @@ export function snapshotOf(objects: readonly KubeObject[]): Snapshot {
 }
 
 /**
- * As snapshotOf, for a cluster that changes: kinds whose objects are the same ones as before keep their index. A list
- * for each kind is best: lists with the same objects as before are not looked at again.
+ * As snapshotOf, for a cluster that changes: kinds with unchanged objects keep their index. Pass one list for each
+ * kind: lists with the same objects as before are not read again.
  */
 export function createSnapshotter(): (...lists: ReadonlyArray<readonly KubeObject[]>) => Snapshot {
   const kinds = new WeakMap<KubeObject, ObjectVerdict>()
@@ -91,7 +91,7 @@ export function createSnapshotter(): (...lists: ReadonlyArray<readonly KubeObjec
   }
 }
 
-/** One of the lists, and what was found in it. */
+/** One of the lists, and its objects by kind. */
 interface JudgedList {
   readonly objects: readonly KubeObject[]
   readonly byKind: ReadonlyMap<SnapshotKind, readonly KubeObject[]>
@@ -114,7 +114,7 @@ function judgedAfter(before: JudgedList | undefined, objects: readonly KubeObjec
   return { objects: copy, byKind: new Map([[kind, copy]]), ignored: [], malformed: [] }
 }
 
-/** Of all objects in the list; undefined: it is not so. */
+/** The kind of all objects in the list; undefined: several kinds. */
 function onlyKind({ byKind, objects }: JudgedList): SnapshotKind | undefined {
   const [[kind, list] = []] = byKind
   return list?.length === objects.length ? kind : undefined
@@ -189,11 +189,11 @@ function indexAfter(before: KindIndex | undefined, objects: readonly KubeObject[
   const kept = before.objects.filter((object) => now.has(object))
   if (kept.length === objects.length && kept.length === before.objects.length) return { ...before, asked: objects }
   const known = new Set(kept)
-  // Nearly sorted: the order of last time, with what is new behind it.
+  // Nearly sorted: the last order, followed by new objects.
   return indexOf([...kept, ...objects.filter((object) => !known.has(object))].sort(compareObjects), objects)
 }
 
-/** undefined: objects of one name are among them. */
+/** undefined: some objects have the same name. */
 function withEdits(before: KindIndex, edits: readonly ListChange<KubeObject>[]): KindIndex | undefined {
   if (before.second.length > 0) return undefined
   const heirs = replacements(before.objects, edits, {
@@ -253,7 +253,7 @@ function compareObjects(a: KubeObject, b: KubeObject): number {
   return compareByAge(a, b) || compareContent(a, b)
 }
 
-/** Only two objects of one kind, age and name come here: a broken input, kept independent of its order. */
+/** Reached only by two objects of one kind, age and name: invalid input, whose order must not matter. */
 function compareContent(a: KubeObject, b: KubeObject): number {
   return keyOf(a) === keyOf(b) ? compareText(JSON.stringify(a), JSON.stringify(b)) : 0
 }

@@ -1,5 +1,5 @@
-// A sorted list that is asked for again and again with few changes: what left is taken out of the order of last time,
-// and what is new is put in its place.
+// A sorted list that is read repeatedly with few changes: removes deleted items from the last order, and inserts new
+// items.
 import type { ListChange } from '#api/incremental/list-change.ts'
 import { lowerBound } from '#api/incremental/lower-bound.ts'
 import { changed, changesBetween, replacements } from './changes.ts'
@@ -23,7 +23,7 @@ export function sorted<T extends object>(keyOf: (item: T) => string): Sorted<T> 
   }
 }
 
-/** undefined: something is not where its key says. */
+/** undefined: an item is not at the place of its key. */
 function withEdits<T>(
   last: readonly T[],
   edits: readonly ListChange<T>[],
@@ -40,7 +40,7 @@ function withEdits<T>(
       const place = placeOf(list, keyOf(item), keyOf)
       if (list[place] !== item) return undefined
       const heir = added[index]
-      // Mostly another version of the same.
+      // Usually another version of the same item.
       if (heir !== undefined && keyOf(heir) === keyOf(item)) list[place] = heir
       else list.splice(place, 1)
     }

@@ -1,5 +1,5 @@
 // Random clusters of tenants that name each other's objects wherever a field allows it, with and without grants. Every
-// credential holds the name of its namespace, so that a test sees whose it is wherever it turns up.
+// credential contains the name of its namespace, so that a test can identify its owner in any output.
 import * as fc from 'fast-check'
 import type { KubeObject } from './kube.ts'
 
@@ -22,7 +22,7 @@ const maybe = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc.opt
 const labels = maybe(fc.constant({ pick: 'me' }))
 const metadata = fc.record({ name, namespace: tenant, labels, generation: fc.constant(1) })
 
-/** One of the kinds that something can be sent to, of any tenant. */
+/** One of the kinds that can be a backend, of any tenant. */
 const backendRef = fc.oneof(
   fc.record({ name, namespace: maybe(tenant), port: fc.constant(80) }),
   fc.record({ group: fc.constant(GW_GROUP), kind: fc.constant('GwBackend'), name, namespace: maybe(tenant) }),
@@ -144,7 +144,7 @@ const route = fc.record({
   kind: fc.constant('HTTPRoute'),
   metadata,
   spec: fc.record({
-    // Most routes stay with Gateways of their own tenant: what is elsewhere is then the fault of a reference.
+    // Most routes attach to Gateways of their own tenant: foreign credentials elsewhere then come from a reference.
     parentRefs: maybe(
       fc.tuple(
         fc.oneof(
@@ -229,7 +229,7 @@ const LISTENER = {
   allowedRoutes: { namespaces: { from: 'All' }, kinds: [{ kind: 'HTTPRoute' }, { group: GW_GROUP, kind: 'GwModel' }] },
 }
 
-/** Each tenant has a Gateway that lets everybody in, and a Secret. */
+/** Each tenant has a Gateway that all namespaces may attach to, and a Secret. */
 const ALWAYS: readonly object[] = TENANTS.flatMap((namespace) => [
   {
     apiVersion: GATEWAY_API,

@@ -1,4 +1,4 @@
-// What translation takes and gives. Types only.
+// Input and output of translation. Types only.
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import type { Problem } from '#api/problem.ts'
 import type { ObjectStatus } from './object-status.ts'
@@ -12,15 +12,15 @@ export interface TranslateSettings {
   readonly className: string
   /** Suffix of Service host names, e.g. `cluster.local`. */
   readonly clusterDomain: string
-  /** Where the control plane keeps key sets it has fetched. Unset, there are none, and tokens that need one fail. */
+  /** Where the control plane stores fetched key sets. Unset: no store; tokens that need a set fail. */
   readonly controllerNamespace?: string
   /** Which references to backends of other namespaces need a ReferenceGrant. Certificates always do. */
   readonly backendRefGrantMode?: BackendRefGrantMode
   /** Host names that only some namespaces may serve. Unset: none. */
   readonly hostBindings?: readonly HostBinding[]
-  /** True: a Service without EndpointSlices has no endpoints, as in a cluster. Unset: nothing is known about it. */
+  /** True: a Service without EndpointSlices has no endpoints, as in a cluster. Unset: its endpoints are unknown. */
   readonly areEndpointsComplete?: boolean
-  /** False: listeners do not take GwModels, whatever they list. Unset: those that list the kind do. */
+  /** False: listeners accept no GwModels, even if they list the kind. Unset: they accept them if they list the kind. */
   readonly areModelsEnabled?: boolean
   /** False: InferencePools are not read, and references to them are invalid. Unset: they are. */
   readonly areInferencePoolsEnabled?: boolean
@@ -36,7 +36,7 @@ export interface HostBinding {
 
 /**
  * `route-and-policy` (also when unset): all of them; `route`: those of routes, but not those of policies and backends;
- * `none`: none. What brings credentials needs a grant in every mode.
+ * `none`: none. References to objects with credentials need a grant in every mode.
  */
 export type BackendRefGrantMode = 'route-and-policy' | 'route' | 'none'
 
@@ -50,7 +50,7 @@ export type ObjectProblem = Problem & { readonly object: ObjectRef }
 export interface Translation {
   /** By `namespace/name` of the Gateway. Every Gateway of our classes has an entry. */
   readonly perGateway: ReadonlyMap<string, RenderedGateway>
-  /** Without lastTransitionTime, which the writer knows. Ordered by kind, namespace, name. */
+  /** Without lastTransitionTime, which the writer adds. Ordered by kind, namespace, name. */
   readonly statuses: readonly ObjectStatus[]
   readonly problems: readonly ObjectProblem[]
 }

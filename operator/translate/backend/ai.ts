@@ -1,4 +1,4 @@
-// The `ai` backend: providers in groups of equal priority. In a group, a broken provider does not take the others down.
+// The `ai` backend: providers in groups of equal priority. In a group, a broken provider does not affect the others.
 import type { AIProvider, BackendReference, ModelChoice, ProviderGroup, ProviderSettings } from '#api/ir/types.gen.ts'
 import {
   isServedProvider,
@@ -44,7 +44,7 @@ export function renderAi(ai: AIBackend, context: BackendContext): BackendBody | 
     }),
   }))
   const broken = [...reports.values()].filter(isBroken).length
-  // The whole backend is broken only when nothing in it can answer.
+  // The whole backend is broken only if no provider in it can answer.
   const isDead = broken === total
   for (const own of reports.values()) {
     context.report.problems.push(
@@ -59,7 +59,7 @@ export function renderAi(ai: AIBackend, context: BackendContext): BackendBody | 
   return { fields: { ai: { groups } }, parts: [], refs }
 }
 
-/** Also for models, which are no GwBackends. */
+/** Also for models, which are not GwBackends. */
 export function renderProvider({ provider, path }: PlacedProvider, context: ProviderContext): AIProvider {
   const { name, host, port, pathPrefix } = provider
   const { report: own } = context
@@ -89,7 +89,7 @@ function refusal(chosen: ProviderName | undefined, message: string): NonNullable
   return { provider: chosen ?? 'none', message }
 }
 
-/** What the proxy gets of the settings of each provider. */
+/** The settings of each provider that the proxy gets. */
 const SETTINGS: { readonly [N in ServedProvider]: (settings: SlotSettings<N>) => NonNullable<ProviderSettings[N]> } = {
   openai: modelOf,
   anthropic: modelOf,
@@ -120,7 +120,7 @@ function settingsOf(
 
 /** `provider` has settings for the name. */
 function servedSettings<N extends ServedProvider>(name: N, provider: LLMProvider): NonNullable<ProviderSettings[N]> {
-  // The compiler does not connect the slot of a name with the settings of the name.
+  // The compiler cannot relate the type of a field to the type of its settings.
   return SETTINGS[name](provider[PROVIDERS[name].slot] as SlotSettings<N>)
 }
 

@@ -1,5 +1,5 @@
-// One GwBackend in rendered form. A backend that cannot be used becomes one that answers 500 or 501: what refers to it
-// never falls through to something else.
+// One GwBackend in rendered form. A backend that cannot be used becomes one that answers with 500 or 501: requests for
+// it never go to another backend.
 import type { Backend, RenderedSecret } from '#api/ir/types.gen.ts'
 import type { Problem } from '#api/problem.ts'
 import type { GwBackend } from '#api/v1alpha1/gwbackend.gen.ts'
@@ -54,7 +54,7 @@ export function translateBackend(backend: GwBackend, scope: PolicyScope): Backen
   }
 }
 
-/** The translation of a backend that does not even fit the schema. */
+/** The translation of a backend that does not match the schema. */
 export function unusable(backend: GwBackend, problems: readonly Problem[]): BackendTranslation {
   return {
     backend,

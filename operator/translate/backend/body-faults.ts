@@ -1,5 +1,5 @@
-// What the CRD of this version would have refused in a GwBackend, but for its inline policies (policy/inline.ts): these
-// values decide where requests go, so a backend or provider that has a wrong one is not used.
+// What the CRD of this version would reject in a GwBackend, except in its inline policies (policy/inline.ts): these
+// values decide where requests go, so a backend or provider with an invalid value is not used.
 import type { FieldPath, Problem } from '#api/problem.ts'
 import { understood } from '#api/validate/understood.ts'
 import type { GwBackend } from '#api/v1alpha1/gwbackend.gen.ts'
@@ -11,7 +11,7 @@ const INLINE_POLICIES =
 const OF_PROVIDER = /^spec\.ai\.(?:provider|groups\[\d+\]\.providers\[\d+\])(?:[.[]|$)/
 
 export interface BackendFaults {
-  /** But for those of inline policies. */
+  /** Without those of inline policies. */
   readonly faults: readonly Problem[]
   /** Nothing is wrong with inline policies. */
   readonly hasSoundPolicies: boolean

@@ -13,9 +13,9 @@ export interface BackendContext {
   readonly references: ReferenceScope
   readonly scope: GuardedScope
   readonly report: FieldReport
-  /** Of the object but for its inline policies. */
+  /** Of the object without its inline policies. */
   readonly faults: readonly Problem[]
-  /** They need no second look. */
+  /** They need no second check. */
   readonly hasSoundPolicies: boolean
 }
 

@@ -4,7 +4,7 @@ import { isIP } from 'node:net'
 import type { FieldPath, Problem } from '#api/problem.ts'
 import { MALFORMED } from '../defects.ts'
 
-/** What no name has, and no address but by its colons. */
+/** Characters that no name contains; of addresses, only IPv6 ones contain colons. */
 const FOREIGN = /[\s:/?#@[\]*]/
 
 export function hostFault(host: string | undefined, path: FieldPath): Problem[] {

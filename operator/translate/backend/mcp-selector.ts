@@ -1,4 +1,4 @@
-// MCP targets found by labels: one for each matching Service port whose appProtocol says it speaks MCP.
+// MCP targets found by labels: one for each matching Service port whose appProtocol names MCP.
 import type { BackendReference } from '#api/ir/types.gen.ts'
 import type { FieldPath, Problem } from '#api/problem.ts'
 import type { McpSelector } from '#api/v1alpha1/gwbackend.gen.ts'
@@ -47,7 +47,7 @@ function warn({ report }: BackendContext, problem: Omit<Problem, 'severity'>): v
 
 interface MatchingServices {
   readonly granted: readonly Service[]
-  /** MCP servers of other namespaces that no ReferenceGrant opens to this backend, where one is asked for. */
+  /** MCP servers of other namespaces that need a ReferenceGrant for this backend and have none. */
   readonly refused: readonly Service[]
 }
 

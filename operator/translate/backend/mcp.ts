@@ -39,7 +39,7 @@ export function renderMcp(mcp: MCPBackend, context: BackendContext): BackendBody
   }
 }
 
-/** The target keeps its place, and `failureMode` decides what its failure means. */
+/** The target keeps its place, and `failureMode` decides about its failures. */
 function notSpoken({ name }: MCPTarget, path: FieldPath): Problem {
   const message =
     `MCP target ${name}: protocol SSE is not supported by this version of the proxy; the server is treated as ` +

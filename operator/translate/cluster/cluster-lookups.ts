@@ -1,5 +1,5 @@
-// The cluster of the moment, behind lookups that stay the same from one translation to the next: what is computed
-// through them can be remembered with what it has read.
+// The current cluster, behind lookups that stay the same objects from one translation to the next, so that a result can
+// be kept with the values that its computation has read.
 import { DEFAULT_CAPS } from '../caps.ts'
 import { changesBetween } from '../changes.ts'
 import type { ListenerScope } from '../gateway/listener.ts'
@@ -28,7 +28,7 @@ export interface ClusterLookups {
   /** For policies and backends. */
   readonly scope: PolicyScope
   readonly defects: Defects
-  /** From now on lookups are answered by this snapshot. */
+  /** From now on lookups read this snapshot. */
   enter(snapshot: Snapshot): void
 }
 
@@ -47,7 +47,7 @@ export function clusterLookups(memory: Memory, settings: TranslateSettings): Clu
   const finder = credentialFinder(() => now, defects)
   const bringsCredentials: BringsCredentials = (reference) => {
     const look = (): boolean => finder(reference)
-    // Whatever has a say may change the answer.
+    // Each object that decides may change the result.
     for (const kind of CREDENTIAL_SOURCES) memory.read(sources[kind], look)
     return look()
   }

@@ -1,4 +1,4 @@
-// Every problem with its object, for logs, events and the command line. Statuses say the same in their own form.
+// Every problem with its object, for logs, events and the command line. Statuses report the same in their own form.
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import type { Listener, ListenerFault } from '../gateway/listener.ts'
 import { flatMapped, mapped } from '../lists.ts'
@@ -76,12 +76,12 @@ function listenerProblems({ gateways, sharedHostsOf }: StageResults): ObjectProb
   return [...ofSets, ...ofListeners, ...ofHosts, ...ofAnnotations, ...ofCertificates]
 }
 
-/** The field is one of the Gateway here. */
+/** Here the field is a field of the Gateway. */
 function problemOfGateway(gateway: Gateway, { field = 'spec', reason, message }: ListenerFault): ObjectProblem {
   return { path: field, reason, message, severity: 'error', object: refOf(gateway) }
 }
 
-/** That it is not programmed follows from the others, where there are some. */
+/** If there are other conditions, Programmed follows from them. */
 function faultsOf({ notAccepted, unresolvedRef, notProgrammed }: Listener): ListenerFault[] {
   const causes = [notAccepted, unresolvedRef].filter((fault) => fault !== undefined)
   return causes.length === 0 && notProgrammed !== undefined ? [notProgrammed] : causes

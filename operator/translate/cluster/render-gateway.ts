@@ -42,7 +42,7 @@ interface DeliveredPolicy {
   readonly perGateway: ReadonlyMap<string, { readonly policies: readonly Policy[] }>
 }
 
-/** What a Gateway has got last time, and its long lists in their order. */
+/** The last configuration of a Gateway, and its long lists in order. */
 interface GatewayLists {
   readonly sorted: {
     readonly routes: Sorted<Route>
@@ -52,7 +52,7 @@ interface GatewayLists {
   rendered?: RenderedGateway
 }
 
-/** Lists, configurations and entries that say the same as last time are the same objects. */
+/** Equal lists, configurations and entries are the same objects as last time. */
 export function gatewayRenderer(): (gateways: readonly GatewayParts[]) => Map<string, RenderedGateway> {
   const known = new Map<string, GatewayLists>()
   return (gateways) => {
@@ -133,12 +133,12 @@ function isProgrammed({ notProgrammed }: OurListener): boolean {
   return notProgrammed === undefined
 }
 
-/** A TLS listener that is not fit to shake hands claims its name all the same, or another one would answer for it. */
+/** A TLS listener that cannot do handshakes is delivered all the same, or another one would answer for its name. */
 function isRendered(listener: OurListener): boolean {
   return isProgrammed(listener) || (listener.conflict === undefined && listener.tls?.invalid !== undefined)
 }
 
-/** What the port speaks; absent: HTTP. Listeners of one port are of one family. */
+/** The protocol of the port; absent: HTTP. Listeners of one port are of one family. */
 const BIND_PROTOCOL: { readonly [P in Listener['protocol']]: Bind['protocol'] } = {
   HTTP: undefined,
   HTTPS: 'TLS',
@@ -184,7 +184,7 @@ interface SecretUsers {
   readonly policies: readonly Policy[]
 }
 
-/** Least privilege: a secret that nothing delivered refers to stays away. */
+/** Least privilege: only secrets with a reference in the configuration are delivered. */
 function usedSecrets(
   users: SecretUsers,
   holders: ReadonlyArray<{ readonly secrets: readonly RenderedSecret[] }>,

@@ -1,4 +1,4 @@
-// The results of all stages, as statuses and problems are drawn from them. Types only.
+// The results of all stages, from which statuses and problems are derived. Types only.
 import type { ListenerSet } from '#api/gateway/listenerset.gen.ts'
 import type { BackendTranslation } from '../backend/backend.ts'
 import type { AddressesOf } from '../gateway/addresses.ts'
@@ -22,6 +22,6 @@ export interface StageResults {
   readonly backendTls: readonly BackendTlsTranslation[]
   readonly pools: readonly PoolAtGateways[]
   readonly addressesOf: AddressesOf
-  /** What a ListenerSet takes from others, and others from it; empty: nothing. */
+  /** Requests that a ListenerSet takes from others, and others from it; empty: nothing. */
   readonly sharedHostsOf: (set: ListenerSet) => string
 }

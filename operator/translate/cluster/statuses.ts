@@ -1,5 +1,5 @@
-// Statuses of every object that is ours or that we have a word about. An object with nothing to say gets none, unless
-// an entry of ours from earlier has to go.
+// Statuses of every object that this controller serves or reports about. Another object gets a status only if an old
+// entry of this controller must be removed.
 import { backendStatus } from '../../status/backend-status.ts'
 import { backendTlsPolicyStatus } from '../../status/backend-tls-policy-status.ts'
 import { gatewayClassStatus } from '../../status/gateway-class-status.ts'
@@ -18,7 +18,7 @@ import type { AttachedRoute } from '../route/routes.ts'
 import { keptList, same, sameList } from '../same.ts'
 import { sorted } from '../sorted.ts'
 
-/** A status that says the same as last time is the same object. */
+/** A status that is equal to the last one is the same object. */
 export function statusCollector(controllerName: string): (results: StageResults) => readonly ObjectStatus[] {
   const order = sorted<ObjectStatus>(statusKey)
   const routeStatuses = mapped((attached: AttachedRoute, before: readonly ObjectStatus[] | undefined) =>

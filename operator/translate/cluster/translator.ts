@@ -1,5 +1,5 @@
-// Translates one cluster again and again: what an object came to is remembered with all that was read for it, and what
-// has not changed keeps its identity. Same output as a fresh translation, whatever came before.
+// Translates one cluster again and again: keeps the result for each object with everything that was read for it.
+// Unchanged parts stay the same objects. Returns the same output as a fresh translation.
 import type { BackendTLSPolicy } from '#api/gateway/backendtlspolicy.gen.ts'
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import type { Route } from '#api/ir/types.gen.ts'
@@ -33,9 +33,9 @@ import type { RenderedGateway, TranslateSettings, Translation } from '../transla
 import { type ClusterLookups, clusterLookups } from './cluster-lookups.ts'
 
 export interface Translator {
-  /** What the cluster of the snapshot comes to. Unchanged parts are the same objects as in the translation before. */
+  /** Translates the snapshot. Unchanged parts are the same objects as in the previous translation. */
   translate(snapshot: Snapshot): Translation
-  /** What went wrong by a fault of ours since the last call: for the log. The statuses say it as well. */
+  /** Defects since the last call, for the log. The statuses report them as well. */
   takeDefects(): readonly Defect[]
 }
 
@@ -77,7 +77,7 @@ export function createTranslator(settings: TranslateSettings): Translator {
         remember: stages.backendTls,
         defects: lookups.defects,
       })
-      // Last: what users say about the TLS of a picker goes before what pools say.
+      // Last: TLS settings that users make for a picker take precedence over those of pools.
       const pools = attachPools(translatedPools, reach, claims)
       const services = stages.services(snapshot, stages.renderedPools(snapshot))
       const delivered = [...policies, ...backendTls, ...pools]

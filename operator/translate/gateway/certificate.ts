@@ -1,5 +1,5 @@
 // The certificates of a TLS listener: core Secrets with a certificate and its key, granted if foreign. A listener
-// whose certificate is no good still reaches the proxy, so that no other listener answers in its place.
+// with an invalid certificate is delivered all the same, so that no other listener answers in its place.
 import type { GatewayListener } from '#api/gateway/gateway.gen.ts'
 import type { ListenerTLS, RenderedSecret } from '#api/ir/types.gen.ts'
 import { CORE_GROUP, GATEWAY_GROUP, GW_GROUP } from '../groups.ts'
@@ -23,7 +23,7 @@ export interface ListenerCertificate {
   readonly fault?: ListenerFault
 }
 
-/** `DYNAMIC_CA`: a Secret with an authority that signs certificates as they are asked for. */
+/** `DYNAMIC_CA`: a Secret with a CA certificate that signs certificates on demand. */
 const SOURCE_OPTION = `${GW_GROUP}/tls-certificate-source`
 const MINTED = 'DYNAMIC_CA'
 /** Certificates of the mesh, and those of its workloads asked for. */
@@ -52,7 +52,7 @@ function terminating(tls: GatewayListener['tls'], scope: CertificateScope): List
   const pairs: Exclude<CertificateOutcome, { fault: ListenerFault }>[] = []
   for (const [at, one] of refs.entries()) {
     const outcome = certificatePair(one, scope, isMinted(tls) ? authorityFault : undefined)
-    // The others alone would leave names without the certificate that is meant for them.
+    // With only the others, some names would have no certificate.
     if ('fault' in outcome) {
       return broken({ ...outcome.fault, field: `tls.certificateRefs[${at}]` })
     }
@@ -61,7 +61,7 @@ function terminating(tls: GatewayListener['tls'], scope: CertificateScope): List
   return isMinted(tls) ? minting(pairs) : joined(pairs)
 }
 
-/** Whether certificates are to be signed as they are asked for. */
+/** Whether certificates are signed on demand. */
 export function isMinted(tls: GatewayListener['tls']): boolean {
   return tls?.options?.[SOURCE_OPTION] === MINTED
 }
@@ -74,7 +74,7 @@ function minting(pairs: readonly Exclude<CertificateOutcome, { fault: ListenerFa
   return { tls: { ...first.tls, signsCertificates: true }, secrets: first.secrets }
 }
 
-/** An option that is passed over could mean less protection than the user asked for. */
+/** An ignored option could mean less protection than the user requires. */
 function optionFault(options: Readonly<Record<string, string>>): ListenerFault | undefined {
   for (const name of [SOURCE_OPTION, MESH_OPTION]) {
     const value = Object.hasOwn(options, name) ? options[name] : undefined
@@ -115,7 +115,7 @@ export type CertificateOutcome =
 
 type RefPair = Required<Pick<ListenerTLS, 'certificate' | 'privateKey'>>
 
-/** `judge` may find another fault in a pair that fits together. */
+/** `judge` may find another fault in a matching pair. */
 export function certificatePair(
   ref: CertificateRef,
   scope: CertificateScope,

@@ -8,7 +8,7 @@ import type { ListenerFault, ListenerScope } from './listener.ts'
 export interface ClientCertificate {
   readonly tls: Pick<BackendTLS, 'clientCertificate' | 'clientKey'>
   readonly secrets: readonly RenderedSecret[]
-  /** Set: there is none to show, so nothing is sent to the backends that would ask for it. */
+  /** Set: the certificate cannot be used, so no request is sent to backends that require it. */
   readonly fault?: ListenerFault
 }
 

@@ -1,4 +1,5 @@
-// Gateway spec.tls.frontend: whether clients of HTTPS listeners show a certificate, and who may have signed it.
+// Gateway spec.tls.frontend: whether clients of HTTPS listeners must present a certificate, and which CA certificates
+// are trusted.
 import type { Gateway, GatewayListener } from '#api/gateway/gateway.gen.ts'
 import type { ClientValidation } from '#api/ir/types.gen.ts'
 import { certificatesOnly } from '#api/tls/certificate-bundle.ts'
@@ -49,7 +50,7 @@ export function clientValidation(
   return { ...unresolved, validation: { mode, caCertificates: `${bundles.join('\n')}\n` } }
 }
 
-/** Whether some port of the Gateway lets in clients that could not be verified. */
+/** Whether some port of the Gateway accepts clients that could not be verified. */
 export function hasInsecureFallback({ spec }: Gateway): boolean {
   const { frontend } = spec.tls ?? {}
   const all = [frontend?.default?.validation, ...(frontend?.perPort ?? []).map(({ tls }) => tls?.validation)]

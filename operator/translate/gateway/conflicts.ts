@@ -1,4 +1,4 @@
-// Listeners of one Gateway that cannot stand beside each other: the earlier one wins and is untouched.
+// Listeners of one Gateway that conflict: the earlier one wins and does not change.
 import { isListenerProtocol } from '../capabilities.ts'
 import type { ListenerFault, ListenerIdentity } from './listener.ts'
 

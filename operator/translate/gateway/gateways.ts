@@ -18,7 +18,7 @@ export interface OurGateway {
   readonly listeners: readonly Listener[]
   readonly sets: readonly ListenerSet[]
   readonly internal: InternalPorts
-  /** What it shows to backends, when it names a certificate for that. */
+  /** The certificate that it presents to backends, if it names one. */
   readonly clientCertificate?: ClientCertificate
 }
 

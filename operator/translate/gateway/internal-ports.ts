@@ -1,5 +1,5 @@
 // The annotation that marks ports of a Gateway or ListenerSet as internal: other listeners forward to them, and the
-// proxy opens no socket. A port in it that does not exist is reported and opens none of the others.
+// proxy opens no socket. A port in it that does not exist is reported; the others stay internal.
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import type { ListenerSet } from '#api/gateway/listenerset.gen.ts'
 import { GW_GROUP } from '../groups.ts'
@@ -13,7 +13,7 @@ export interface InternalPorts {
   readonly faults: readonly string[]
 }
 
-/** Every owner of a port must call it internal; where they disagree it is a standard one. */
+/** Every owner of a port must mark it as internal; if they disagree, the port is a standard one. */
 export function internalPorts(gateway: Gateway, sets: readonly ListenerSet[]): InternalPorts {
   const faults: string[] = []
   const claimed = new Set<number>()
@@ -39,7 +39,7 @@ export function internalPorts(gateway: Gateway, sets: readonly ListenerSet[]): I
   return { ports: new Set([...claimed].filter((port) => !denied.has(port))), faults }
 }
 
-/** What is no number matches no port and is reported as a stray one. */
+/** A text that is not a number matches no port and is reported as unknown. */
 function wantedPorts({ metadata }: Gateway | ListenerSet): number[] {
   const text = metadata.annotations?.[INTERNAL_PORTS_ANNOTATION] ?? ''
   const parts = text.split(',').map((part) => part.trim())

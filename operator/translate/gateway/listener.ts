@@ -10,7 +10,7 @@ import type { ForbiddenHost } from '../host-bindings.ts'
 import { namespaceOf } from '../object-ref.ts'
 import type { Snapshot } from '../snapshot.ts'
 
-/** What listeners are judged by. */
+/** The input of the checks of listeners. */
 export interface ListenerScope {
   readonly snapshot: Snapshot
   readonly isPermitted: IsPermitted
@@ -19,7 +19,7 @@ export interface ListenerScope {
   readonly forbiddenHost: ForbiddenHost
 }
 
-/** Why a listener is not what its owner asked for. `reason` is a Gateway API condition reason. */
+/** Why a listener does not work as specified. `reason` is a Gateway API condition reason. */
 export interface ListenerFault {
   readonly reason: string
   readonly message: string
@@ -27,7 +27,7 @@ export interface ListenerFault {
   readonly field?: string
 }
 
-/** For whoever knows which listener it is about. */
+/** For readers that already know the listener. */
 export function faultText({ field, message }: ListenerFault): string {
   return field === undefined ? message : `${field}: ${message}`
 }
@@ -45,20 +45,20 @@ export interface ListenerIdentity {
 export interface Listener extends ListenerIdentity {
   /** Undefined: an unknown protocol, so the listener is not accepted. */
   readonly protocol: ListenerProtocol | undefined
-  /** Kinds that may attach: what the protocol carries and allowedRoutes.kinds lists. */
+  /** Kinds that may attach: those that the protocol supports and allowedRoutes.kinds lists. */
   readonly kinds: readonly RouteGroupKind[]
-  /** Set: takes no routes. */
+  /** Set: accepts no routes. */
   readonly notAccepted?: ListenerFault
   readonly conflict?: ListenerFault
   readonly unresolvedRef?: ListenerFault
   /** Set: accepted, but no traffic reaches it. */
   readonly notProgrammed?: ListenerFault
-  /** HTTPS and TLS. With `invalid` the proxy gets the listener all the same, and refuses its handshakes. */
+  /** HTTPS and TLS. With `invalid` the proxy gets the listener all the same, and rejects its handshakes. */
   readonly tls?: ListenerTLS
   readonly secrets: readonly RenderedSecret[]
   /** Whether routes of this namespace may attach. */
   readonly allowsNamespace: (namespace: string) => boolean
-  /** Whether a binding keeps the host from routes of the namespace. */
+  /** Whether a binding reserves the host for other namespaces. */
   readonly forbiddenHost: ForbiddenHost
 }
 

@@ -1,4 +1,4 @@
-// Judges every listener of one Gateway and its ListenerSets. Pure: one bad listener changes no other one's verdict.
+// Checks every listener of one Gateway and its ListenerSets. Pure: an invalid listener does not affect the others.
 import type { Gateway, GatewayListener } from '#api/gateway/gateway.gen.ts'
 import type { ListenerSet } from '#api/gateway/listenerset.gen.ts'
 import type { ListenerTLS } from '#api/ir/types.gen.ts'
@@ -28,7 +28,7 @@ export function listenersOf(gateway: Gateway, sets: readonly ListenerSet[], scop
   ]
   const tooMany = listenersBeyond(gateway, identities, scope)
   const refusalOf = (one: ListenerIdentity): ListenerFault | undefined => boundHost(one, scope) ?? tooMany.get(one)
-  // What is refused anyhow takes no host name from others.
+  // A rejected listener takes no host name from others.
   const conflicts = listenerConflicts(
     identities.filter((one) => !RESERVED_PORTS.has(one.spec.port) && refusalOf(one) === undefined),
   )
@@ -52,7 +52,7 @@ function listenersBeyond(
 
 interface Rivalry {
   readonly conflict: ListenerFault | undefined
-  /** There is no room for it, or its host name is kept for others. */
+  /** The Gateway has no room for it, or its host name is reserved for other namespaces. */
   readonly refusal: ListenerFault | undefined
 }
 
@@ -88,7 +88,7 @@ function judge(identity: ListenerIdentity, rivalry: Rivalry, scope: ListenerScop
   }
 }
 
-/** A Gateway is the administrator's own; a ListenerSet may be anybody's. */
+/** A Gateway belongs to the administrator; a ListenerSet may belong to any tenant. */
 function boundHost({ set, spec }: ListenerIdentity, { forbiddenHost }: ListenerScope): ListenerFault | undefined {
   const host = spec.hostname ?? ''
   const binding = set === undefined || host === '' ? undefined : forbiddenHost(host, namespaceOf(set))
@@ -96,7 +96,7 @@ function boundHost({ set, spec }: ListenerIdentity, { forbiddenHost }: ListenerS
   return { reason: 'HostnameNotPermitted', message: forbiddenHostMessage(host, binding), field: 'hostname' }
 }
 
-/** Without an authority to verify clients the listener is not fit to shake hands. */
+/** Without a CA certificate to verify clients the listener must reject handshakes. */
 function listenerTls(
   tls: ListenerTLS | undefined,
   { validation, unusable }: ClientValidationOutcome,

@@ -28,10 +28,10 @@ const FAULTS: Readonly<Record<KeyPairFault, string>> = {
     'put a matching pair there',
 }
 
-/** Objects do not change: each Secret is judged once, however often it is named. */
+/** Objects do not change: each Secret is checked once, however often it is named. */
 const judged = new WeakMap<Secret, PairOutcome>()
 
-/** `fault` reads on from "secret ns/name …". */
+/** `fault` continues the text "secret ns/name …". */
 export function tlsPair(secret: Secret): PairOutcome {
   const known = judged.get(secret)
   if (known !== undefined) return known
@@ -51,7 +51,7 @@ function judge(secret: Secret): PairOutcome {
 /** Keys that the proxy signs with. */
 const SIGNING_KEYS: ReadonlySet<string | undefined> = new Set(['rsa', 'ec', 'ed25519'])
 
-/** Why a pair cannot sign certificates; reads on from "secret ns/name …". */
+/** Why a pair cannot sign certificates; continues the text "secret ns/name …". */
 export function authorityFault({ certificate }: TlsPair): string | undefined {
   const authority = attempt(() => new X509Certificate(certificate))
   if (authority?.ca !== true) return `has a certificate under ${CERTIFICATE_KEY} that is not an authority (CA:TRUE)`
@@ -60,13 +60,13 @@ export function authorityFault({ certificate }: TlsPair): string | undefined {
     : `has an authority under ${CERTIFICATE_KEY} whose key is not RSA, EC or Ed25519`
 }
 
-/** Whether a bundle holds certificates, and nothing that only looks like one. */
+/** Whether a bundle holds only valid certificates. */
 export function isCertificateBundle(pem: string): boolean {
   const blocks = certificateBlocks(pem)
   return blocks.length > 0 && blocks.every((block) => attempt(() => new X509Certificate(block)) !== undefined)
 }
 
-/** node:crypto throws for what users wrote; here that is an answer. */
+/** node:crypto throws for invalid input of users; here that is a result. */
 function attempt<T>(read: () => T): T | undefined {
   try {
     return read()

@@ -1,5 +1,5 @@
-// What an InferencePool brings besides its endpoints: the endpoint picker that is asked about every request, how it is
-// reached, and at which Gateways.
+// The parts of an InferencePool besides its endpoints: the endpoint picker that the proxy calls for every request, how
+// it is reached, and at which Gateways.
 import type { BackendReference, Policy } from '#api/ir/types.gen.ts'
 import { type Claims, isClaimed } from '../policy/claims.ts'
 import { CORE_GROUP, INFERENCE_GROUP } from '../groups.ts'
@@ -13,11 +13,11 @@ import type { EndpointPickerRef, InferencePool } from '../inference-pool.ts'
 export interface TranslatedPool {
   readonly pool: InferencePool
   readonly hostname: string
-  /** `invalid` when it cannot be asked. */
+  /** `invalid` when it cannot be called. */
   readonly picker: BackendReference
-  /** undefined: the picker can be asked. */
+  /** undefined: the picker can be called. */
   readonly fault: string | undefined
-  /** The Service says that its port takes plain text. */
+  /** The Service declares that its port uses plain text. */
   readonly isPlain: boolean
   readonly references: References
 }

@@ -1,4 +1,4 @@
-// spec.baseURL: the address of a provider and the beginning of its path. Refuses what could reach the proxy itself.
+// spec.baseURL: the address of a provider and the beginning of its path. Rejects addresses that could reach the proxy.
 import { isIP } from 'node:net'
 
 export interface BaseUrl {
@@ -31,7 +31,7 @@ function hostFault(host: string, isBracketed: boolean): string | undefined {
   const name = host.replace(/\.$/, '')
   if (name === 'localhost' || name.endsWith('.localhost')) return 'the host of baseURL must not be localhost'
   if (isIP(name) === 4) return ipv4Fault(name)
-  // 2130706433 and 0x7f.1 are addresses to resolvers, though they look like names.
+  // Resolvers treat 2130706433 and 0x7f.1 as addresses, though they look like names.
   const last = name.split('.').at(-1) ?? ''
   if (/^(\d+|0x[0-9a-f]*)$/.test(last)) return `baseURL contains ${host}, an unusual spelling of an address`
   return undefined

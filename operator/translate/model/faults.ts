@@ -1,5 +1,5 @@
-// What the CRD of this version would have refused in the form of a GwModel: its values decide where requests go and who
-// may send them, so a model that has a wrong one answers nothing until it is corrected.
+// What the CRD of this version would reject in the form of a GwModel: its values decide where requests go and who may
+// send them, so a model with an invalid value answers no request until it is corrected.
 import type { Problem } from '#api/problem.ts'
 import type { GwModel } from '#api/v1alpha1/gwmodel.gen.ts'
 import { understood } from '#api/validate/understood.ts'
@@ -7,7 +7,7 @@ import { MALFORMED } from '../defects.ts'
 import { isHarmless, said } from '../policy/faults.ts'
 
 export interface ModelFaults {
-  /** Each with its field. Rules across fields are those of the translation. */
+  /** Each with its field. Translation checks the rules across fields. */
   readonly faults: readonly Problem[]
   /** Nothing is wrong with the policies, which have the schemas of those of a GwBackend. */
   readonly hasSoundPolicies: boolean

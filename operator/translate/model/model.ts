@@ -1,4 +1,4 @@
-// One GwModel that a provider serves, as a backend of its own. What cannot be used becomes a backend that refuses.
+// One GwModel that a provider serves, as a backend of its own. An unusable model becomes a backend that rejects.
 import type {
   AIProvider,
   Authorization,
@@ -39,7 +39,7 @@ export interface ServedModel {
   readonly problems: readonly Problem[]
   readonly secrets: readonly RenderedSecret[]
   readonly references: References
-  /** Something is wrong with it, so that no request can be answered. */
+  /** The model is invalid, so that it can answer no request. */
   readonly isBroken: boolean
 }
 
@@ -59,7 +59,7 @@ export const MODEL_ROUTES: Readonly<Record<string, RouteType>> = {
   '*': 'Passthrough',
 }
 
-/** `name`: of the provider in its backend. `asked`: the model to ask it for, instead of what the request says. */
+/** `name`: of the provider in its backend. `asked`: replaces the model of the request. */
 export function serveModel(
   model: GwModel,
   { name, asked }: { readonly name: string; readonly asked: string | undefined },

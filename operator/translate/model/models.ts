@@ -96,7 +96,7 @@ function translateModel(
   const identity = offeredIdentity(model)
   if (model.spec.virtualModel !== undefined && model.spec.provider === undefined) {
     const { faults } = modelFaults(model)
-    // Its name stays taken: another model would answer what is meant for this one.
+    // It keeps its name: otherwise another model would answer its requests.
     if (areFatal(faults)) return brokenModel(model, faults, identity)
     const { choice, backend, problems } = translateVirtual(model, scopes)
     return { offered: { ...identity, ...choice }, isVirtual: true, backend, problems: [...faults, ...problems] }

@@ -1,4 +1,4 @@
-// Names and keys of what models become. Colons keep them apart from GwBackends, whose names cannot hold one.
+// Names and keys of rendered models. Colons distinguish them from GwBackends, whose names cannot contain one.
 import type { ObjectName } from '#api/ir/types.gen.ts'
 import type { GwModel } from '#api/v1alpha1/gwmodel.gen.ts'
 import { keyOf, namespaceOf } from '../object-ref.ts'

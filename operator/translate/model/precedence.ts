@@ -1,5 +1,5 @@
-// Which of several models answers for a name at one listener, and in which order models are tried there. What an older
-// model of another namespace answers stays with that model, whatever newer objects are called.
+// Which of several models answers for a name at one listener, and in which order models are tried there. Names of an
+// older model of another namespace stay with that model, whatever the names of newer objects are.
 import type { GwModel } from '#api/v1alpha1/gwmodel.gen.ts'
 import type { Listener } from '../gateway/listener.ts'
 import { keyOf, namespaceOf } from '../object-ref.ts'
@@ -43,7 +43,7 @@ export function overriddenLine({ spec }: Listener, winner: GwModel): string {
 
 /**
  * Older ones first. Within a namespace a model is tried right before an older one whose pattern includes all its names:
- * nothing is taken from other namespaces, because these names went to the older one already.
+ * this takes nothing from other namespaces, because the older model answered these names already.
  */
 function inOrder<O extends Offer>(oldestFirst: readonly O[]): O[] {
   const ofNamespaces = Map.groupBy(oldestFirst, ({ model }) => namespaceOf(model))

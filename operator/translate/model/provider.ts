@@ -7,7 +7,7 @@ import { parseBaseUrl } from './base-url.ts'
 
 export interface ChosenProvider {
   readonly provider: NamedLLMProvider
-  /** The address is called with TLS, unless policies say how. */
+  /** The proxy uses TLS for the address, unless policies set it. */
   readonly isTls: boolean
 }
 
@@ -18,7 +18,7 @@ export interface ProviderFault {
 
 const TLS_PORT = 443
 
-/** `model`: asked for instead of what the request says. */
+/** `model`: replaces the model of the request. */
 export function chooseProvider(
   spec: GwModelSpec,
   name: string,

@@ -1,5 +1,5 @@
-// A virtual model: what it chooses among. A target that is not there keeps its place, so that its share of the requests
-// fails and does not go elsewhere.
+// The targets of a virtual model. A missing target keeps its place, so that its share of the requests fails and does
+// not go to other targets.
 import type { DeliveredBackend } from '../delivered-backend.ts'
 import type { AIProvider, Authorization, ModelTarget, OfferedModel } from '#api/ir/types.gen.ts'
 import type { Problem } from '#api/problem.ts'
@@ -31,7 +31,7 @@ interface TargetFields {
 
 interface FoundTarget {
   readonly model: GwModel
-  /** The model to ask it for. */
+  /** The model in requests to it. */
   readonly asked: string
 }
 
@@ -64,7 +64,7 @@ export function translateVirtual(model: GwModel, scopes: VirtualScopes): Virtual
   return { choice: { conditional: targets }, backend: undefined, problems }
 }
 
-/** A broken condition is kept: it never holds. */
+/** An invalid condition is kept: it is never true. */
 function expressionProblems(
   model: GwModel,
   { when, path }: { readonly when: string; readonly path: string },
@@ -109,7 +109,7 @@ interface FailoverContext {
   readonly scopes: VirtualScopes
 }
 
-/** One backend with a group for each priority. Who may not use one of the models may not use it at all. */
+/** One backend with a group for each priority. Clients without access to one of its models are denied. */
 function failoverOf(
   model: GwModel,
   targets: readonly FailoverModelTarget[],

@@ -1,4 +1,4 @@
-// frontend.accessLog: harmless. A broken attribute is kept and omitted from each entry; a collector that does not exist
+// frontend.accessLog: harmless. An invalid attribute is kept and left out of each entry; a missing collector
 // gets nothing.
 import type { FrontendPayload, OtlpAccessLog as RenderedOtlp } from '#api/ir/types.gen.ts'
 import type { AccessLog } from '#api/v1alpha1/gwpolicy.gen.ts'

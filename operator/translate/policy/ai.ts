@@ -1,4 +1,4 @@
-// backend.ai. Prompt guards are not run by this version: requests they would have checked are refused.
+// backend.ai. This version does not run prompt guards: it rejects the requests that they would check.
 import type { AIPolicy, BackendPayload } from '#api/ir/types.gen.ts'
 import type { BackendAI } from '#api/v1alpha1/shared.gen.ts'
 import { checkExpression } from './expression.ts'

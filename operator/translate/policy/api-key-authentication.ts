@@ -1,5 +1,5 @@
 // traffic.apiKeyAuthentication. Keys of Secrets stay secret; ConfigMaps may hold only hashes. Without a usable key no
-// key is valid, and Strict refuses everything.
+// key is valid, and Strict rejects every request.
 import { apiKeyEntry } from '#api/credentials/api-key-entry.ts'
 import type { ApiKeyAuthentication, ApiKeyHash, SecretRef, TrafficPayload } from '#api/ir/types.gen.ts'
 import type { APIKeyAuthentication, APIKeySelector } from '#api/v1alpha1/gwpolicy.gen.ts'
@@ -74,7 +74,7 @@ function selected<T extends KubeObject>({ objects, selector, field }: Selection<
   return sortedBy(found, keyOf)
 }
 
-/** An entry that is no key is delivered all the same, and the proxy leaves it out. */
+/** An invalid entry is delivered all the same, and the proxy ignores it. */
 function keysOfSecret(secret: Secret, field: 'secretRef' | 'secretSelector', context: FieldContext): SecretRef[] {
   return secretEntries(secret).map((entry) => {
     const fault = apiKeyEntry(secretValue(secret, entry) ?? '')

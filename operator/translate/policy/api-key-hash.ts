@@ -1,4 +1,4 @@
-// One API key of a ConfigMap: JSON with a hash, never the key itself. The text enters no message, for it may be one.
+// One API key of a ConfigMap: JSON with a hash, never the key itself. No message contains the text: it may be a key.
 import type { ApiKeyHash } from '#api/ir/types.gen.ts'
 import { isRecord, parseJson } from '#api/json.ts'
 
@@ -20,7 +20,7 @@ export function apiKeyHash(text: string): ApiKeyHashOutcome {
   if (typeof keyHash !== 'string' || !KEY_HASH.test(keyHash)) {
     return invalid('needs keyHash, "sha256:" and 64 hex digits')
   }
-  // A member that this version does not know may narrow what the key is for.
+  // An unknown member may restrict the use of the key.
   if (Object.keys(entry).some((member) => !MEMBERS.has(member))) {
     return invalid('has a member other than keyHash and metadata')
   }

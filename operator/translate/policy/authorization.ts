@@ -7,7 +7,7 @@ import type { Authorization } from '#api/v1alpha1/shared.gen.ts'
 import { checkExpression } from './expression.ts'
 import { denyBroken, type Emission, type FieldContext, type FieldTranslator } from './field.ts'
 
-/** A broken expression never matches: Allow and Require then refuse by themselves; a Deny rule becomes a denial. */
+/** An invalid expression never matches: Allow and Require then reject by themselves; a Deny rule becomes a denial. */
 export const authorization: FieldTranslator<Authorization, TrafficPayload> = {
   failureMode: 'deny',
   translate: (value, context) => [
@@ -20,7 +20,7 @@ export function renderAuthorization({ action = 'Allow', policy }: Authorization)
   return { action, matchExpressions: [...policy.matchExpressions] }
 }
 
-/** Reports broken expressions; a Deny rule that could then never match refuses everything instead. */
+/** Reports invalid expressions; a Deny rule with one could never match, so it rejects every request instead. */
 export function authorizationDenials(
   { action, policy }: Authorization,
   context: FieldContext,
@@ -35,7 +35,7 @@ export function authorizationDenials(
   return [{ ...denyBroken(context, suffix, { path, reason: 'InvalidExpression', message }), accumulates: true }]
 }
 
-/** One that fails does not deny, which clients can bring about by leaving a header out. */
+/** A rule that fails does not deny, and clients can cause that by leaving a header out. */
 function warnOfOptionalReads(expressions: readonly string[], path: FieldPath, context: FieldContext): void {
   const all = expressions.map((text) => ({ text, found: readsOf(text) }))
   const reads = all.flatMap(({ found }) => ('problem' in found ? [] : [found]))

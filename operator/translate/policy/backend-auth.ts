@@ -1,5 +1,5 @@
 // backend.auth: key, secretRef, passthrough, the three clouds and extra credentials. Other ways to authenticate are
-// refused, because without them the client's own credentials could reach the backend.
+// rejected, because otherwise the client's own credentials could reach the backend.
 import type { BackendAuth as RenderedAuth, BackendPayload, CredentialLocation } from '#api/ir/types.gen.ts'
 import type { AuthorizationLocation, BackendAuth } from '#api/v1alpha1/shared.gen.ts'
 import { renderCloudA } from './cloud-a-auth.ts'

@@ -1,6 +1,6 @@
 // BackendTLSPolicy of Gateway API: TLS towards a Service, GwBackend or InferencePool, with the client certificate of
 // each Gateway.
-// What cannot be verified as written is refused: no request goes out in plain text where TLS was asked for.
+// Settings that cannot be applied as written reject the traffic: no request is sent in plain text if TLS is required.
 import type { BackendTLSPolicy } from '#api/gateway/backendtlspolicy.gen.ts'
 import type { BackendPayload, Policy } from '#api/ir/types.gen.ts'
 import type { ClientCertificate } from '../gateway/client-certificate.ts'
@@ -20,19 +20,19 @@ export interface BackendTlsTranslation {
   readonly policy: BackendTLSPolicy
   readonly secrets: readonly []
   readonly perGateway: ReadonlyMap<string, BackendTlsAtGateway>
-  /** Set: the traffic is refused. */
+  /** Set: the traffic is rejected. */
   readonly invalid?: RouteFault
-  /** Also when other references suffice. */
+  /** Also if other references are usable. */
   readonly unresolved: readonly RouteFault[]
-  /** Targets that are not there. */
+  /** Targets that do not exist. */
   readonly missing: readonly RouteFault[]
 }
 
 export interface BackendTlsAtGateway {
   readonly policies: readonly Policy[]
-  /** Names of older policies that hold the same targets. */
+  /** Names of older policies with the same targets. */
   readonly winners: readonly string[]
-  /** The client certificate of this Gateway cannot be used: its traffic is refused. */
+  /** The client certificate of this Gateway cannot be used: its traffic is rejected. */
   readonly clientFault?: string
 }
 
@@ -99,7 +99,7 @@ function withClient(payload: BackendPayload, client: ClientCertificate | undefin
 interface Targets {
   readonly targets: readonly ResolvedTarget[]
   readonly missing: readonly RouteFault[]
-  /** Gateways that lead to a Service whose named port is not there. */
+  /** Gateways with routes to a Service without the named port. */
   readonly misled: readonly string[]
 }
 
@@ -142,7 +142,7 @@ interface NamedTarget {
   readonly sectionName: string | undefined
 }
 
-/** Pools are the matter of whoever serves them. */
+/** The controller that serves a pool reports about it. */
 function missingTarget(
   { known, namespace, name, sectionName }: NamedTarget,
   { snapshot }: TargetLookup,
@@ -166,14 +166,14 @@ function portNumber(name: string | undefined, service: Service | undefined): str
   return String(ports.find((port) => port.name === name)?.port ?? name)
 }
 
-/** The same at every Gateway, but for client certificates. */
+/** The same at every Gateway, except for client certificates. */
 export interface PayloadOutcome {
   readonly payload: BackendPayload
   readonly invalid?: RouteFault
   readonly unresolved: readonly RouteFault[]
 }
 
-/** What the policy asks for, wherever it is attached. */
+/** The settings of the policy, independent of its targets. */
 export function backendTlsPayload(policy: BackendTLSPolicy, snapshot: Snapshot): PayloadOutcome {
   const { hostname, subjectAltNames = [], caCertificateRefs = [], wellKnownCACertificates } = policy.spec.validation
   const { bundle, unresolved } = caBundle(policy, snapshot)

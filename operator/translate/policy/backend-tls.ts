@@ -1,4 +1,4 @@
-// backend.tls. What cannot be verified as written is refused: traffic never goes out less protected than asked for.
+// backend.tls. Settings that cannot be applied as written reject the traffic: it is never sent with less protection.
 import type { BackendPayload, BackendTLS as RenderedTLS } from '#api/ir/types.gen.ts'
 import type { BackendTLS } from '#api/v1alpha1/shared.gen.ts'
 import { certificatesOnly } from '#api/tls/certificate-bundle.ts'
@@ -9,7 +9,7 @@ import { denyBroken, type Emission, type FieldContext, type FieldTranslator } fr
 
 const SUFFIX = 'tls'
 const CA_KEY = 'ca.crt'
-/** Of the Secret with the client certificate, the first that is there; a ConfigMap wins over it. */
+/** The first of these entries in the Secret with the client certificate; a ConfigMap takes precedence. */
 const SECRET_CA_KEYS = [CA_KEY, 'ca.cert'] as const
 
 export const backendTls: FieldTranslator<BackendTLS, BackendPayload> = {
@@ -50,7 +50,7 @@ function deny({ field, reason, message }: Fault, context: FieldContext): Emissio
   return denyBroken(context, SUFFIX, { path: `${context.path}.${field}`, reason, message })
 }
 
-/** Without a reference the system's authorities are trusted. */
+/** Without a reference the system's CA certificates are trusted. */
 function caBundle({ caCertificateRefs }: BackendTLS, context: FieldContext): { pem?: string } | { fault: Fault } {
   const [ref] = caCertificateRefs ?? []
   if (ref === undefined) return {}

@@ -1,5 +1,5 @@
-// backend.tunnel: the proxy that connections to the backend go through. A reference that leads nowhere is kept: calls
-// then fail, and never leave by another way.
+// backend.tunnel: the proxy that connections to the backend go through. A reference to a missing object is kept:
+// requests then fail, and never take another way.
 import type { BackendPayload } from '#api/ir/types.gen.ts'
 import type { BackendTunnel } from '#api/v1alpha1/shared.gen.ts'
 import type { FieldTranslator } from './field.ts'

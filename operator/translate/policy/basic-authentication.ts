@@ -9,7 +9,7 @@ import { type FieldContext, type FieldTranslator, reportError } from './field.ts
 
 const USERS_KEY = '.htaccess'
 const REALM = 'Restricted'
-/** Of a text that is no htpasswd at all every line is wrong. */
+/** In a text that is not htpasswd every line is invalid. */
 const LINES_REPORTED_MAX = 8
 
 export const basicAuthentication: FieldTranslator<BasicAuthentication, TrafficPayload> = {

@@ -1,4 +1,4 @@
-// The authorities that a BackendTLSPolicy names: ConfigMaps of its namespace.
+// The CA certificates that a BackendTLSPolicy names: ConfigMaps of its namespace.
 import type { BackendTLSPolicy } from '#api/gateway/backendtlspolicy.gen.ts'
 import { certificatesOnly } from '#api/tls/certificate-bundle.ts'
 import { isCertificateBundle } from '../gateway/tls-pair.ts'

@@ -1,4 +1,4 @@
-// backend.auth.cloudA. A Secret without a key pair is reported and leaves references that lead nowhere: requests are
+// backend.auth.cloudA. A Secret without a key pair is reported; its references stay without a value: requests are
 // rejected.
 import type { CloudAAuth as RenderedCloudA } from '#api/ir/types.gen.ts'
 import type { BackendAuth } from '#api/v1alpha1/shared.gen.ts'
@@ -31,7 +31,7 @@ function renderKeys(
   const { owner, secrets } = context.scope
   const entry = (key: string) => secretRef({ ref: { ...ref, key }, defaultKey: key, path }, context)
   const found = secrets.get(owner.namespace, ref.name)
-  // One problem is enough for a reference that leads nowhere.
+  // One problem is enough for a missing Secret.
   if (found === undefined || !isCoreSecret(ref)) {
     const accessKey = entry('accessKey')
     return { accessKey, secretKey: { secret: `${nameKey(owner.namespace, ref.name)}/secretKey` } }

@@ -1,4 +1,4 @@
-// The conditional form of several traffic fields: an ordered list of which the proxy runs the first that matches.
+// The conditional form of several traffic fields: an ordered list; the proxy runs the first entry that matches.
 import type { FieldPath } from '#api/problem.ts'
 import { checkExpression } from './expression.ts'
 import type { FieldContext } from './field.ts'
@@ -8,7 +8,7 @@ export interface ConditionalEntry<P> {
   readonly policy: P
 }
 
-/** `render` gets the path of the entry's policy. A broken condition is kept and counts as false. */
+/** `render` gets the path of the entry's policy. An invalid condition is kept and counts as false. */
 export function renderConditional<P, R>(
   entries: ReadonlyArray<ConditionalEntry<P>>,
   context: FieldContext,

@@ -15,10 +15,10 @@ export interface SecretLookup {
 
 const BEARER = /^Bearer +/i
 
-/** Where it is the default, its value is the bare token, whichever way the user stored it. */
+/** If it is the default, its value is the bare token, with or without `Bearer` in the Secret. */
 export const AUTHORIZATION_KEY = 'Authorization'
 
-/** Always gives a reference: one whose secret is missing is a missing credential, and the proxy refuses. */
+/** Always returns a reference: without its secret the credential is missing, and the proxy rejects the request. */
 export function secretRef({ ref, defaultKey, path }: SecretLookup, context: FieldContext): SecretRef {
   const { owner, secrets } = context.scope
   const name = nameKey(owner.namespace, ref.name)

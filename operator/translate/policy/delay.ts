@@ -1,4 +1,4 @@
-// traffic.delay: a duration as it is written, or CEL. A broken expression means no delay.
+// traffic.delay: a duration as it is written, or CEL. An invalid expression means no delay.
 import type { Delay as RenderedDelay, TrafficPayload } from '#api/ir/types.gen.ts'
 import type { Delay } from '#api/v1alpha1/gwpolicy.gen.ts'
 import { durationMs } from '../duration.ts'

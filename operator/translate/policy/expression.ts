@@ -1,4 +1,4 @@
-// Checks CEL at translation time. The text always passes through: a broken one fails when the proxy evaluates it.
+// Checks CEL at translation time. The text is always delivered: an invalid one fails when the proxy evaluates it.
 import { compileIn, readsOf, STANDARD_ENVIRONMENT } from '#api/cel/compile.ts'
 import type { CelProblem } from '#api/cel/expression.ts'
 import { nameProblems } from '#api/cel/names.ts'
@@ -6,7 +6,7 @@ import type { FieldPath } from '#api/problem.ts'
 import { type FieldContext, NOT_YET_PROGRAMMED, reportError } from './field.ts'
 
 const INVALID_EXPRESSION = 'InvalidExpression'
-/** The expression is one, but reads what cannot be there. */
+/** The expression is valid, but reads a name that cannot exist. */
 export const UNKNOWN_NAME = 'UnknownName'
 
 /**

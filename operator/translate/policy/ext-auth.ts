@@ -1,4 +1,4 @@
-// traffic.extAuth and backend.extAuth. A broken expression is kept: it fails when the proxy evaluates it.
+// traffic.extAuth and backend.extAuth. An invalid expression is kept: it fails when the proxy evaluates it.
 import type { BackendPayload, ExtAuth as RenderedExtAuth, TrafficPayload } from '#api/ir/types.gen.ts'
 import { parseByteSize } from '#api/units/byte-size.ts'
 import { parseDuration } from '#api/units/duration.ts'
@@ -31,7 +31,7 @@ export const backendExtAuth: FieldTranslator<ExtAuth, BackendPayload> = {
   ],
 }
 
-/** @throws {TypeError} for what the schema refuses; the section answers with a denial. */
+/** @throws {TypeError} for what the schema rejects; the section answers with a denial. */
 function plainOf({ backendRef, ...rest }: ExtAuthOrConditional): ExtAuth {
   if (backendRef === undefined) throw new TypeError('neither backendRef nor conditional')
   return { ...rest, backendRef }
@@ -73,7 +73,7 @@ function renderHttp(value: ExtAuthHTTP, path: FieldPath, context: FieldContext):
   for (const field of ['path', 'redirect', 'body'] as const) {
     const expression = value[field]
     if (expression === undefined) continue
-    // A redirect is written when the server has answered.
+    // The redirect is evaluated after the server has answered.
     const moment = field === 'redirect' ? 'response' : context.moment
     checkExpression(expression, `${path}.${field}`, { ...context, moment })
     texts[field] = expression
@@ -95,14 +95,14 @@ function renderHttp(value: ExtAuthHTTP, path: FieldPath, context: FieldContext):
   }
 }
 
-/** @throws {TypeError} for a size that the schema refuses. */
+/** @throws {TypeError} for a size that the schema rejects. */
 function renderBody({ maxSize }: ExtAuthBody): NonNullable<RenderedExtAuth['forwardBody']> {
   const size = parseByteSize(maxSize)
   if ('problem' in size) throw new TypeError('maxSize is not a size')
   return { bytesMax: size.bytes }
 }
 
-/** Answers that live no time at all are not kept. */
+/** Responses without a time to live are not cached. */
 function renderCache(
   { key, ttl, maxEntries }: ExtAuthCache,
   path: FieldPath,

@@ -1,4 +1,4 @@
-// traffic.extProc. A broken expression is kept: it fails when the proxy evaluates it.
+// traffic.extProc. An invalid expression is kept: it fails when the proxy evaluates it.
 import type { ExtProc as RenderedExtProc, ExtProcMetadata, TrafficPayload } from '#api/ir/types.gen.ts'
 import type { FieldPath } from '#api/problem.ts'
 import type { ExtProc, ExtProcOrConditional } from '#api/v1alpha1/gwpolicy.gen.ts'
@@ -19,7 +19,7 @@ export const extProc: FieldTranslator<ExtProcOrConditional, TrafficPayload> = {
   },
 }
 
-/** @throws {TypeError} for what the schema refuses; the section answers with a denial. */
+/** @throws {TypeError} for what the schema rejects; the section answers with a denial. */
 function plainOf({ backendRef, ...rest }: ExtProcOrConditional): ExtProc {
   if (backendRef === undefined) throw new TypeError('neither backendRef nor conditional')
   return { ...rest, backendRef }
@@ -33,7 +33,7 @@ function renderExtProc(value: ExtProc, path: FieldPath, context: FieldContext): 
     failureMode,
     ...(processingOptions !== undefined && { processingOptions: { ...processingOptions } }),
     ...(metadataContext !== undefined && {
-      // Evaluated for each side: what only the response has is there for the second.
+      // Evaluated for request and response: the second one can also read the response.
       metadataContext: renderMetadata(metadataContext, `${path}.metadataContext`, { ...context, moment: 'response' }),
     }),
     ...(requestAttributes !== undefined && {

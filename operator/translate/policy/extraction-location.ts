@@ -1,4 +1,4 @@
-// Where a credential of the client is read, as the contract says it. Unset stays unset: the proxy knows the default.
+// Where a credential of the client is read, in the form of the contract. Unset stays unset: the proxy has the default.
 import type { ExtractionLocation } from '#api/ir/types.gen.ts'
 import type { AuthorizationExtractionLocation } from '#api/v1alpha1/shared.gen.ts'
 import { checkExpression } from './expression.ts'

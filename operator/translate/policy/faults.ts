@@ -17,12 +17,12 @@ export type Faults = Pick<Understood, 'leftOut' | 'kept'>
 
 const HARMLESS: ReadonlySet<string> = new Set(['FieldUnknown', 'FieldValueTooLong', 'FieldValueTooMany'])
 
-/** Of another version perhaps: what is known is as it should be. For what is not denied field by field. */
+/** Faults of an object of another version with valid known fields. For objects that are not denied field by field. */
 export function isHarmless({ reason }: Problem): boolean {
   return HARMLESS.has(reason)
 }
 
-/** Of one field; more are counted. A list of 256 expressions may be wrong in each. */
+/** Of one field; further ones are counted. Each of 256 expressions in a list may be invalid. */
 const REPORTED_MAX = 8
 const NONE: Faults = { leftOut: [], kept: [] }
 
@@ -36,7 +36,7 @@ export function hasFaults({ leftOut, kept }: Faults): boolean {
   return leftOut.length > 0 || kept.length > 0
 }
 
-/** Refuses the traffic of the field, and says why of each fault. */
+/** Rejects the traffic of the field, and reports each fault. */
 export function denyFaults({ leftOut, kept }: Faults, context: FieldPlace): Emission<{ deny: Deny }> {
   const effect = `the traffic that ${context.field} covers is rejected until it is corrected`
   const [first, ...others] = toldOf([...leftOut, ...kept], effect)
@@ -46,14 +46,14 @@ export function denyFaults({ leftOut, kept }: Faults, context: FieldPlace): Emis
   return denial
 }
 
-/** Of values that do not count. */
+/** Reports values without effect. */
 export function reportLeftOut({ leftOut }: Faults, { report }: Pick<FieldContext, 'report'>): void {
   for (const problem of toldOf(leftOut, 'it has no effect until it is corrected')) {
     report.problems.push({ ...problem, severity: 'error' })
   }
 }
 
-/** Of values that the translator has made the best of. */
+/** Reports invalid values that the translator has used. */
 export function reportKept({ kept }: Faults, { report }: Pick<FieldContext, 'report'>): void {
   for (const { path, message } of kept.slice(0, REPORTED_MAX)) {
     report.problems.push({ path, reason: MALFORMED, message: said(path, message), severity: 'error' })
@@ -67,7 +67,7 @@ export function reportOtherFaults(faults: Faults, fields: readonly FieldPath[], 
   reportKept({ leftOut: [], kept: faults.kept.filter(isOther) }, { report })
 }
 
-/** As the schema has it: nothing is known of a route yet. */
+/** As in the schema: before routing there is no route. */
 const BEFORE_ROUTING: ReadonlySet<string> = new Set([
   'apiKeyAuthentication',
   'authorization',
@@ -94,7 +94,7 @@ function toldOf(faults: readonly Problem[], effect: string): Array<Omit<Problem,
   })
 }
 
-/** As the API server words it, with the field and without what the status says anyway. */
+/** In the words of the API server, with the field and without text that the status repeats. */
 export function said(path: FieldPath, message: string): string {
   const text = message.replace(/^Invalid value: /, '')
   return text.includes(path) ? text : `${path}: ${text}`

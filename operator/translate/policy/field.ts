@@ -1,4 +1,4 @@
-// What every field translator shares: its contract, its reports, and the payload that refuses traffic. No field logic.
+// What every field translator shares: its contract, its reports, and the payload that rejects traffic. No field logic.
 import type { CelMoment } from '#api/cel/variables.ts'
 import type { BackendReference, Deny, RenderedSecret } from '#api/ir/types.gen.ts'
 import type { FieldPath, Problem } from '#api/problem.ts'
@@ -29,7 +29,7 @@ export interface Emission<P> {
   readonly payload: P
 }
 
-/** What is enough to report and refuse. */
+/** The fields that reports and denials need. */
 export interface FieldPlace {
   /** Of the field in the object, e.g. `spec.traffic.csrf`. */
   readonly path: FieldPath
@@ -40,7 +40,7 @@ export interface FieldPlace {
 
 export interface FieldContext extends FieldPlace {
   readonly scope: FieldScope
-  /** When expressions of the field are evaluated, those apart whose translator says otherwise. */
+  /** When expressions of the field are evaluated, unless its translator sets another moment. */
   readonly moment: CelMoment
 }
 
@@ -60,7 +60,7 @@ export interface FieldScope {
 export interface FieldReport {
   readonly problems: Problem[]
   readonly secrets: RenderedSecret[]
-  /** What the object leads to: it is delivered wherever the object is. */
+  /** The references of the object: their targets are delivered wherever the object is. */
   readonly references: BackendReference[]
 }
 
@@ -77,7 +77,7 @@ export function reportError(
   context.report.problems.push({ ...problem, severity: 'error' })
 }
 
-/** A part this version does not run, whose absence is no security hole. */
+/** A part this version does not run, whose absence is not a security risk. */
 export function reportNotProgrammed(context: FieldContext, subField?: string): void {
   const suffix = subField === undefined ? '' : `.${subField}`
   context.report.problems.push({

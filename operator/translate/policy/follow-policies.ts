@@ -1,5 +1,5 @@
-// What policies lead to is reached from where they are in force, and may carry policies itself: followed until nothing
-// new is found.
+// Targets of references in policies are reachable wherever the policies are in force, and may have policies themselves:
+// follows them until nothing new is found.
 import type { DeliveredBackend } from '../delivered-backend.ts'
 import type { GwPolicy } from '#api/v1alpha1/gwpolicy.gen.ts'
 import { follow, type GrowingReach, type Reach } from '../reach.ts'
@@ -19,7 +19,7 @@ export interface LeadingPool {
   readonly references: References
 }
 
-/** `lookup.reach`: where routes lead. Gives where policies and pools lead besides; nothing that is given is changed. */
+/** `lookup.reach`: targets of routes. Returns additional targets of policies and pools; does not change its input. */
 export function followPolicies(
   leads: { readonly policies: readonly LeadingPolicy[]; readonly pools: readonly LeadingPool[] },
   lookup: TargetLookup,
@@ -34,8 +34,8 @@ export function followPolicies(
   const pools = leads.pools.map((pool) => ({ ...pool, done: new Set<string>() }))
   const growing = new Map(lookup.reach)
   const grow = growerOf(growing, backends)
-  // Each round but the last follows a policy or pool at a Gateway for the first time; in the last one nothing grows, so
-  // what was resolved in it holds.
+  // Each round but the last follows a policy or pool at a Gateway for the first time; the last one adds nothing, so its
+  // results are valid.
   for (let hasGrown = true; hasGrown;) {
     hasGrown = false
     const resolve = targetResolver({ ...lookup, reach: growing })

@@ -58,7 +58,7 @@ function sizeWithin(value: number | string | undefined, min: number, max: number
   return bytes === undefined ? undefined : Math.min(Math.max(bytes, min), max)
 }
 
-/** A text that fits the pattern but is no size counts as not set. */
+/** A text that matches the pattern but is not a size counts as unset. */
 function sizeOf(value: number | string): number | undefined {
   const outcome = parseByteSize(value)
   return 'bytes' in outcome ? outcome.bytes : undefined

@@ -1,4 +1,4 @@
-// frontend.tls: handshakes of TLS listeners. Names the proxy does not know are its own to report: its OpenSSL decides.
+// frontend.tls: handshakes of TLS listeners. The proxy reports unknown ciphers and curves, because its OpenSSL decides.
 import type { FrontendPayload, FrontendTLS as RenderedTLS } from '#api/ir/types.gen.ts'
 import type { FrontendTLS } from '#api/v1alpha1/gwpolicy.gen.ts'
 import { versionsLeft } from '#api/tls/versions-left.ts'
@@ -14,7 +14,7 @@ export const frontendTls: FieldTranslator<FrontendTLS, FrontendPayload> = {
     if ('field' in left) {
       const problem = { path: `${context.path}.${left.field}`, reason: 'Invalid', message: left.message }
       if (left.field === 'minProtocolVersion') return [denyBroken(context, SUFFIX, problem)]
-      // The proxy refuses the handshakes of its TLS listeners; ports without TLS have no part in it.
+      // The proxy rejects the handshakes of its TLS listeners; ports without TLS are not affected.
       reportError(context, problem)
     }
     const tls = render(value)

@@ -1,4 +1,4 @@
-// backend.health. A broken condition calls no answer bad; endpoints that cannot be reached count all the same.
+// backend.health. With an invalid condition no response counts as a failure; unreachable endpoints still do.
 import type { BackendPayload, HealthEviction as RenderedEviction } from '#api/ir/types.gen.ts'
 import type { Health, HealthEviction } from '#api/v1alpha1/shared.gen.ts'
 import { durationMs } from '../duration.ts'

@@ -1,4 +1,4 @@
-// Policies written into a backend itself, held against the schema of their place as those of a GwPolicy are. One
+// Policies written into a backend itself, validated with the schema of their place, as those of a GwPolicy are. One
 // payload; several denials become one.
 import { API_VERSION } from '#api/group.ts'
 import { isRecord } from '#api/json.ts'
@@ -18,7 +18,7 @@ const HARMLESS: ReadonlySet<string> = new Set([MALFORMED, UNKNOWN_NAME])
 /** As users call it. */
 const SECTION = 'policies'
 
-/** Which fields a place may have is a matter of the place. */
+/** Each place has its own set of fields. */
 export type InlinePlace = 'backend' | 'ai' | 'mcp' | 'provider' | 'target'
 
 const ADDRESS = { host: 'x', port: 1 }

@@ -12,7 +12,7 @@ export interface HostPlace {
 }
 
 export interface JwksRequest {
-  /** Differs wherever address, TLS or proxy differ: keys that one way gave are no keys for another way. */
+  /** Differs if address, TLS or proxy differ: keys from one connection are not valid for another one. */
   readonly key: string
   /** For messages and the store; never parsed. */
   readonly url: string
@@ -20,7 +20,7 @@ export interface JwksRequest {
   /** Begins with a slash; not yet escaped. */
   readonly path: string
   readonly tls?: JwksTls
-  /** On the way: by CONNECT with TLS, with an absolute URI without. */
+  /** The proxy on the way: CONNECT for TLS, an absolute URI for plain HTTP. */
   readonly proxy?: { readonly place: HostPlace; readonly tls?: JwksTls }
 }
 
@@ -34,7 +34,7 @@ interface Target {
   readonly place: HostPlace
   readonly tls?: JwksTls
   readonly tunnel?: BackendTunnel
-  /** Whose references a tunnel's are. */
+  /** The owner of the references of a tunnel. */
   readonly namespace: string
 }
 
@@ -53,7 +53,7 @@ export function jwksRequest({ backendRef, jwksPath }: RemoteJWKS, scope: FieldSc
   })
 }
 
-/** Completes a request with what follows from its parts. */
+/** Completes a request with the values that follow from its parts. */
 export function requestTo(parts: Omit<JwksRequest, 'key' | 'url'>): JwksRequest {
   const { place, path, tls, proxy } = parts
   const url = `${tls === undefined ? 'http' : 'https'}://${authorityOf(place)}${path}`

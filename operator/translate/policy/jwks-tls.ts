@@ -1,5 +1,5 @@
-// TLS towards the server of a key set: what the backend itself, GwPolicies and BackendTLSPolicies on it ask for. Port
-// 443 alone says nothing.
+// TLS towards the server of a key set: the settings of the backend itself, and of GwPolicies and BackendTLSPolicies on
+// it. Port 443 alone does not enable TLS.
 import { createHash } from 'node:crypto'
 import type { BackendPayload, RenderedSecret, SecretRef } from '#api/ir/types.gen.ts'
 import type { BackendTLS } from '#api/v1alpha1/shared.gen.ts'
@@ -13,7 +13,7 @@ import { backendTlsPayload } from './backend-tls-policy.ts'
 import { backendTls } from './backend-tls.ts'
 import { emptyReport } from './field.ts'
 
-/** Holds a private key when the server asks for a client certificate: never logged, never written. */
+/** Holds a private key if a client certificate is set: never logged, never written. */
 export interface JwksTls {
   /** Digest of all settings. */
   readonly fingerprint: string
@@ -41,7 +41,7 @@ interface TlsFault {
   readonly message: string
 }
 
-/** undefined: plain text. What is asked for and cannot be done is a fault, never plain text. */
+/** undefined: plain text. Settings that cannot be applied are a fault, never plain text. */
 export function jwksTls(target: TlsTarget, references: ReferenceScope): JwksTls | TlsFault | undefined {
   const inline = target.kind === 'GwBackend' ? target.object.spec.policies?.tls : undefined
   if (inline !== undefined) return ofField(inline, target.object, references)

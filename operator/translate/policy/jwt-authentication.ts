@@ -1,4 +1,4 @@
-// traffic.jwtAuthentication. A provider without usable keys stays, but no token of it is valid: Strict then refuses.
+// traffic.jwtAuthentication. A provider without usable keys stays, but no token of it is valid: Strict then rejects.
 import type { JwtProvider as RenderedProvider, McpOauth, TrafficPayload } from '#api/ir/types.gen.ts'
 import { publicKeySet } from '#api/credentials/key-set.ts'
 import type { FieldPath } from '#api/problem.ts'
@@ -61,7 +61,7 @@ function inlineKeys(
   }
   const message = `${path} is not a JSON Web Key Set, {"keys": [...]}; no token of this provider is valid`
   reportError(context, { path, reason: 'InvalidKeySet', message })
-  // The text stays out: it may be a key that is no public one.
+  // The message does not contain the text: it may be a private key.
   return { unavailable: message }
 }
 

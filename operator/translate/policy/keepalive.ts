@@ -9,7 +9,7 @@ export function renderKeepalive({ retries, time, interval }: Keepalive): Rendere
   return { retries: retries ?? usual, timeMs: msOf(time) ?? timeMs, intervalMs: msOf(interval) ?? intervalMs }
 }
 
-/** A text that fits the pattern but is no duration counts as not set. */
+/** A text that matches the pattern but is not a duration counts as unset. */
 function msOf(text: string | undefined): number | undefined {
   return text === undefined ? undefined : durationMs(text) || undefined
 }

@@ -1,4 +1,4 @@
-// What log entries and spans add and leave out. A broken expression is kept: it is left out of each entry.
+// Fields that log entries and spans add and leave out. An invalid expression is kept: each entry omits its field.
 import type { NamedExpression } from '#api/ir/types.gen.ts'
 import type { FieldPath } from '#api/problem.ts'
 import type { AttributeAdd, LogTracingAttributes } from '#api/v1alpha1/gwpolicy.gen.ts'

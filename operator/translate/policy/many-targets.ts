@@ -1,16 +1,16 @@
 // One emission of a policy on its targets at a Gateway: one rendered policy for each target, or, where there are many,
 // one for each group of targets, so that the payload is not repeated for every route that a selector finds. Groups
-// follow from the names of their targets: one target more changes one small group.
+// follow from the names of their targets: another target changes one small group.
 import type { Policy } from '#api/ir/types.gen.ts'
 import type { ResolvedTarget } from './target.ts'
 
-/** Up to so many targets are rendered one by one. */
+/** Up to this number targets are rendered one by one. */
 const SINGLE_MAX = 16
-/** Of a group, about. */
+/** Approximate size of a group. */
 const GROUP_TARGETS = 32
 const DIGITS = 36
 
-/** `keyOf`: the key of the policy, given what stands for its targets in it. */
+/** `keyOf`: the key of the policy, with the text for its targets. */
 export function renderTargets(
   targets: readonly ResolvedTarget[],
   { name, ...policy }: Omit<Policy, 'key' | 'target'>,

@@ -1,4 +1,4 @@
-// backend.mcp: authentication and authorization run in the proxy; guardrails are refused until they do.
+// backend.mcp: the proxy runs authentication and authorization. Guardrails, which it does not run, are rejected.
 import type { BackendPayload } from '#api/ir/types.gen.ts'
 import type { BackendMCP } from '#api/v1alpha1/shared.gen.ts'
 import { authorizationDenials, renderAuthorization } from './authorization.ts'

@@ -1,4 +1,4 @@
-// frontend.metrics: harmless. A broken expression is kept, and so is one of several fields: its label is `unknown`.
+// frontend.metrics: harmless. An invalid expression is kept, and so is one of several fields: its label is `unknown`.
 import type { FrontendPayload } from '#api/ir/types.gen.ts'
 import type { Metrics } from '#api/v1alpha1/gwpolicy.gen.ts'
 import { checkSingleValue } from './expression.ts'

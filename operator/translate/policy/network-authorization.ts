@@ -6,7 +6,7 @@ import type { FieldTranslator } from './field.ts'
 
 const SUFFIX = 'frontend-network-authz'
 
-/** A broken expression never matches: Allow and Require then refuse by themselves; a Deny rule becomes a denial. */
+/** An invalid expression never matches: Allow and Require then reject by themselves; a Deny rule becomes a denial. */
 export const networkAuthorization: FieldTranslator<Authorization, FrontendPayload> = {
   failureMode: 'deny',
   translate: (value, context) => [

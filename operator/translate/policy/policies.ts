@@ -1,4 +1,4 @@
-// All GwPolicies: what each emits at which Gateway, who wins where two set one field of one target, and what to report.
+// All GwPolicies: what each emits at which Gateway, which one wins if two set one field of a target, and their status.
 import type { Policy, RenderedSecret } from '#api/ir/types.gen.ts'
 import type { Problem } from '#api/problem.ts'
 import { understood } from '#api/validate/understood.ts'
@@ -51,7 +51,7 @@ const PREFIXED_BACKEND: ReadonlySet<string> = new Set([
   'mcp-guardrails',
 ])
 
-/** A policy by itself, before it is known where it counts. */
+/** A policy by itself, before its targets are resolved. */
 export interface PolicyFields {
   readonly policy: GwPolicy
   readonly emissions: readonly SectionEmission[]
@@ -65,7 +65,7 @@ export function translateFields(scope: PolicyScope, remember: Remember<GwPolicy,
 function fieldsOf(policy: GwPolicy, scope: PolicyScope): PolicyFields {
   const report = emptyReport()
   const { object, ...faults } = understood(policy)
-  // What is left of a policy whose targets have their shape (shape.ts) is one.
+  // The rest of a policy with well-formed targets (shape.ts) is a policy.
   const { spec } = object as GwPolicy
   const emissions = translateSections(spec, { scope: fieldScope(policy, targetKinds(policy), scope), report, faults })
   reportOtherFaults(faults, FIELD_PATHS, report)
@@ -147,7 +147,7 @@ function attachedAt(
   return { policies, lost: settled.flatMap(({ lost }) => lost) }
 }
 
-/** The status says why; what the policy would have guarded is refused. */
+/** The status reports the reason; the traffic that the policy would protect is rejected. */
 function beyondCap(
   { policy, emissions, resolution }: AttachedFields,
   gateway: string,
@@ -158,7 +158,7 @@ function beyondCap(
   )
   const here = resolution.targets.filter(({ gateways }) => gateways.includes(gateway))
   const policies = denials.flatMap((emission) => {
-    // Another Gateway of the same targets may have another policy too many.
+    // At another Gateway of the same targets another policy may be above the cap.
     const claimed = { ...emission, suffix: `${emission.suffix} ${gateway}` }
     const won = here.filter((target) => settle(policy, target, { emission: claimed, claims }).won !== undefined)
     return renderPolicies(policy, won, emission)
@@ -185,7 +185,7 @@ interface Settled {
   readonly lost: readonly LostField[]
 }
 
-/** Fields are whole units, but for backend.ai, which the proxy merges by sub-field. */
+/** Fields are whole units, except for backend.ai, which the proxy merges by sub-field. */
 function settle(
   policy: GwPolicy,
   target: ResolvedTarget,

@@ -1,5 +1,5 @@
-// Keeps the targets of policies within what each Gateway may hold (caps.ts). A policy that does not fit is left out
-// there as a whole; where it would have guarded traffic, the traffic of its targets is refused.
+// Limits the targets of policies at each Gateway (caps.ts). A policy that does not fit is left out there as a whole; if
+// it would protect traffic, the traffic of its targets is rejected.
 import type { GwPolicy } from '#api/v1alpha1/gwpolicy.gen.ts'
 import { type GatewayCaps, capMessage } from '../caps.ts'
 import { fairlyAdmitted } from '../fair-share.ts'
@@ -15,7 +15,7 @@ export interface PolicyDemand {
   readonly emissions: readonly SectionEmission[]
 }
 
-/** By Gateway key, the policies that it has no room for. `demands`: older first. */
+/** By Gateway key, the policies above its limit. `demands`: older first. */
 export function policiesBeyond(
   demands: readonly PolicyDemand[],
   { policyTargetsMax }: GatewayCaps,
@@ -53,7 +53,7 @@ function targetsByGateway({ targets }: TargetResolution): ReadonlyMap<string, nu
   return counts
 }
 
-/** One denial for each section in which the policy would have guarded traffic. */
+/** One denial for each section in which the policy would protect traffic. */
 export function denialsBeyond(
   emissions: readonly SectionEmission[],
   gateway: string,

@@ -1,4 +1,4 @@
-// traffic.rateLimit.global: limits that a rate limit service counts. A broken expression is kept; its descriptor is
+// traffic.rateLimit.global: limits that a rate limit service counts. An invalid expression is kept; its descriptor is
 // then not sent.
 import type { RateLimitDescriptor as RenderedDescriptor, RateLimitGlobal } from '#api/ir/types.gen.ts'
 import type { FieldPath } from '#api/problem.ts'

@@ -57,7 +57,7 @@ function globalLimit({ global }: RateLimits, context: FieldContext): Array<Emiss
   return [{ suffix: GLOBAL_SUFFIX, payload: { rateLimitGlobal } }]
 }
 
-/** Two lists, each with the order and conditions of the whole: an entry without one kind does not end its search. */
+/** Two lists with the order and conditions of the whole: an entry without limits of a kind does not end its search. */
 function conditionalLimits(
   entries: ReadonlyArray<ConditionalEntry<RateLimits>>,
   context: FieldContext,
@@ -77,7 +77,7 @@ function conditionalLimits(
   ]
 }
 
-/** One broken entry refuses everything: to leave it out would choose a later one in its place. */
+/** One broken entry rejects all traffic: without it a later entry would apply instead. */
 function conditionalLocals(
   entries: ReadonlyArray<ConditionalEntry<{ readonly local: ReturnType<typeof renderLimits> }>>,
   context: FieldContext,

@@ -1,4 +1,4 @@
-// Every field of every policy section and who translates it. The compiler refuses a field that is missing here.
+// Every field of every policy section and who translates it. The compiler reports a field that is missing here.
 import type { BackendPayload, FrontendPayload, TrafficPayload } from '#api/ir/types.gen.ts'
 import type { Frontend, Traffic } from '#api/v1alpha1/gwpolicy.gen.ts'
 import type { BackendFull } from '#api/v1alpha1/shared.gen.ts'
@@ -41,7 +41,7 @@ import { transformation } from './transformation.ts'
 
 type Section<Fields, P> = { readonly [K in keyof Fields]-?: FieldTranslator<NonNullable<Fields[K]>, P> }
 
-/** `phase` says when the other fields run; it is no policy of its own. */
+/** `phase` sets when the other fields run; it is not a policy itself. */
 export const TRAFFIC = {
   apiKeyAuthentication,
   authorization,

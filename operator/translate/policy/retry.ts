@@ -1,5 +1,5 @@
-// traffic.retry, and the `retry` of an HTTPRoute rule. A broken precondition means no retries, a broken condition none
-// by it: both fail when the proxy evaluates them.
+// traffic.retry, and the `retry` of an HTTPRoute rule. An invalid precondition allows no retry, and an invalid
+// condition requests none: both fail when the proxy evaluates them.
 import type { Retry as RenderedRetry, TrafficPayload } from '#api/ir/types.gen.ts'
 import type { Retry } from '#api/v1alpha1/gwpolicy.gen.ts'
 import { durationMs } from '../duration.ts'

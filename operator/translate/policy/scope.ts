@@ -14,9 +14,9 @@ export interface PolicyScope {
   readonly defects: Defects
 }
 
-/** For whoever runs the translators of fields. */
+/** For the code that runs the translators of fields. */
 export interface GuardedScope extends FieldScope {
-  /** What an error of a translator is: a defect of ours, which is noted, or one of the object. */
+  /** Classifies an error of a translator: a defect of the controller, which is noted, or a fault of the object. */
   readonly caught: (error: unknown, path: FieldPath, what: string) => Caught
 }
 

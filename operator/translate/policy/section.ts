@@ -37,7 +37,7 @@ export interface PolicySections {
 export interface SectionInput {
   readonly scope: GuardedScope
   readonly report: FieldReport
-  /** What the CRD of this version would have refused. Unset: not looked for. */
+  /** What the CRD of this version would reject. Unset: not looked for. */
   readonly faults?: Faults
 }
 
@@ -130,7 +130,7 @@ interface GuardedContext extends FieldContext {
 
 interface FieldInput<P> {
   readonly translator: AnyTranslator<P>
-  /** undefined: nothing of it could be understood. */
+  /** undefined: no part of it is valid. */
   readonly value: unknown
   readonly faults: Faults
 }

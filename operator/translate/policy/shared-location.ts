@@ -24,7 +24,7 @@ export function sharedLocationProblems(payloads: readonly PolicyPayload[]): Prob
   })
 }
 
-/** undefined: an expression, which takes nothing away. A prefix makes no second place. */
+/** undefined: an expression, which removes nothing. A prefix does not make another place. */
 function placeOf(location: ExtractionLocation | undefined): string | undefined {
   if (location === undefined) return 'header authorization'
   const { header, queryParameter, cookie } = location

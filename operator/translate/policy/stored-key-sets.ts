@@ -7,7 +7,7 @@ import type { ObjectIndex } from '../snapshot.ts'
 import { isRecord, parseJson } from '#api/json.ts'
 import { publicKeySet } from '#api/credentials/key-set.ts'
 
-/** The key set, as text, that a request last gave; `requestKey` as in jwks-request.ts. */
+/** The last fetched key set of a request, as text; `requestKey` as in jwks-request.ts. */
 export type StoredKeySets = (requestKey: string) => string | undefined
 
 export const STORE_LABEL = 'app.kubernetes.io/component'
@@ -16,7 +16,7 @@ export const STORE_KEY = 'jwks-store'
 
 export interface StoredKeySet {
   readonly requestKey: string
-  /** For people who look at the store. */
+  /** For people who read the store. */
   readonly url: string
   /** RFC 3339 in UTC: the order of the text is the order of time. */
   readonly fetchedAt: string

@@ -1,11 +1,11 @@
-// One policy target of each kind: does it exist, has it the named section, and at which Gateways does it count.
+// One policy target of each kind: whether it exists, whether it has the named section, and at which Gateways it counts.
 import type { PolicyTarget } from '#api/ir/types.gen.ts'
 import type { GwBackend } from '#api/v1alpha1/gwbackend.gen.ts'
 import { POOLS_ARE_OFF } from '../service/pool-lookup.ts'
 import { nameKey } from '../object-ref.ts'
 import type { ResolvedTarget, TargetKind, TargetLookup } from './target.ts'
 
-/** `foreign`: the object belongs to another controller, and so does the word about it. */
+/** `foreign`: the object belongs to another controller, which reports about it. */
 export type TargetOutcome = ResolvedTarget | Unattached | 'foreign'
 
 export interface Unattached {
@@ -53,7 +53,7 @@ interface Parts {
   readonly names: readonly string[]
 }
 
-/** undefined: no part is named, or it is there. */
+/** undefined: no part is named, or it exists. */
 function missingPart(sectionName: string | undefined, { part, names }: Parts): Finding | undefined {
   if (sectionName === undefined || names.includes(sectionName)) return undefined
   const choice = names.length === 0 ? `it has no ${part} with a name` : `it has ${names.join(', ')}`

@@ -1,11 +1,11 @@
-// Resolves the targets of policies for one lookup. Policies that name the same targets in the same words share the
-// result, so that a thousand of them with one selector cost one look over the routes.
+// Resolves the targets of policies for one lookup. Policies with equal targetRefs or selectors share the
+// result, so that a thousand of them with one selector read the routes once.
 import type { GwPolicy } from '#api/v1alpha1/gwpolicy.gen.ts'
 import { namespaceOf } from '../object-ref.ts'
 import type { TargetLookup } from './target.ts'
 import { resolveTargets, type TargetResolution } from './targets.ts'
 
-/** Good for as long as the answers of `lookup` stay the same. */
+/** Valid as long as the results of `lookup` stay the same. */
 export function targetResolver(lookup: TargetLookup): (policy: GwPolicy) => TargetResolution {
   const known = new Map<string, TargetResolution>()
   return (policy) => {

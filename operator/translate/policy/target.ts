@@ -1,4 +1,4 @@
-// A policy target: the kinds there are, its resolved form, and what it is looked up in. No look-ups.
+// A policy target: its kinds, its resolved form, and the data for lookups. No lookups.
 import type { PolicyTarget } from '#api/ir/types.gen.ts'
 import { CORE_GROUP, GATEWAY_GROUP, GW_GROUP, INFERENCE_GROUP } from '../groups.ts'
 import type { OurGateways } from '../gateway/gateways.ts'

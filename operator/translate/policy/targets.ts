@@ -43,7 +43,7 @@ export function resolveTargets(policy: GwPolicy, snapshot: Snapshot, lookup: Tar
   }
 }
 
-/** What is missing in the object is the fault of a field; what is missing as a whole names itself. */
+/** For a missing part the message names the field; for a missing object it names the object. */
 function unattachedAt(path: string, { unattached, field }: Unattached): UnattachedTarget {
   if (field === undefined) return { path, message: unattached }
   const at = `${path}.${field}`

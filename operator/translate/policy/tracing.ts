@@ -1,4 +1,4 @@
-// frontend.tracing: harmless. Broken expressions are kept: sampling then samples nothing, attributes are left out. A
+// frontend.tracing: harmless. Invalid expressions are kept: sampling then samples nothing, attributes are left out. A
 // collector that does not exist gets nothing.
 import type { FrontendPayload } from '#api/ir/types.gen.ts'
 import type { Tracing } from '#api/v1alpha1/gwpolicy.gen.ts'

@@ -1,4 +1,4 @@
-// traffic.transformation and backend.transformation. A broken expression is kept and clears its header at run time.
+// traffic.transformation and backend.transformation. An invalid expression is kept and clears its header at run time.
 import type { NamedExpression, Transform as RenderedTransform, TrafficPayload } from '#api/ir/types.gen.ts'
 import type { Transformation as RenderedTransformation } from '#api/ir/types.gen.ts'
 import type { FieldPath } from '#api/problem.ts'

@@ -1,4 +1,4 @@
-// Which listeners take a route, for one parentRef, and why when none does. Order and messages are part of the API.
+// Which listeners accept a route, for one parentRef, and why if none does. Order and messages are part of the API.
 import type { HTTPRoute, HTTPRouteParentRef } from '#api/gateway/httproute.gen.ts'
 import type { GRPCRoute } from '#api/gateway/grpcroute.gen.ts'
 import type { TCPRoute } from '#api/gateway/tcproute.gen.ts'
@@ -11,7 +11,7 @@ import { groupOf, namespaceOf } from '../object-ref.ts'
 
 export type AnyRoute = HTTPRoute | GRPCRoute | TCPRoute | TLSRoute
 
-/** What listeners take, or do not. */
+/** The routes and models that listeners accept or reject. */
 export type Attachable = AnyRoute | GwModel
 
 export interface Denial {
@@ -53,7 +53,7 @@ function isAddressed({ port, sectionName }: HTTPRouteParentRef, { spec }: Listen
 
 function denialOf(route: Attachable, listener: Listener): Denial | undefined {
   const { spec, kinds, allowsNamespace } = listener
-  // TCPRoutes have none: nothing in plain bytes names a host.
+  // TCPRoutes have no host names: a plain TCP connection names no host.
   const hostnames = 'hostnames' in route.spec ? (route.spec.hostnames ?? []) : []
   if (hostnames.length > 0 && !hostnames.some((hostname) => hostnamesIntersect(spec.hostname, hostname))) {
     return {
@@ -77,7 +77,7 @@ function denialOf(route: Attachable, listener: Listener): Denial | undefined {
   return HOSTLESS.has(route.kind) ? undefined : boundHost(namespace, hostnames, listener)
 }
 
-/** Nothing about them names a host; a listener takes GwModels only where it lists the kind. */
+/** They have no host names; a listener accepts GwModels only if it lists the kind. */
 const HOSTLESS: ReadonlySet<string> = new Set(['TCPRoute', 'GwModel'])
 
 function boundHost(

@@ -1,5 +1,5 @@
-// Keeps what listeners took within what their Gateway may hold (caps.ts): what goes beyond is taken off again before it
-// is rendered, and its parents say why. The older objects of a namespace stay.
+// Limits the routes and models of a Gateway (caps.ts): detaches those above the limit before they are rendered, and
+// reports it in their status. The older objects of a namespace stay.
 import { isIdentical } from '#api/incremental/identical.ts'
 import { type GatewayCaps, capMessage } from '../caps.ts'
 import { changesBetween } from '../changes.ts'
@@ -22,7 +22,7 @@ interface CapInput<T> {
   readonly caps: GatewayCaps
 }
 
-/** The same list while every Gateway has room; the same items where nothing was taken off. */
+/** The same list while every Gateway has room; the same items where nothing was detached. */
 export function attachmentCap<T extends Attachment>(input: CapInput<T>): (items: readonly T[]) => readonly T[] {
   const demand = demandTally(input)
   const known = new WeakMap<T, { readonly refused: string; readonly item: T }>()
@@ -47,7 +47,7 @@ export function attachmentCap<T extends Attachment>(input: CapInput<T>): (items:
   }
 }
 
-/** By Gateway key, how many rules its listeners would render; kept up to date with what changed. */
+/** By Gateway key, how many rules its listeners would render; updated with changed items. */
 function demandTally<T extends Attachment>({
   rulesOf,
 }: CapInput<T>): (items: readonly T[]) => ReadonlyMap<string, number> {
@@ -78,7 +78,7 @@ function demandTally<T extends Attachment>({
   }
 }
 
-/** By item, the Gateways that have no room for it. */
+/** By item, the Gateways without room for it. */
 function refusalsOf<T extends Attachment>(
   full: readonly string[],
   items: readonly T[],

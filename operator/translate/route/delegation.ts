@@ -10,7 +10,7 @@ import { type AttachedRoute, distinctParentRefs, type ParentResult } from './rou
 import type { RouteTranslation } from './translation.ts'
 
 export interface DelegationInput {
-  /** Routes that hang on listeners. */
+  /** Routes that are attached to listeners. */
   readonly attached: readonly AttachedRoute[]
   readonly translationOf: (route: HTTPRoute) => RouteTranslation
   readonly membersOf: (group: RouteGroup) => readonly HTTPRoute[]
@@ -22,12 +22,12 @@ export interface Delegated {
   readonly translation: RouteTranslation
 }
 
-/** Every child that requests can get to, once for each group it is in; also those that cannot be served as written. */
+/** Every child that requests can reach, once for each of its groups; also children that cannot be served as written. */
 export function delegatedRoutes({ attached, translationOf, membersOf }: DelegationInput): Delegated[] {
   const delegated: Delegated[] = []
   const seen = new Set<string>()
   const pending = attached.flatMap(({ translation }) => translation.groups ?? [])
-  // Grows while it is walked; each group counts once.
+  // Grows while it is read; each group counts once.
   for (const group of pending) {
     if (seen.has(group.key)) continue
     seen.add(group.key)
@@ -42,7 +42,7 @@ export function delegatedRoutes({ attached, translationOf, membersOf }: Delegati
 
 export interface FittingMembers {
   readonly members: readonly Delegated[]
-  /** Keys of the parents that the Gateway has no room for, in whole or in part. */
+  /** Keys of the parents whose children do not all fit into the Gateway. */
   readonly cut: readonly string[]
 }
 
@@ -71,13 +71,13 @@ export function renderedMembers({ group, route, translation }: Delegated): Route
 }
 
 export interface ParentsInput {
-  /** All groups that requests of our Gateways get to, by the key of the parent. */
+  /** All groups that requests of our Gateways can reach, by the key of the parent. */
   readonly children: ReadonlyMap<string, ReadonlySet<HTTPRoute>>
-  /** Whether requests of our Gateways get to the route. */
+  /** Whether requests of our Gateways can reach the route. */
   readonly isOurs: (key: string) => boolean
 }
 
-/** For each HTTPRoute that the route names as its parent. Parents that are not ours are for others to talk about. */
+/** For each HTTPRoute that the route names as its parent. Other controllers report about their own parents. */
 export function parentRouteResults(route: HTTPRoute, { children, isOurs }: ParentsInput): ParentResult[] {
   return distinctParentRefs(route.spec.parentRefs ?? [], namespaceOf(route)).flatMap((parentRef): ParentResult[] => {
     const { group = GATEWAY_GROUP, kind, name, namespace = namespaceOf(route) } = parentRef

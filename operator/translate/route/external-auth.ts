@@ -9,7 +9,7 @@ type ExternalAuth = NonNullable<HTTPRouteFilter['externalAuth']>
 
 export interface ExternalAuthTranslation {
   readonly extAuth: ExtAuth
-  /** The route is served, and the filter refuses every request. */
+  /** The route is served, and the filter rejects every request. */
   readonly unresolved?: Omit<RouteFault, 'path'>
 }
 
@@ -43,7 +43,7 @@ function overHttp(http: NonNullable<ExternalAuth['http']>): Partial<ExtAuth> {
   const prefix = (http.path ?? '').replace(/\/+$/, '')
   return {
     http: {
-      // A text of JSON is one of CEL.
+      // A JSON string is a CEL string.
       ...(prefix !== '' && { path: `${JSON.stringify(prefix)} + string(request.pathAndQuery)` }),
       ...(allowedResponseHeaders.length > 0
         ? { allowedResponseHeaders: lowered(allowedResponseHeaders) }

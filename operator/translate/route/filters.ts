@@ -1,4 +1,4 @@
-// Gateway API filters of a rule or a backendRef. A filter this version cannot run makes the route refuse, never skip.
+// Gateway API filters of a rule or a backendRef. A route with a filter that this version cannot run is not served.
 import type { HTTPRouteFilter } from '#api/gateway/httproute.gen.ts'
 import type {
   Cors,
@@ -36,7 +36,7 @@ export interface RenderedFilters {
 export interface FilterTranslation {
   readonly filters: RenderedFilters
   readonly faults: readonly RouteFault[]
-  /** Mirrors that lead nowhere, without which the route is served; services that cannot be asked, which refuse. */
+  /** Mirrors without backend: the route is served. Services that cannot be called: requests are rejected. */
   readonly unresolved: readonly RouteFault[]
   /** Of malformed filters. */
   readonly reported: readonly RouteFault[]
@@ -94,7 +94,7 @@ function renderFilter(filter: HTTPRouteFilter, { path, from, scope }: FilterList
 
 type Fault = Omit<RouteFault, 'path'>
 
-/** Types that only a newer Gateway API knows are not in the table: a filter is never skipped. */
+/** Types of a newer Gateway API are not in the table: a filter is never skipped. */
 function addFilter(rendered: RenderedFilters, filter: HTTPRouteFilter): Fault | undefined {
   return Object.hasOwn(ADDERS, filter.type) ? ADDERS[filter.type](rendered, filter) : notRun(filter.type)
 }
@@ -128,7 +128,7 @@ const ADDERS: { readonly [T in HTTPRouteFilter['type']]: Adder } = {
     reason: 'IncompatibleFilters',
     message: 'filter ExtensionRef is not supported; attach a GwPolicy to the route instead',
   }),
-  // Without its settings there is nothing to copy to; with them it does not come here.
+  // Without its settings there is no target for copies; with them this is not called.
   RequestMirror: (_, filter) => notRun(filter.type),
   // A second one: it would be unclear which of the two decides.
   ExternalAuth: ({ extAuth }, filter) =>

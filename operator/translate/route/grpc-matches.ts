@@ -1,4 +1,4 @@
-// GRPCRoute matches into the rendered form: a gRPC call is a request for `/{service}/{method}`.
+// Translates GRPCRoute matches into the rendered form: a gRPC call is a request for `/{service}/{method}`.
 import { RE2JS } from 're2js'
 import type { GRPCRouteMatch } from '#api/gateway/grpcroute.gen.ts'
 import type { PathMatch, RouteMatch } from '#api/ir/types.gen.ts'
@@ -34,7 +34,7 @@ export function grpcRegexFaults(matches: readonly GRPCRouteMatch[] | undefined, 
 }
 
 function renderMethod(match: GRPCRouteMatch['method']): PathMatch {
-  // An empty text counts as not set, as in Gateway API.
+  // An empty text counts as unset, as in Gateway API.
   const service = match?.service || undefined
   const method = match?.method || undefined
   if (service === undefined && method === undefined) return { pathPrefix: '/' }
@@ -43,7 +43,7 @@ function renderMethod(match: GRPCRouteMatch['method']): PathMatch {
   return method === undefined ? { pathPrefix: `/${service}/` } : { exact: `/${service}/${method}` }
 }
 
-/** Alternatives of a user's expression must not reach over the slash. */
+/** The alternatives of a user's expression must not extend over the slash. */
 function group(expression: string | undefined): string {
   return expression === undefined ? ANY : `(?:${expression})`
 }

@@ -148,7 +148,7 @@ export function translateBackendRef(
   }
 }
 
-/** A reference to one route that leads nowhere is broken. A pattern may find one tomorrow; until then it is empty. */
+/** A reference to one missing route is invalid. A pattern may match a later route; until then it is empty. */
 function translateDelegation(route: HTTPRoute, { ref, path }: PlacedBackendRef, scope: ReferenceScope): BackendPart {
   const group = groupOf(route, ref)
   const { fault } = membersOf(group, scope)

@@ -1,6 +1,6 @@
-// What becomes of a filter that the CRD of this version would have refused. What decides who may pass, or where a
-// request goes, refuses the requests of its rule or backendRef; of headers what is right is in force; a mirror is left
-// out.
+// Translates a filter that the CRD of this version would reject. A filter that decides about access or about the target
+// of a request rejects the requests of its rule or backendRef; of a header filter the valid part applies; a mirror is
+// left out.
 import type { HTTPRouteFilter } from '#api/gateway/httproute.gen.ts'
 import type { Deny } from '#api/ir/types.gen.ts'
 import type { FieldPath } from '#api/problem.ts'
@@ -28,7 +28,7 @@ interface Judgement {
   readonly failureMode: FailureMode
 }
 
-/** Those that are not here are refused whatever they say. */
+/** All other filters are rejected. */
 const JUDGEMENTS: { readonly [T in Exclude<FilterType, 'ExtensionRef'>]: Judgement } = {
   CORS: { settings: 'cors', failureMode: 'deny' },
   ExternalAuth: { settings: 'externalAuth', failureMode: 'deny' },
@@ -67,7 +67,7 @@ export function judgedFilter({ filter, path, from, filterFaults }: PlacedFilter)
   }
   reportLeftOut(own, context)
   reportKept(own, context)
-  // What is left of a filter whose type is known, with its settings, is one.
+  // The rest of a filter with a known type and its settings is a filter.
   return {
     ...(!isEmpty && { filter: object as unknown as HTTPRouteFilter }),
     faults: [],

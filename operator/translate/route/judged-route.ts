@@ -33,7 +33,7 @@ const NO_EFFECT = 'it has no effect until it is corrected'
 const NONE: Faults = { leftOut: [], kept: [] }
 
 export function judgedRoute<R extends JudgedKind>(route: R): JudgedRoute<R> {
-  // Of what rules look at, only filters are not looked at elsewhere; rules cost more than all the rest.
+  // Of the fields that rules check, only filters are not checked elsewhere; rules cost more than all other checks.
   if (!hasRuledFilters(route) && isSound(route)) return { route, filterFaults: NONE, faults: [], reported: [] }
   const { leftOut, kept } = understood(route)
   if (leftOut.length + kept.length === 0) return { route, filterFaults: NONE, faults: [], reported: [] }
@@ -57,7 +57,7 @@ export function malformed({ path, message }: Problem, effect?: string): RouteFau
   return { path, reason: 'UnsupportedValue', message: effect === undefined ? text : `${text}; ${effect}` }
 }
 
-/** Of filters of headers, which most routes have and no others, rules say only that they have their settings. */
+/** For header filters, often the only filters of a route, rules check only that they have their settings. */
 function hasRuledFilters({ spec }: JudgedKind): boolean {
   const hasRuled = (holder: unknown): boolean => isRecord(holder) && !listOf(holder['filters']).every(isOfHeaders)
   return (spec.rules ?? []).some(
@@ -95,13 +95,13 @@ interface Option {
   readonly path: FieldPath
 }
 
-/** undefined: nothing of it is left. */
+/** undefined: no part of it is left. */
 function soundOption({ kind }: JudgedKind, { field, value, path }: Option): unknown {
   const around = (part: unknown): object => framedRule(kind, { [field]: part })
   return understoodPart(value, { around, at: `spec.rules[0].${field}` }, path).object
 }
 
-/** A route that is good but for its only rule. */
+/** A route that is valid except for its only rule. */
 export function framedRule(kind: string, rule: object): object {
   return { apiVersion: `${GATEWAY_GROUP}/v1`, kind, metadata: { name: 'x', namespace: 'x' }, spec: { rules: [rule] } }
 }

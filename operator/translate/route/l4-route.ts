@@ -1,4 +1,4 @@
-// The rules of a TCPRoute or TLSRoute in rendered form, before listeners are chosen: bytes are passed on, so a rule is
+// The rules of a TCPRoute or TLSRoute in rendered form, before listeners are chosen: bytes are forwarded, so a rule is
 // a list of backends.
 import type { TCPRoute as TcpRouteObject } from '#api/gateway/tcproute.gen.ts'
 import type { TLSRoute as TlsRouteObject } from '#api/gateway/tlsroute.gen.ts'
@@ -74,12 +74,12 @@ function translateBackend(route: L4Route, ref: L4Rule['backendRefs'][number], sc
   return { backend: { weight, ref: resolved.ref }, ...(invalid !== undefined && { fault: invalid }) }
 }
 
-/** Backends that are more than an address. */
+/** Backends that are not only an address. */
 function specialKind(key: string, routeKind: string, { snapshot }: ReferenceScope): string | undefined {
   const slash = key.indexOf('/')
   const { ai, mcp, dynamicForwardProxy } = snapshot.GwBackend.get(key.slice(0, slash), key.slice(slash + 1))?.spec ?? {}
   if (ai !== undefined) return 'an LLM backend'
   if (mcp !== undefined) return 'an MCP backend'
-  // Without TLS nothing in the bytes names a destination.
+  // Without TLS the bytes contain no destination.
   return dynamicForwardProxy === undefined || routeKind === 'TLSRoute' ? undefined : 'a dynamic forward proxy'
 }

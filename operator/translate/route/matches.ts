@@ -1,4 +1,4 @@
-// HTTPRoute matches into the rendered form. Header names become lower case; nothing is judged here.
+// Translates HTTPRoute matches into the rendered form, with header names in lower case. Does not validate.
 import type { HTTPRouteMatch } from '#api/gateway/httproute.gen.ts'
 import type { PathMatch, RouteMatch, ValueMatch } from '#api/ir/types.gen.ts'
 

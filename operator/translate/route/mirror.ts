@@ -5,7 +5,7 @@ import { GW_GROUP } from '../groups.ts'
 import { type ReferenceScope, type ReferenceSource, resolveReference } from '../service/reference.ts'
 import type { RouteFault } from '../route-fault.ts'
 
-/** A mirror, or why there is none: it never keeps the route from being served. */
+/** A mirror, or why it cannot be used: the route is served in any case. */
 export type MirrorTranslation = { readonly mirror: RequestMirror } | { readonly unresolved: Omit<RouteFault, 'path'> }
 
 const ALL = { numerator: 100, denominator: 100 }

@@ -5,7 +5,7 @@ import type { Memory } from '../memory.ts'
 /** The Gateways and ListenerSets that a parentRef may name. */
 export type ParentLookup = { readonly [K in keyof OurGateways]: Pick<OurGateways[K], 'get'> }
 
-/** `enter`: from now on lookups are answered by these. */
+/** `enter`: from now on lookups read these. */
 export function parentLookup(memory: Memory): ParentLookup & { readonly enter: (gateways: OurGateways) => void } {
   const source = memory.source()
   let now: OurGateways = { gateways: new Map(), listenerSets: new Map() }

@@ -1,4 +1,4 @@
-// The rules of all routes on the listeners that took them, by Gateway: carried on with the routes that changed.
+// The rules of all routes on the listeners that accepted them, by Gateway: updated with changed routes.
 import type { Route, TCPRoute } from '#api/ir/types.gen.ts'
 import type { ListChange } from '#api/incremental/list-change.ts'
 import { changesBetween } from '../changes.ts'
@@ -32,7 +32,7 @@ interface PlacedRules extends RoutesOfGateway {
 export interface PlacedRoutes {
   /** By Gateway key, for each of our Gateways. */
   readonly perGateway: ReadonlyMap<string, RoutesOfGateway>
-  /** Keys of the Gateways that took the route, by `Kind/namespace/name`. Of the moment. */
+  /** Keys of the Gateways that accepted the route, by `Kind/namespace/name`. Current state. */
   readonly gatewaysOf: ReadonlyMap<string, ReadonlySet<string>>
 }
 
@@ -67,7 +67,7 @@ function rulesOn({ route, translation }: AttachedRoute, listener: AttachedRoute[
   return { routes: renderedRules(route, translation.rules, listener), tcpRoutes: [] }
 }
 
-/** Served routes that hand requests to others, at the Gateway. */
+/** Served routes that delegate to other routes, at the Gateway. */
 export function delegatingAt(placements: readonly Placement[], gateway: string): AttachedRoute[] {
   return placements.flatMap(({ attached, at }) =>
     attached.translation.groups !== undefined && at.some((one) => one.gateway === gateway && one.isServed)
@@ -86,7 +86,7 @@ export function routePlacer(): (gateways: OurGateways, placements: readonly Plac
   }
 }
 
-/** undefined: too much is different. */
+/** undefined: too many differences. */
 function carriedOn(last: Known, placements: readonly Placement[]): Known | undefined {
   const edits = changesBetween(last.placements, placements)
   if (edits === undefined) return undefined

@@ -1,4 +1,4 @@
-// Regular expressions of matches are checked here, so that the status names a broken one and the proxy never meets it.
+// Checks regular expressions of matches, so that the status reports an invalid one and the proxy never gets it.
 import { RE2JS } from 're2js'
 import type { HTTPRouteMatch } from '#api/gateway/httproute.gen.ts'
 import type { FieldPath } from '#api/problem.ts'

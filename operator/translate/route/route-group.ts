@@ -1,4 +1,4 @@
-// A backendRef of kind HTTPRoute: which routes it hands requests to. Knows one reference; delegation.ts follows them.
+// A backendRef of kind HTTPRoute: which routes it delegates to. Resolves one reference; delegation.ts follows them.
 import type { HTTPRoute } from '#api/gateway/httproute.gen.ts'
 import type { InvalidReference } from '#api/ir/types.gen.ts'
 import { GATEWAY_GROUP } from '../groups.ts'
@@ -18,7 +18,7 @@ export interface RouteGroup {
 
 export interface GroupMembers {
   readonly routes: readonly HTTPRoute[]
-  /** Why there is none. */
+  /** Why it is empty. */
   readonly fault?: InvalidReference
 }
 
@@ -73,7 +73,7 @@ function candidates({ parent, namespace, selector }: RouteGroup, { snapshot }: R
   }
   const label = selector.slice(0, equals)
   const value = selector.slice(equals + 1)
-  // A pattern that covers the parent as well does not mean the parent.
+  // A pattern that matches the parent as well does not include it.
   return snapshot.HTTPRoute.all.filter(
     (route) =>
       namespaceOf(route) === namespace &&
@@ -92,7 +92,7 @@ function takesFrom(route: HTTPRoute, parent: string): boolean {
   return parents.length === 0 || parents.includes(parent)
 }
 
-/** Across namespaces the owner of the child has to agree: by a grant, or by naming the parent. */
+/** Across namespaces the owner of the child must agree: by a grant, or by naming the parent. */
 function isPermitted(route: HTTPRoute, { parent }: RouteGroup, scope: ReferenceScope): boolean {
   const from = { group: GATEWAY_GROUP, kind: 'HTTPRoute', namespace: parent.slice(0, parent.indexOf('/')) }
   const to = { group: GATEWAY_GROUP, kind: 'HTTPRoute', namespace: namespaceOf(route), name: route.metadata.name }

@@ -32,7 +32,7 @@ export interface RouteTable extends PlacedRoutes {
   readonly routes: readonly AttachedRoute[]
 }
 
-/** `references`: lookups that are answered by the snapshot of the moment. */
+/** `references`: lookups in the current snapshot. */
 export function routeTables(
   memory: Memory,
   references: ReferenceScope,
@@ -85,7 +85,7 @@ function rulesPerListener({ translation: { rules, l4Rules = [] } }: AttachedRout
   return rules.length + l4Rules.length
 }
 
-/** Of few routes: then others say what becomes of them. */
+/** For few routes: then the parents report about them. */
 type Relation = 'delegates' | 'names routes'
 
 function relationsOf({ translation, namesRoutes }: AttachedRoute): readonly Relation[] {
@@ -111,7 +111,7 @@ function translateRoute(route: AnyRoute, references: ReferenceScope): RouteTrans
 }
 
 function brokenRoute({ reason, message }: Caught): RouteTranslation {
-  // Gateway API has a reason of its own for what it does not know.
+  // Gateway API has its own reason for unknown values.
   const fault = { path: 'spec', reason: reason === MALFORMED ? 'UnsupportedValue' : reason, message }
   return { rules: [], faults: [fault], unresolved: [], notProgrammed: [] }
 }
@@ -120,7 +120,7 @@ function brokenRoute({ reason, message }: Caught): RouteTranslation {
 const NOTHING: RouteTranslation = { rules: [], faults: [], unresolved: [], notProgrammed: [] }
 
 interface Delegation {
-  /** What the routes lead to through other routes. */
+  /** The references of the routes through other routes. */
   readonly reachedFrom: (routes: readonly AttachedRoute[]) => readonly Delegated[]
 }
 
@@ -150,13 +150,13 @@ interface PlacedAll extends PlacedRoutes {
 
 interface DelegationScope {
   readonly delegation: Delegation
-  /** Delegated routes of last time, by Gateway. */
+  /** Delegated routes of the last translation, by Gateway. */
   readonly members: Map<string, KeptList<Route>>
   readonly caps: GatewayCaps
 }
 
 interface WithDelegated extends PlacedRoutes {
-  /** By the key of a parent, a Gateway that has no room for all of its children. */
+  /** By the key of a parent, a Gateway without room for all of its children. */
   readonly cut: ReadonlyMap<string, string>
 }
 
@@ -203,7 +203,7 @@ function routeKey({ key }: Route): string {
   return key
 }
 
-/** Adds the word about parents that are routes themselves. */
+/** Adds the statuses for parents that are routes themselves. */
 function withParentRoutes(
   attached: readonly AttachedRoute[],
   delegated: readonly Delegated[],

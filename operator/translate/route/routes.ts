@@ -18,15 +18,15 @@ export interface ParentResult {
 export interface AttachedRoute {
   readonly route: AnyRoute
   readonly translation: RouteTranslation
-  /** One for each distinct parentRef that names a parent of ours. */
+  /** One for each distinct parentRef that names one of our parents. */
   readonly parents: readonly ParentResult[]
-  /** Listeners that took the route, each once. Empty when the route cannot be served as written. */
+  /** Listeners that accepted the route, each once. Empty when the route cannot be served as written. */
   readonly listeners: readonly Listener[]
   /** Some of its parents are routes: `parents` has no entries for them. */
   readonly namesRoutes: boolean
   /** Backends that cannot answer any request at the moment (availability.ts). Unset: none. */
   readonly unavailable?: readonly RouteFault[]
-  /** What it takes from others, and others from it (shared-hosts.ts). Unset: nothing. */
+  /** Requests that it takes from others, and others from it (shared-hosts.ts). Unset: nothing. */
   readonly sharedHosts?: string
 }
 
@@ -43,7 +43,7 @@ export function attachRoute(route: AnyRoute, translation: RouteTranslation, ours
   return { route, translation, parents, listeners: [...listeners], namesRoutes }
 }
 
-/** What each distinct parentRef that names a parent of ours says to the object. */
+/** The result for each distinct parentRef that names one of our parents. */
 export function attachedParents(
   route: Attachable,
   parentRefs: readonly HTTPRouteParentRef[],
@@ -65,7 +65,7 @@ export function renderedRules(route: AnyRoute, rules: readonly RuleDraft[], list
   }))
 }
 
-/** Two ListenerSets may hold listeners of one name; their routes must not share a key. */
+/** Two ListenerSets may have listeners of one name; their routes must not share a key. */
 export function listenerSuffix({ spec, set }: Listener): string {
   return set === undefined ? spec.name : `${namespaceOf(set)}.${set.metadata.name}.${spec.name}`
 }

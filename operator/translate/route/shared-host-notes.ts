@@ -1,4 +1,4 @@
-// What shared-hosts.ts found out, put to the routes and ListenerSets it is about. Others stay the same objects.
+// Adds the results of shared-hosts.ts to their routes and ListenerSets. Others stay the same objects.
 import type { ListenerSet } from '#api/gateway/listenerset.gen.ts'
 import type { OurGateways } from '../gateway/gateways.ts'
 import type { Memory } from '../memory.ts'

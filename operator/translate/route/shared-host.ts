@@ -6,7 +6,7 @@ export interface Claim {
   /** `Kind namespace/name` */
   readonly owner: string
   readonly namespace: string
-  /** Of the listener: what is attached to a listener takes nothing from it. */
+  /** Of the listener: routes of a listener take nothing from it. */
   readonly listener: string
   readonly group: string
   readonly host: string
@@ -47,7 +47,7 @@ export function sharedLines(unordered: readonly Claim[], widerUnordered: readonl
   const [first] = [...unordered, ...widerUnordered]
   const isShared = [unordered, widerUnordered].some((list) => list.some((one) => one.namespace !== first?.namespace))
   if (!isShared) return NONE
-  // The same lines whichever came first.
+  // The lines do not depend on the order.
   const [claims, wider] = [unordered.toSorted(byOwner), widerUnordered.toSorted(byOwner)]
   const lines = new Map<string, Set<string>>()
   const say = (owner: string, line: string): void => {
@@ -100,7 +100,7 @@ function othersOf(claims: readonly Claim[]): (claim: Claim) => Claim | undefined
     candidates.find((one) => one.namespace !== claim.namespace && !isInvited(one, claim) && !isInvited(claim, one))
 }
 
-/** A route at a listener of a ListenerSet serves what the owner of the set lets it serve. */
+/** The owner of a ListenerSet decides which routes serve at its listeners. */
 function isInvited(listener: Claim, route: Claim): boolean {
   return listener.paths === undefined && route.paths !== undefined && listener.listener === route.listener
 }
@@ -136,7 +136,7 @@ function holdersOf(routes: readonly Claim[]): ReadonlyMap<string, readonly Claim
   return holders
 }
 
-/** Segments that are looked at; the API allows paths of 1024 characters. */
+/** Segments that are compared; the API allows paths of 1024 characters. */
 const SEGMENTS_MAX = 64
 /** Of one prefix, of different namespaces: the first by name of each. */
 const HOLDERS_MAX = 8

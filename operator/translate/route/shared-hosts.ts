@@ -1,6 +1,6 @@
 // Where routes or ListenerSets of two namespaces serve one host on one port of a Gateway, and one takes requests from
-// the other: by a narrower host name, or by a path below. Indexed by host: a change costs what its hosts have, and a
-// change of a wildcard what there is below it.
+// the other: by a narrower host name, or by a path below. Indexed by host: a change costs only the routes of its hosts,
+// and a change of a wildcard also those of the hosts below it.
 import { isIdentical } from '#api/incremental/identical.ts'
 import { changesBetween } from '../changes.ts'
 import type { Listener } from '../gateway/listener.ts'
@@ -27,7 +27,7 @@ export class SharedHosts {
   /** By owner: the groups with lines about it. */
   readonly #concerned = new Map<string, Set<Group>>()
 
-  /** Gives the owners about whom something else is to be said, as `Kind namespace/name`. */
+  /** Returns the owners whose text has changed, as `Kind namespace/name`. */
   enter(routes: readonly AttachedRoute[], listeners: readonly Listener[]): ReadonlySet<string> {
     const touched = new Set<string>()
     const edits = changesBetween(this.#routes, routes) ?? [{ removed: this.#routes, added: routes }]
@@ -71,7 +71,7 @@ export class SharedHosts {
     this.#claims.delete(holder)
   }
 
-  /** Hosts below a wildcard are judged together with it. */
+  /** Hosts below a wildcard are checked together with it. */
   #withNarrower(touched: ReadonlySet<string>): ReadonlySet<string> {
     const wildcards = [...touched].filter((key) => key.includes(' *.'))
     if (wildcards.length === 0) return touched
@@ -116,7 +116,7 @@ function groupKey({ gateway, spec }: Listener, host: string): string {
   return `${keyOf(gateway)} ${spec.port} ${host}`
 }
 
-/** Nothing for all hosts: whatever a route names is narrower. */
+/** Nothing for all hosts: every host name of a route is narrower. */
 function claimsOfRoute({ route, translation, listeners }: AttachedRoute): Claim[] {
   if (route.kind === 'TCPRoute' || listeners.length === 0) return []
   const owner = describe(refOf(route))

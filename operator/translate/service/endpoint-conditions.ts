@@ -1,4 +1,4 @@
-// What the conditions of an endpoint of an EndpointSlice say. Unset: ready (discovery.k8s.io/v1).
+// Reads the conditions of an endpoint of an EndpointSlice. Unset: ready (discovery.k8s.io/v1).
 import type { Endpoint } from '../kube.ts'
 
 export function isReady({ conditions }: Endpoint): boolean {
@@ -6,8 +6,8 @@ export function isReady({ conditions }: Endpoint): boolean {
 }
 
 /**
- * When no endpoint is ready, those that still serve while they terminate take the requests, as kube-proxy does: the
- * last Pod of a node that is drained answers until it is gone.
+ * If no endpoint is ready, terminating endpoints that still serve get the requests, as with kube-proxy: the last Pod of
+ * a drained node answers until it ends.
  */
 export function isServing(endpoint: Endpoint): boolean {
   const { serving, terminating } = endpoint.conditions ?? {}

@@ -1,4 +1,4 @@
-// Which endpoints of a Service are near a proxy: what the Service asks for, and what its EndpointSlices hint at.
+// Which endpoints of a Service are near a proxy: the setting of the Service, and the hints of its EndpointSlices.
 import type { LocalityPreference } from '#api/ir/types.gen.ts'
 import type { Service } from '../kube.ts'
 import type { ServiceEndpoint } from './service-parts.ts'
@@ -6,17 +6,17 @@ import type { ServiceEndpoint } from './service-parts.ts'
 const SAME_ZONE: LocalityPreference = { preferences: ['Region', 'Zone'], mode: 'Failover' }
 const SAME_NODE: LocalityPreference = { preferences: ['Region', 'Zone', 'Subzone', 'Node'], mode: 'Failover' }
 const OWN_NODE: LocalityPreference = { preferences: ['Node'], mode: 'Strict' }
-/** Of Services that leave it to Kubernetes which zones an endpoint is for (`topology-mode: Auto`). */
+/** For Services whose endpoints Kubernetes assigns to zones (`topology-mode: Auto`). */
 const HINTED: LocalityPreference = { preferences: ['Zone'], mode: 'Failover' }
 
-/** `trafficDistribution` of a Service; what else there will be asks for nothing. */
+/** `trafficDistribution` of a Service; unknown values have no effect. */
 const DISTRIBUTIONS: ReadonlyMap<string | undefined, LocalityPreference> = new Map([
   ['PreferClose', SAME_ZONE],
   ['PreferSameZone', SAME_ZONE],
   ['PreferSameNode', SAME_NODE],
 ])
 
-/** `endpoints`: with hints only where they count. undefined: all endpoints are alike. */
+/** `endpoints`: with hints only if they apply. undefined: all endpoints are equal. */
 export function localityPreference(
   { spec }: Service,
   endpoints: readonly ServiceEndpoint[],
@@ -28,8 +28,8 @@ export function localityPreference(
 }
 
 /**
- * Hints count when every ready endpoint has them: else endpoints without would get nothing, or those with them all
- * (as Kubernetes has it).
+ * Hints apply only if every ready endpoint has them: otherwise endpoints without hints would get no requests, or those
+ * with hints all of them (as in Kubernetes).
  */
 export function withWholeHints(endpoints: readonly ServiceEndpoint[]): ServiceEndpoint[] {
   const ready = endpoints.filter(({ healthy }) => healthy)

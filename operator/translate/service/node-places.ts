@@ -11,8 +11,8 @@ export interface NodePlace {
 
 export interface NodePlaces {
   /**
-   * Of a node that is not known, or says nothing of its region: the region in which nodes of the zone are. The same
-   * object as last time when it says the same.
+   * For an unknown node, or one without region: the region of the nodes of its zone. The same object as last time if
+   * nothing has changed.
    */
   at(node: string | undefined, zone: string | undefined): NodePlace
 }

@@ -1,4 +1,4 @@
-// InferencePools by name, for whoever refers to one.
+// InferencePools by name, for references.
 import type { Snapshot } from '../snapshot.ts'
 import type { InferencePool } from '../inference-pool.ts'
 
@@ -7,7 +7,7 @@ export interface PoolLookup {
   readonly hostname: (namespace: string, name: string) => string
 }
 
-/** What to say where InferencePools are not read at all. */
+/** The message if InferencePools are not enabled. */
 export const POOLS_ARE_OFF = 'InferencePools are not enabled; set GW_ENABLE_INFER_EXT=true for the controller'
 
 export function poolLookup(snapshot: Pick<Snapshot, 'InferencePool'>, clusterDomain: string): PoolLookup {

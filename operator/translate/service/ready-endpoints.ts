@@ -24,7 +24,7 @@ export class ReadyEndpoints {
     return counts.ready > 0 ? 'ready' : 'none ready'
   }
 
-  /** Services, by `namespace/name`, whose state is another one. */
+  /** Services, by `namespace/name`, whose state has changed. */
   enter(slices: readonly EndpointSlice[]): string[] {
     const edits = changesBetween(this.#slices, slices) ?? [{ removed: this.#slices, added: slices }]
     this.#slices = slices
@@ -52,7 +52,7 @@ function serviceOf({ metadata }: EndpointSlice): string | undefined {
   return name === undefined ? undefined : nameKey(metadata.namespace ?? '', name)
 }
 
-/** Endpoints that serve while they terminate take the requests where no other is ready. */
+/** Terminating endpoints that still serve get the requests if no other endpoint is ready. */
 function hasReady({ endpoints }: EndpointSlice): boolean {
   return (endpoints ?? []).some((endpoint) => isServing(endpoint) && endpoint.addresses.length > 0)
 }

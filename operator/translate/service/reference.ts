@@ -112,7 +112,7 @@ function resolveService({ name, namespace, port }: ReferenceTarget, { services }
 function serviceFault(service: Service, port: number): InvalidReference | undefined {
   const key = nameKey(service.metadata.namespace ?? '', service.metadata.name)
   if (service.spec?.type === 'ExternalName') {
-    // It would let an object reach any host of the proxy's network without a grant.
+    // It would allow an object to reach any host of the proxy's network without a grant.
     return { reason: 'UnsupportedValue', message: `Service ${key} is of type ExternalName; use a static GwBackend` }
   }
   const ports = (service.spec?.ports ?? []).filter(({ protocol = 'TCP' }) => protocol === 'TCP')

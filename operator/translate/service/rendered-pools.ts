@@ -12,7 +12,7 @@ import type { PoolLookup } from './pool-lookup.ts'
 /** By host name. The same object as last time when nothing in it has changed. */
 export type RenderedPools = ReadonlyMap<string, ServiceParts>
 
-/** To be called with the snapshot of the moment. */
+/** Must be called with the current snapshot. */
 export function poolRenderer(memory: Memory, lookup: PoolLookup | undefined): (snapshot: Snapshot) => RenderedPools {
   const partsOf = memory.table<InferencePool, ServiceParts>()
   const podsOf = derived(podsByNamespace)
@@ -66,7 +66,7 @@ function renderPool(pool: InferencePool, members: readonly Pod[], hostname: stri
   }
 }
 
-/** The port of all references to the pool; what they say themselves does not count. */
+/** The port of all references to the pool; their own ports are ignored. */
 export function firstPort({ spec }: InferencePool): number {
   return spec.targetPorts[0]?.number ?? 0
 }

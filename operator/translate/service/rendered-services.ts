@@ -22,7 +22,7 @@ export interface RenderedServices {
   readonly workloads: Workload[]
 }
 
-/** `reached`: by host name. The lists are the same objects as last time where all in them is the same. */
+/** `reached`: by host name. Equal lists are the same objects as last time. */
 export type RenderServices = (caller: ServicesCaller, reached: ReadonlyMap<string, unknown>) => RenderedServices
 
 /** A Gateway of ours. */
@@ -30,7 +30,7 @@ export interface ServicesCaller {
   readonly gateway: KubeObject
 }
 
-/** To be called with the snapshot of the moment, and what its InferencePools come to. */
+/** Must be called with the current snapshot and its rendered InferencePools. */
 export function serviceRenderer(
   memory: Memory,
   lookup: Services,
@@ -50,7 +50,7 @@ export function serviceRenderer(
       const own = catalog.slicesOf(service)
       return partsOf(service, own, () => renderOne(service, own, hostname))
     }
-    /** Where proxies are they learn from their own endpoints. */
+    /** Proxies read their own place from their endpoints. */
     const proxies = ({ gateway }: ServicesCaller): readonly ServiceEndpoint[] =>
       catalog.ofGateway(gateway).flatMap((service) => {
         const own = catalog.slicesOf(service)
@@ -64,7 +64,7 @@ export function serviceRenderer(
   }
 }
 
-/** What a caller reaches, at the moment. */
+/** The current targets of a caller. */
 interface Reached {
   readonly hostnames: ReadonlyMap<string, unknown>
   readonly pools: RenderedPools
@@ -84,7 +84,7 @@ interface Rows {
   readonly rows: readonly Row[]
 }
 
-/** For one caller again and again: carried on with the Services that changed. */
+/** For repeated calls of one caller: updated with changed Services. */
 function callerRenderer(
   catalog: ServiceCatalog,
   workload: Remember<ServiceEndpoint, Workload>,

@@ -39,7 +39,7 @@ export class ServiceCatalog {
     this.#changed = services && new Set([...services, ...ofSlices])
   }
 
-  /** Host names that something changed at since that version; undefined: any may be. */
+  /** Host names with changes since that version; undefined: any may have changed. */
   changedSince(version: number): ReadonlySet<string> | undefined {
     if (version === this.#version) return NONE
     return version === this.#version - 1 ? this.#changed : undefined

@@ -1,4 +1,4 @@
-// What one Service, or one InferencePool, comes to. Types only.
+// The rendered parts of one Service or InferencePool. Types only.
 import type { Service } from '#api/ir/types.gen.ts'
 
 export interface ServiceParts {
@@ -19,7 +19,7 @@ export interface ServiceEndpoint {
   readonly serviceAccount?: string
   /** Absent: a proxy of ours, which serves no Service here. */
   readonly service?: { readonly hostname: string; readonly namespace: string }
-  /** Zones and nodes that this Service means it for. */
+  /** Zones and nodes for which this Service hints it. */
   readonly forZones?: readonly string[]
   readonly forNodes?: readonly string[]
   /** Of the service, and of the workload. */

@@ -1,4 +1,4 @@
-// Services by name, for whoever refers to one.
+// Services by name, for references.
 import type { Service } from '../kube.ts'
 import type { Snapshot } from '../snapshot.ts'
 

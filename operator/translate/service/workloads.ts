@@ -57,7 +57,7 @@ interface Table {
   readonly workloads: Workload[]
 }
 
-/** For lists of endpoints again and again: the workloads in order of their uids, carried on with lists that changed. */
+/** For lists of endpoints that change: the workloads in order of their uids, updated with changed lists. */
 export function workloadTable(
   remember: Remember<ServiceEndpoint, Workload>,
 ): (lists: readonly (readonly ServiceEndpoint[])[], places: NodePlaces) => Workload[] {
@@ -66,7 +66,7 @@ export function workloadTable(
     const workload = (endpoints: readonly ServiceEndpoint[]) => rememberedWorkload(endpoints, remember, places)
     const edits = last?.places === places ? changesBetween(last.lists, lists) : undefined
     const before = last
-    // What is carried on by half is not carried on again.
+    // An update that throws is not continued by the next call.
     last = undefined
     last =
       edits === undefined || before === undefined
@@ -122,7 +122,7 @@ function uidOf({ uid }: { readonly uid: string }): string {
   return uid
 }
 
-/** undefined: there is no endpoint. */
+/** undefined: no endpoint is left. */
 function rememberedWorkload(
   endpoints: readonly ServiceEndpoint[],
   remember: Remember<ServiceEndpoint, Workload>,
@@ -134,7 +134,7 @@ function rememberedWorkload(
   return first && remember(first, [placeAt(first), ...rest], () => workloadOf(first, rest, placeAt(first)))
 }
 
-/** `first` and `rest`: of one uid, in order of their Services. What the slice says of the zone counts. */
+/** `first` and `rest`: of one uid, in order of their Services. The zone of the slice takes precedence. */
 function workloadOf(first: ServiceEndpoint, rest: readonly ServiceEndpoint[], place: NodePlace): Workload {
   const { uid, namespace, name, node, healthy } = first
   const endpoints = [first, ...rest]
@@ -169,7 +169,7 @@ function serviceOf({ service, ports, forZones, forNodes }: ServiceEndpoint): Wor
   )
 }
 
-/** A slice port carries the name of its Service port; that is what joins the two numbers. */
+/** A slice port has the name of its Service port: the name connects the two numbers. */
 function portMap(slice: EndpointSlice, service: Service): WorkloadPort[] {
   const byName = new Map((service.spec?.ports ?? []).map(({ name = '', port }) => [name, port]))
   return (slice.ports ?? []).flatMap(({ name = '', port: targetPort, protocol = 'TCP' }) => {
