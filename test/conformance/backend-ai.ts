@@ -40,7 +40,12 @@ export const cases: readonly ConformanceCase[] = [
       backend: {
         ai: {
           prompt: { append: [{ role: 'user', content: 'Be brief.' }] },
-          routes: { '/v1/raw': 'Passthrough', '/v1/messages': 'Messages', '*': 'Completions' },
+          routes: {
+            '/v1/raw': 'Passthrough',
+            '/v1/messages': 'Messages',
+            '/v1/messages/count_tokens': 'AnthropicTokenCount',
+            '*': 'Completions',
+          },
         },
       },
     }),
@@ -59,8 +64,13 @@ export const cases: readonly ConformanceCase[] = [
         body: { messages: whole },
       })
       // The format of another kind of provider.
-      const { status, text } = await post('/v1/messages')
-      expect([status, text]).toEqual([400, expect.stringContaining('unsupported conversion: from Messages')])
+      expect(JSON.parse((await post('/v1/messages')).text)).toMatchObject({ type: 'message', role: 'assistant' })
+      expect(gateway.upstreams.lastModelRequest()).toMatchObject({
+        path: '/v1/chat/completions',
+        body: { messages: whole },
+      })
+      const { status, text } = await post('/v1/messages/count_tokens')
+      expect([status, text]).toEqual([400, expect.stringContaining('unsupported conversion: from AnthropicTokenCount')])
       await post('/v1/raw')
       expect(gateway.upstreams.lastModelRequest()).toMatchObject({ path: '/v1/raw', body: JSON.parse(sent) })
     },

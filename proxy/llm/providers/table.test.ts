@@ -30,6 +30,7 @@ const CASES: { readonly [N in ServedProvider]: readonly [AIProvider['provider'],
     'api.openai.com',
     {
       Completions: 'Completions /v1/chat/completions',
+      Messages: 'Completions /v1/chat/completions',
       Responses: 'Responses /v1/responses',
       Embeddings: 'Embeddings /v1/embeddings',
       Rerank: 'Rerank /v1/rerank',

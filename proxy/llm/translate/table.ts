@@ -9,7 +9,7 @@ import type { Translation } from './translation.ts'
 /** In the order of preference; the format itself stands for requests that are forwarded unchanged. */
 const WAYS: { readonly [From in FormatName]: readonly FormatName[] } = {
   Completions: ['Completions', 'Messages'],
-  Messages: ['Messages'],
+  Messages: ['Messages', 'Completions'],
   Responses: ['Responses'],
   Embeddings: ['Embeddings'],
   AnthropicTokenCount: ['AnthropicTokenCount'],

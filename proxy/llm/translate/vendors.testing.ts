@@ -1,0 +1,202 @@
+// Providers for tests: the answers of the vendors as their documentation shows them, written by hand and not by the
+// code that is tested.
+import type { FormatName } from '#api/llm/formats.ts'
+import { parseExactObject, type JsonObject } from '../json.ts'
+
+/** What a model answers, in no vendor's form. */
+export interface Scenario {
+  readonly reasoning?: { readonly text: string; readonly signature: string }
+  readonly text?: string
+  readonly calls?: readonly { readonly id: string; readonly name: string; readonly input: string }[]
+  readonly stop: 'stop' | 'length' | 'toolCalls'
+  /** Input tokens with cached ones; null: the vendor sends null where its format allows it. */
+  readonly usage: { readonly input: number; readonly cached: number | null; readonly output: number }
+}
+
+export interface Vendor {
+  whole(scenario: Scenario): JsonObject
+  /** Frames of the event stream. */
+  stream(scenario: Scenario): readonly string[]
+  error(message: string): JsonObject
+  /** As an event of a stream. */
+  errorFrame(message: string): string
+}
+
+export type ChatName = Extract<FormatName, 'Completions' | 'Messages' | 'Responses'>
+
+const named = (type: string, rest: object): string => `event: ${type}\ndata: ${JSON.stringify({ type, ...rest })}\n\n`
+const unnamed = (json: object): string => `data: ${JSON.stringify(json)}\n\n`
+
+/** Pieces of a text, which split surrogate pairs and escapes of JSON where they may. */
+function pieces(text: string): readonly string[] {
+  return text.match(/[^]{1,5}/gu) ?? []
+}
+
+const messageStops = { stop: 'end_turn', length: 'max_tokens', toolCalls: 'tool_use' } as const
+
+const messageBlocks = ({ reasoning, text, calls = [] }: Scenario): JsonObject[] => [
+  ...(reasoning ? [{ type: 'thinking', thinking: reasoning.text, signature: reasoning.signature }] : []),
+  ...(text === undefined ? [] : [{ type: 'text', text }]),
+  ...calls.map(({ id, name, input }) => ({
+    type: 'tool_use',
+    id,
+    name,
+    input: input === '' ? {} : parseExactObject(input),
+  })),
+]
+
+const messageUsage = ({ usage }: Scenario): JsonObject => ({
+  input_tokens: usage.input - (usage.cached ?? 0),
+  cache_creation_input_tokens: null,
+  cache_read_input_tokens: usage.cached,
+  output_tokens: usage.output,
+})
+
+const messages: Vendor = {
+  whole: (scenario) => ({
+    id: 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    model: 'claude',
+    content: messageBlocks(scenario),
+    stop_reason: messageStops[scenario.stop],
+    stop_sequence: null,
+    usage: messageUsage(scenario),
+  }),
+  stream(scenario) {
+    const { content, ...head } = messages.whole(scenario)
+    const usage = { ...messageUsage(scenario), output_tokens: 1 }
+    return [
+      named('message_start', { message: { ...head, content: [], stop_reason: null, usage } }),
+      named('ping', {}),
+      ...(content as JsonObject[]).flatMap((block, index) => [
+        ...messageBlockFrames(block, index, scenario),
+        named('content_block_stop', { index }),
+      ]),
+      named('message_delta', {
+        delta: { stop_reason: messageStops[scenario.stop], stop_sequence: null },
+        usage: { input_tokens: null, cache_read_input_tokens: null, output_tokens: scenario.usage.output },
+      }),
+      named('message_stop', {}),
+    ]
+  },
+  error: (message) => ({ type: 'error', error: { type: 'overloaded_error', message }, request_id: 'req_1' }),
+  errorFrame: (message) => named('error', { error: { type: 'overloaded_error', message } }),
+}
+
+function messageBlockFrames(block: JsonObject, index: number, { calls = [] }: Scenario): readonly string[] {
+  const delta = (json: object): string => named('content_block_delta', { index, delta: json })
+  const start = (json: object): string => named('content_block_start', { index, content_block: json })
+  if (block['type'] === 'thinking') {
+    return [
+      start({ type: 'thinking', thinking: '', signature: '' }),
+      ...pieces(String(block['thinking'])).map((thinking) => delta({ type: 'thinking_delta', thinking })),
+      delta({ type: 'signature_delta', signature: block['signature'] }),
+    ]
+  }
+  if (block['type'] === 'text') {
+    return [
+      start({ type: 'text', text: '' }),
+      ...pieces(String(block['text'])).map((text) => delta({ type: 'text_delta', text })),
+    ]
+  }
+  const { input = '' } = calls.find(({ id }) => id === block['id']) ?? {}
+  return [
+    start({ ...block, input: {} }),
+    ...['', ...pieces(input)].map((text) => delta({ type: 'input_json_delta', partial_json: text })),
+  ]
+}
+
+const completionStops = { stop: 'stop', length: 'length', toolCalls: 'tool_calls' } as const
+
+const completionUsage = ({ usage }: Scenario): JsonObject => ({
+  prompt_tokens: usage.input,
+  completion_tokens: usage.output,
+  total_tokens: usage.input + usage.output,
+  prompt_tokens_details: usage.cached === null ? null : { cached_tokens: usage.cached },
+})
+
+const completionHead = { id: 'chatcmpl-1', created: 7, model: 'gpt' }
+
+const completions: Vendor = {
+  whole: (scenario) => ({
+    ...completionHead,
+    object: 'chat.completion',
+    choices: [
+      {
+        index: 0,
+        message: {
+          role: 'assistant',
+          content: scenario.text ?? null,
+          refusal: null,
+          ...(scenario.reasoning && { reasoning_content: scenario.reasoning.text }),
+          ...(scenario.calls && {
+            tool_calls: scenario.calls.map(({ id, name, input }) => ({
+              id,
+              type: 'function',
+              function: { name, arguments: input },
+            })),
+          }),
+        },
+        logprobs: null,
+        finish_reason: completionStops[scenario.stop],
+      },
+    ],
+    usage: completionUsage(scenario),
+  }),
+  stream(scenario) {
+    const frame = (choices: object[], usage: unknown = null): string =>
+      unnamed({ ...completionHead, object: 'chat.completion.chunk', choices, usage })
+    const chunk = (delta: object, reason: string | null = null): string =>
+      frame([{ index: 0, delta, logprobs: null, finish_reason: reason }])
+    return [
+      chunk({ role: 'assistant', content: '', refusal: null }),
+      ...pieces(scenario.reasoning?.text ?? '').map((text) => chunk({ reasoning_content: text })),
+      ...pieces(scenario.text ?? '').map((content) => chunk({ content })),
+      ...(scenario.calls ?? []).flatMap(({ id, name, input }, index) => [
+        chunk({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] }),
+        ...pieces(input).map((text) => chunk({ tool_calls: [{ index, function: { arguments: text } }] })),
+      ]),
+      chunk({}, completionStops[scenario.stop]),
+      frame([], completionUsage(scenario)),
+      'data: [DONE]\n\n',
+    ]
+  },
+  error: (message) => ({ error: { message, type: 'server_error', param: null, code: 'busy' } }),
+  errorFrame: (message) => unnamed({ error: { message, type: 'server_error', param: null, code: 'busy' } }),
+}
+
+export const VENDORS: { readonly [N in Exclude<ChatName, 'Responses'>]: Vendor } = {
+  Completions: completions,
+  Messages: messages,
+}
+
+export const SCENARIOS: Readonly<Record<string, Scenario>> = {
+  text: { text: 'Grüße, 世界 👋 "quoted"\n', stop: 'stop', usage: { input: 12, cached: 4, output: 9 } },
+  'parallel tools behind a text': {
+    text: 'I look.',
+    calls: [
+      { id: 'call_1', name: 'weather', input: '{"city":"Paris \\"X\\"","days":[1,2]}' },
+      { id: 'call_2', name: 'time', input: '{"zone":"UTC","at":12345678901234567890}' },
+    ],
+    stop: 'toolCalls',
+    usage: { input: 20, cached: 0, output: 30 },
+  },
+  'a tool without arguments': {
+    calls: [{ id: 'call_1', name: 'now', input: '' }],
+    stop: 'toolCalls',
+    usage: { input: 5, cached: 0, output: 3 },
+  },
+  'thinking with a tool': {
+    reasoning: { text: 'The user asks for Paris.\n\nSo I call.', signature: 'sig+/=' },
+    calls: [{ id: 'call_1', name: 'weather', input: '{"city":"Paris"}' }],
+    stop: 'toolCalls',
+    usage: { input: 20, cached: 16, output: 30 },
+  },
+  'structured output at the limit': {
+    text: '{"a":[1,2,{"b":null}]',
+    stop: 'length',
+    usage: { input: 3, cached: 0, output: 64 },
+  },
+  'nulls in usage': { text: 'hi', stop: 'stop', usage: { input: 7, cached: null, output: 2 } },
+}

@@ -1,0 +1,122 @@
+// The SDKs of the vendors as clients of the gateway, before providers of other formats.
+import { createServer, type Server, type ServerResponse } from 'node:http'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { closeServer, listening } from '#test/ports.ts'
+import { testProxy, type TestProxy } from '#proxy/main.testing.ts'
+import { CLIENTS, framesOf } from './translate/clients.testing.ts'
+import { SCENARIOS, VENDORS, type ChatName } from './translate/vendors.testing.ts'
+
+let upstream: Server
+let gateway: TestProxy
+let answer: (response: ServerResponse) => void
+let asked: { readonly path: string; readonly body: string } | undefined
+
+const PATHS: { readonly [N in keyof typeof CLIENTS]: string } = {
+  Completions: '/v1/chat/completions',
+  Messages: '/v1/messages',
+}
+
+/** A provider with only this format. */
+const route = (type: ChatName, host: { readonly host: string; readonly port: number }) => ({
+  name: type.toLowerCase(),
+  prefix: `/${type}`,
+  backend: {
+    ai: {
+      groups: [{ providers: [{ name: 'p', provider: { custom: { formats: [{ type }] } }, hostOverride: host }] }],
+    },
+    inlinePolicies: { ai: { routes: { '/v1/messages': 'Messages', '/v1/responses': 'Responses' } as const } },
+  },
+})
+
+beforeAll(async () => {
+  upstream = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      asked = { path: request.url ?? '', body: Buffer.concat(chunks).toString('utf8') }
+      answer(response)
+    })
+  })
+  const host = { host: '127.0.0.1', port: await listening(upstream) }
+  gateway = await testProxy({ routes: Object.keys(PATHS).map((type) => route(type as ChatName, host)) })
+})
+
+afterAll(async () => {
+  await gateway.stop()
+  closeServer(upstream)
+})
+
+const BODIES: { readonly [N in keyof typeof CLIENTS]: object } = {
+  Completions: { model: 'm', messages: [{ role: 'user', content: 'hi' }] },
+  Messages: { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'hi' }] },
+}
+
+const ask = (from: keyof typeof CLIENTS, to: ChatName, fields: object): Promise<Response> =>
+  fetch(`${gateway.url}/${to}${PATHS[from]}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ ...BODIES[from], ...fields }),
+  })
+
+const sendJson =
+  (json: object, status = 200) =>
+  (response: ServerResponse) => {
+    response.writeHead(status, { 'content-type': 'application/json' })
+    response.end(JSON.stringify(json))
+  }
+
+const sendStream =
+  (frames: readonly string[], ends = true) =>
+  (response: ServerResponse) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    for (const frame of frames) response.write(frame)
+    if (ends) response.end()
+    else setImmediate(() => response.destroy())
+  }
+
+describe.each([
+  ['Completions', 'Messages'],
+  ['Messages', 'Completions'],
+] as const)('a client of %s and a provider of %s', (from, to) => {
+  const client = CLIENTS[from]
+  const vendor = VENDORS[to]
+  const streaming = { stream: true, ...(from === 'Completions' && { stream_options: { include_usage: true } }) }
+
+  it.each(Object.entries(SCENARIOS))('%s', async (_, scenario) => {
+    answer = sendJson(vendor.whole(scenario))
+    const seen = await client.read(await ask(from, to, {}), false)
+    expect(seen).toMatchObject({ text: scenario.text ?? '', stop: client.stops[scenario.stop] })
+    expect(seen.calls.map(({ name }) => name)).toEqual((scenario.calls ?? []).map(({ name }) => name))
+    expect(asked?.path).toBe(PATHS[to])
+    answer = sendStream(vendor.stream(scenario))
+    const reply = await ask(from, to, streaming)
+    client.grammar(await reply.clone().text())
+    expect(await client.read(reply, true)).toEqual(seen)
+    expect(asked?.body).toContain('"stream":true')
+  })
+
+  it('an error before the answer keeps its status', async () => {
+    answer = sendJson(vendor.error('too busy'), 429)
+    const reading = ask(from, to, {}).then((reply) => client.read(reply, false))
+    await expect(reading).rejects.toMatchObject({ status: 429, message: expect.stringContaining('too busy') as string })
+  })
+
+  it('an error within a stream, and a stream that breaks, reach the client', async () => {
+    const frames = vendor.stream({ text: 'hello', stop: 'stop', usage: { input: 1, cached: 0, output: 1 } })
+    answer = sendStream([...frames.slice(0, 2), vendor.errorFrame('too busy')])
+    const within = await ask(from, to, streaming)
+    await expect(client.read(within, true)).rejects.toThrow('too busy')
+    answer = sendStream(frames.slice(0, 2), false)
+    const broken = await ask(from, to, streaming)
+    framesOf(await broken.clone().text())
+    await expect(client.read(broken, true)).rejects.toThrow('ended early')
+  })
+
+  it('a field that the provider cannot have is refused by its name', async () => {
+    asked = undefined
+    const reply = await ask(from, to, { odd: 1 })
+    expect(reply.status).toBe(400)
+    expect(await reply.text()).toContain('"odd" is not supported by this provider')
+    expect(asked).toBeUndefined()
+  })
+})
