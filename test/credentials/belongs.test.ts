@@ -1,5 +1,5 @@
-// A credential goes to the backend that it was made for, and to no other server: not to the target of a redirect, a
-// mirror, the provider that takes over, or another MCP server. All kinds; loopback only.
+// A credential goes to the backend that it was made for, and to no other server: not to the target of a redirect, not
+// to a mirror, not to the provider that takes over, not to another MCP server. All kinds; loopback only.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -194,6 +194,7 @@ function routesOf(name: string, { auth, traffic = {} }: Kind, ownPort: number, o
       { requestMirror: toMirror },
     ),
     route('provider', { ai: { groups } }, { retry: { attempts: 1, codes: [503] } }),
+    route('refused', { ai: { groups } }),
     route('single', { ai: { groups: [{ providers: [provider('own', ownPort, { auth })] }] } }),
     route('mcp', {
       mcp: { targets, sessionRouting: 'Stateful', prefixMode: 'Conditional', failureMode: 'FailOpen' },
@@ -245,6 +246,14 @@ describe.each(Object.entries(KINDS))('the credential of %s', (name, kind) => {
     answer = (response) => response.writeHead(503).end()
     expect((await ask(`provider-${name}/v1/chat/completions`, kind, COMPLETION)).status).toBe(200)
     expect([received.own.length, received.other.length]).toEqual([1, 1])
+    expectKept(kind)
+  })
+
+  it.each(['mirrored', 'refused'])('is not sent to another server if its backend refuses it: %s', async (place) => {
+    answer = (response) => response.writeHead(401).end()
+    const path = place === 'refused' ? '/v1/chat/completions' : ''
+    await ask(`${place}-${name}${path}`, kind, place === 'refused' ? COMPLETION : undefined)
+    if (place === 'mirrored') await until('both mirrors have their copy', () => received.other.length >= 2)
     expectKept(kind)
   })
 
