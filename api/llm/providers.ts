@@ -16,6 +16,11 @@ interface ProviderEntry {
   readonly modelSettings: Extract<keyof GwModelSpec, 'cloudA' | 'cloudB' | 'cloudC' | 'custom'> | undefined
   /** Beginning of the path after `baseURL` of a GwModel if the URL has no path; undefined: set by the provider. */
   readonly basePath: string | undefined
+  /**
+   * Block of `auth` that applies, with credentials of the environment of the proxy, where no policy sets `auth`
+   * (data-plane supplement section 3.3); undefined: the backend gets what the client sent.
+   */
+  readonly ambientAuth: 'cloudA' | 'cloudB' | 'cloudC' | undefined
   /** Field in a standalone file. */
   readonly standaloneField: string
   /** `gen_ai.provider.name` in logs, metrics and spans. */
@@ -33,6 +38,7 @@ export const PROVIDERS = {
     modelProvider: 'OpenAI',
     modelSettings: undefined,
     basePath: '/v1',
+    ambientAuth: undefined,
     standaloneField: 'openAI',
     telemetryName: 'openai',
     modelField: 'model',
@@ -44,6 +50,7 @@ export const PROVIDERS = {
     modelProvider: undefined,
     modelSettings: undefined,
     basePath: undefined,
+    ambientAuth: 'cloudB',
     standaloneField: 'azure',
     telemetryName: 'azure',
     modelField: 'deploymentName',
@@ -55,6 +62,7 @@ export const PROVIDERS = {
     modelProvider: 'Azure',
     modelSettings: 'cloudB',
     basePath: undefined,
+    ambientAuth: 'cloudB',
     standaloneField: 'azure',
     telemetryName: 'azure',
     modelField: 'model',
@@ -66,6 +74,7 @@ export const PROVIDERS = {
     modelProvider: 'Anthropic',
     modelSettings: undefined,
     basePath: '/v1',
+    ambientAuth: undefined,
     standaloneField: 'anthropic',
     telemetryName: 'anthropic',
     modelField: 'model',
@@ -77,6 +86,7 @@ export const PROVIDERS = {
     modelProvider: 'Gemini',
     modelSettings: undefined,
     basePath: undefined,
+    ambientAuth: undefined,
     standaloneField: 'gemini',
     telemetryName: 'gcp.gemini',
     modelField: 'model',
@@ -88,6 +98,7 @@ export const PROVIDERS = {
     modelProvider: 'VertexAI',
     modelSettings: 'cloudC',
     basePath: undefined,
+    ambientAuth: 'cloudC',
     standaloneField: 'vertex',
     telemetryName: 'gcp.vertex_ai',
     modelField: 'model',
@@ -99,6 +110,7 @@ export const PROVIDERS = {
     modelProvider: 'Bedrock',
     modelSettings: 'cloudA',
     basePath: undefined,
+    ambientAuth: 'cloudA',
     standaloneField: 'bedrock',
     telemetryName: 'aws.bedrock',
     modelField: 'model',
@@ -110,6 +122,7 @@ export const PROVIDERS = {
     modelProvider: 'Custom',
     modelSettings: 'custom',
     basePath: undefined,
+    ambientAuth: undefined,
     standaloneField: 'custom',
     telemetryName: 'custom',
     modelField: 'model',

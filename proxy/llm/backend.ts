@@ -300,7 +300,12 @@ function compileProvider(settings: AIProvider, environment: BackendEnvironment):
   // If a provider uses an InferencePool, its picker is called as well.
   const { inferenceRouting } = backendRef === undefined ? {} : environment.policiesOf(backendRef)
   const own = environment.sectionPolicies(settings.name, inlinePolicies)
-  const policies = inferenceRouting === undefined ? own : { inferenceRouting, ...own }
+  const { defaultAuth: auth } = profile
+  const policies: EffectiveBackend = {
+    ...(inferenceRouting !== undefined && { inferenceRouting }),
+    ...own,
+    ...(own.auth === undefined && auth !== undefined && { auth }),
+  }
   const picker = addressOf(settings, profile.defaultHost, policies, environment)
   if (picker === undefined) return undefined
   return {

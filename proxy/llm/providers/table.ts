@@ -1,7 +1,13 @@
 // The providers by name, and what a configured one is for the requests that it answers.
-import type { AIProvider, Backend, ProviderSettings } from '#api/ir/types.gen.ts'
+import type { AIProvider, Backend, BackendAuth, ProviderSettings } from '#api/ir/types.gen.ts'
 import type { FormatName } from '#api/llm/formats.ts'
-import { isServedProvider, PROVIDER_NAMES, PROVIDERS as NAMES, type ServedProvider } from '#api/llm/providers.ts'
+import {
+  isServedProvider,
+  type ProviderName,
+  PROVIDER_NAMES,
+  PROVIDERS as NAMES,
+  type ServedProvider,
+} from '#api/llm/providers.ts'
 import { providerHost } from '../../backend/provider-address.ts'
 import { FORMATS } from '../formats/table.ts'
 import { type Conversion, conversionFrom } from '../translate/table.ts'
@@ -23,6 +29,8 @@ export interface ProviderProfile extends Pick<Provider<unknown>, 'keepsClientPat
   readonly telemetryName: string
   /** undefined: the provider has no address of its own. */
   readonly defaultHost: string | undefined
+  /** Applies where no policy sets `auth`; undefined: what the client sent. */
+  readonly defaultAuth: BackendAuth | undefined
   readonly model: string | undefined
   /** By the format of the client; absent: the provider has no format for it. */
   readonly conversions: ReadonlyMap<FormatName, Conversion>
@@ -43,12 +51,25 @@ export function providerProfile(configured: AIProvider): ProviderProfile | undef
   return {
     telemetryName: NAMES[name].telemetryName,
     defaultHost: providerHost(configured),
+    defaultAuth: defaultAuth(name),
     model: provider.model(settings),
     conversions: new Map(conversions),
     path: pathOverride === undefined ? provider.paths(settings, pathPrefix) : () => pathOverride,
     keepsClientPath: provider.keepsClientPath,
     prepareHeaders: (headers, hasExplicitLocation) => provider.prepareHeaders(headers, hasExplicitLocation),
   }
+}
+
+const AMBIENT = {
+  cloudA: { cloudA: {} },
+  cloudB: { cloudB: {} },
+  cloudC: { cloudC: { type: 'AccessToken' } },
+} as const satisfies Readonly<Record<string, BackendAuth>>
+
+/** Credentials of the environment for providers of a cloud. */
+export function defaultAuth(name: ProviderName): BackendAuth | undefined {
+  const { ambientAuth } = NAMES[name]
+  return ambientAuth && AMBIENT[ambientAuth]
 }
 
 /** Whether a model at this backend can be called: not where it is refused, or no provider of it is known here. */

@@ -1,0 +1,59 @@
+// Credentials of providers without a policy of their own (data-plane supplement section 3.3). No provider of a cloud is
+// served yet, so that OpenAI stands in for one.
+import { expect, it, vi } from 'vitest'
+import type { BackendAuth } from '#api/ir/types.gen.ts'
+import { PROVIDER_NAMES } from '#api/llm/providers.ts'
+import type { BackendEnvironment } from '../backend/handler.ts'
+import type { EffectiveBackend } from '../chain/effective.ts'
+import { compileAiBackend } from './backend.ts'
+import { defaultAuth } from './providers/table.ts'
+
+vi.mock(import('#api/llm/providers.ts'), async (importOriginal) => {
+  const original = await importOriginal()
+  const { PROVIDERS } = original
+  const openai = { ...PROVIDERS.openai, ambientAuth: 'cloudC' }
+  // The type of the table has no such entry.
+  return { ...original, PROVIDERS: { ...PROVIDERS, openai } as unknown as typeof PROVIDERS }
+})
+
+/** `auth` of the policies whose filters run for the provider. */
+function authOf(provider: 'openai' | 'anthropic', own: Pick<EffectiveBackend, 'auth' | 'deny'>): unknown {
+  const policies: EffectiveBackend = { mcpAuthorization: [], ...own }
+  const seen: EffectiveBackend[] = []
+  // Only what is called.
+  const environment = {
+    sectionPolicies: () => policies,
+    resolveAddress: () => ({}),
+    health: () => undefined,
+    filters: (effective: EffectiveBackend) => {
+      seen.push(effective)
+      return { request: [], response: [] }
+    },
+  } as unknown as BackendEnvironment
+  compileAiBackend({ groups: [{ providers: [{ name: 'p', provider: { [provider]: {} } }] }] }, policies, environment)
+  expect(seen).toHaveLength(1)
+  return seen[0]?.auth
+}
+
+it('are those of the environment for a provider of a cloud, unless a policy sets auth', () => {
+  expect(authOf('openai', {})).toEqual({ cloudC: { type: 'AccessToken' } })
+  const key: BackendAuth = { key: { secret: 'n/key' } }
+  expect(authOf('openai', { auth: key })).toBe(key)
+})
+
+it('are those of the client for other providers', () => {
+  expect(authOf('anthropic', {})).toBeUndefined()
+})
+
+it('depend on the cloud', () => {
+  expect(Object.fromEntries(PROVIDER_NAMES.map((name) => [name, defaultAuth(name)]))).toEqual({
+    openai: { cloudC: { type: 'AccessToken' } },
+    'azure-openai': { cloudB: {} },
+    'azure-foundry': { cloudB: {} },
+    anthropic: undefined,
+    gemini: undefined,
+    vertex: { cloudC: { type: 'AccessToken' } },
+    bedrock: { cloudA: {} },
+    custom: undefined,
+  })
+})
