@@ -65,10 +65,10 @@ describe('metrics', () => {
 
   it('counts what was fetched for backends, and the dump names the policy that needed it', async () => {
     expect(await all.metrics()).toContain('gw_credentials_fetches_total{kind="cloudA",result="fetched"} 1')
-    const { credentials } = await (await fetch(`http://127.0.0.1:${all.proxy.ports.admin}/config_dump`)).json()
-    expect(credentials).toMatchObject([
-      { kind: 'cloudA', usedBy: [expect.stringContaining('default/signed')], tokens: 1 },
-    ])
+    const dump = await (await fetch(`http://127.0.0.1:${all.proxy.ports.admin}/config_dump`)).json()
+    expect(dump).toMatchObject({
+      credentials: [{ kind: 'cloudA', usedBy: [expect.stringContaining('default/signed')], tokens: 1 }],
+    })
   })
 
   it('counts connections to backends by what they speak', async () => {
