@@ -252,7 +252,8 @@ describe.each(Object.entries(KINDS))('the credential of %s', (name, kind) => {
   it.each(['mirrored', 'refused'])('is not sent to another server if its backend refuses it: %s', async (place) => {
     answer = (response) => response.writeHead(401).end()
     const path = place === 'refused' ? '/v1/chat/completions' : ''
-    await ask(`${place}-${name}${path}`, kind, place === 'refused' ? COMPLETION : undefined)
+    const response = await ask(`${place}-${name}${path}`, kind, place === 'refused' ? COMPLETION : undefined)
+    expect(response.status).toBe(401)
     if (place === 'mirrored') await until('both mirrors have their copy', () => received.other.length >= 2)
     expectKept(kind)
   })
