@@ -323,11 +323,44 @@ const CrossAppAccess: Structure = {
     cache: OAuthTokenCache,
   },
 }
+const OAuthSubjectToken: Structure = {
+  type: 'object',
+  required: ['tokenType'],
+  properties: { source: ExtractionLocation, tokenType: { type: 'string', minLength: 1 } },
+}
+const OAuthActorToken: Structure = {
+  type: 'object',
+  required: ['source', 'tokenType'],
+  properties: {
+    source: ExtractionLocation,
+    tokenType: { type: 'string', minLength: 1 },
+    mayAct: { type: 'string', enum: ['Required'] },
+  },
+}
 const CredentialLocation: Structure = {
   type: 'object',
   minProperties: 1,
   maxProperties: 1,
   properties: { header: HeaderLocation, queryParameter: NamedLocation, cookie: NamedLocation },
+}
+const OAuthTokenExchange: Structure = {
+  type: 'object',
+  required: ['service', 'path', 'grantType', 'subjectToken'],
+  properties: {
+    service: BackendReference,
+    path: { type: 'string', pattern: '^/' },
+    grantType: { type: 'string', enum: ['TokenExchange', 'JwtBearer'] },
+    subjectToken: OAuthSubjectToken,
+    actorToken: OAuthActorToken,
+    audiences: { type: 'array', items: { type: 'string' } },
+    scopes: { type: 'array', items: { type: 'string' } },
+    resources: { type: 'array', items: { type: 'string' } },
+    requestedTokenType: { type: 'string', enum: ['AccessToken', 'Jwt', 'IdToken'] },
+    additionalParams: { type: 'array', items: NamedExpression },
+    clientAuth: OAuthClientAuth,
+    location: CredentialLocation,
+    cache: OAuthTokenCache,
+  },
 }
 const CloudAKeys: Structure = {
   type: 'object',
@@ -400,6 +433,7 @@ const BackendAuth: Structure = {
     key: SecretRef,
     passthrough: { type: 'boolean' },
     crossAppAccess: CrossAppAccess,
+    oauthTokenExchange: OAuthTokenExchange,
     location: CredentialLocation,
     cloudA: CloudAAuth,
     cloudB: CloudBAuth,

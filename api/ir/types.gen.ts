@@ -11,6 +11,10 @@ export type RouteType =
   | 'Embeddings'
   | 'Realtime'
   | 'Rerank'
+/**
+ * AccessToken, Jwt, IdToken, IdJag, or the absolute URI of another type.
+ */
+export type OAuthTokenType = string
 export type KeyExchangeGroup = 'X25519' | 'P-256' | 'P-384' | 'X25519_MLKEM768'
 export type ExtAuthOrConditional = ExtAuth | ConditionalExtAuth
 export type RateLimitOrConditional = RateLimit | ConditionalRateLimit
@@ -410,6 +414,7 @@ export interface BackendAuth {
   key?: SecretRef
   passthrough?: boolean
   crossAppAccess?: CrossAppAccess
+  oauthTokenExchange?: OAuthTokenExchange
   location?: CredentialLocation
   cloudA?: CloudAAuth
   cloudB?: CloudBAuth
@@ -496,6 +501,45 @@ export interface OAuthTokenCache {
    * Lifetime where the response gives none; 300000 when unset.
    */
   defaultTtlMs?: number
+}
+/**
+ * Exchanges the token of the client for one of the backend at a token endpoint (RFC 8693, RFC 7523). Path, grant and types of tokens are rendered also where they are the default.
+ */
+export interface OAuthTokenExchange {
+  service: BackendReference
+  path: string
+  grantType: 'TokenExchange' | 'JwtBearer'
+  subjectToken: OAuthSubjectToken
+  actorToken?: OAuthActorToken
+  audiences?: string[]
+  scopes?: string[]
+  resources?: string[]
+  /**
+   * With grant TokenExchange only.
+   */
+  requestedTokenType?: 'AccessToken' | 'Jwt' | 'IdToken'
+  /**
+   * Fields of the form; a request for which one is not text is rejected.
+   */
+  additionalParams?: NamedExpression[]
+  clientAuth?: OAuthClientAuth
+  location?: CredentialLocation
+  cache?: OAuthTokenCache
+}
+export interface OAuthSubjectToken {
+  source?: ExtractionLocation
+  tokenType: OAuthTokenType
+}
+/**
+ * With grant TokenExchange only.
+ */
+export interface OAuthActorToken {
+  source: ExtractionLocation
+  tokenType: OAuthTokenType
+  /**
+   * The subject token must permit the actor; unset: not looked at.
+   */
+  mayAct?: 'Required'
 }
 /**
  * Exactly one field.

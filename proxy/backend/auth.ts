@@ -11,6 +11,7 @@ import { cloudC } from './auth/cloud-c.ts'
 import { crossAppAccess } from './auth/cross-app-access.ts'
 import { key, keyAt } from './auth/key.ts'
 import type { AuthEnvironment, AuthKind, CompiledAuth } from './auth/kind.ts'
+import { oauthTokenExchange } from './auth/oauth-token-exchange.ts'
 import { passthrough } from './auth/passthrough.ts'
 
 /** In the order they run; a policy has at most one. `credentials` follow. */
@@ -21,6 +22,7 @@ const KINDS: { readonly [K in Exclude<keyof BackendAuth, 'location' | 'credentia
   cloudB,
   cloudC,
   crossAppAccess,
+  oauthTokenExchange,
 }
 
 const IN_ORDER = Object.values(KINDS)

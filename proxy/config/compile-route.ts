@@ -379,8 +379,10 @@ export function serviceOf(
 
 /** A token endpoint that needs a token of a token endpoint: refused, because the two could be the same. */
 function withoutExchange({ auth, ...policies }: EffectiveBackend): EffectiveBackend {
-  if (auth?.crossAppAccess === undefined) return auth === undefined ? policies : { ...policies, auth }
-  return { ...policies, deny: { field: 'backend.auth', message: 'a token endpoint cannot require cross-app access' } }
+  const isExchanged = auth?.crossAppAccess !== undefined || auth?.oauthTokenExchange !== undefined
+  if (!isExchanged) return auth === undefined ? policies : { ...policies, auth }
+  const message = 'a token endpoint cannot require a token of a token endpoint'
+  return { ...policies, deny: { field: 'backend.auth', message } }
 }
 
 function typeOf({ service }: BackendReference, backend: Backend | undefined): BackendType {

@@ -1,24 +1,6 @@
 // The registry of all failures that a client can see: code, HTTP status, text, log reason. No other file defines error
 // bodies.
-/** Log field `reason` and metric label `reason` (data-plane supplement section 1.9). */
-export type Reason =
-  | 'Upstream'
-  | 'DirectResponse'
-  | 'NotFound'
-  | 'NoHealthyBackend'
-  | 'Internal'
-  | 'InvalidRequest'
-  | 'JwtAuth'
-  | 'BasicAuth'
-  | 'APIKeyAuth'
-  | 'ExtAuth'
-  | 'Authorization'
-  | 'Timeout'
-  | 'ExtProc'
-  | 'RateLimit'
-  | 'Guardrail'
-  | 'MCP'
-  | 'UpstreamFailure'
+import type { Reason } from './reason.ts'
 
 export interface FailureKind {
   readonly status: number
@@ -301,6 +283,12 @@ export const FAILURES = {
     reason: 'InvalidRequest',
     text: 'backend authentication failed',
     doc: 'The request has no token to exchange for one of the backend, or the token endpoint rejected it; the log contains its error code.',
+  },
+  actorNotPermitted: {
+    status: 403,
+    reason: 'Authorization',
+    text: 'backend authentication failed: the actor is not permitted',
+    doc: 'The subject token has no `may_act` that matches the actor token (`oauthTokenExchange.actorToken.mayAct`).',
   },
   directResponseFailed: {
     status: 500,

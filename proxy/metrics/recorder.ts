@@ -1,6 +1,6 @@
 // Counts one finished exchange. Runs for every request: finds the series of a place by object identity and a short
 // scan, then adds to plain numbers. Builds strings only for new combinations.
-import type { Reason } from '../exchange/errors.ts'
+import type { Reason } from '../exchange/reason.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { ExchangePlace, LlmFacts, McpFacts } from '../exchange/facts.ts'
 import type { TransferredBytes } from '../http/byte-meter.ts'

@@ -62,21 +62,6 @@ export const cases: readonly ConformanceCase[] = [
     },
   },
   {
-    shortName: 'BackendAuthNotRun',
-    description: 'an authentication method that is not supported rejects the traffic',
-    sample: SAMPLE,
-    change: replacing(
-      'secretRef:\n        name: backend-keys\n        key: second\n      location:\n        header:\n          name: x-api-key',
-      'oauthTokenExchange:\n        backendRef:\n          group: gw.dev\n          kind: GwBackend\n          name: echo',
-    ),
-    async run(gateway) {
-      expect(await gateway.ask('/header')).toMatchObject({ status: 403, text: 'denied by policy' })
-      expect((await gateway.ask('/bearer')).status).toBe(200)
-      const [accepted] = gateway.conditions('GwPolicy', 'backend-auth-header')
-      expect(accepted?.message).toContain('backend.auth.oauthTokenExchange is not supported by this version')
-    },
-  },
-  {
     shortName: 'BackendAuthCloudA',
     description: 'requests are signed for AWS with the keys of a Secret, which replaces the signature of the client',
     sample: SAMPLE,

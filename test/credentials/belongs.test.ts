@@ -12,6 +12,7 @@ import {
   APPLICATION,
   applicationServer,
   type Authority,
+  exchangeServer,
   identityProvider,
   idToken,
 } from '#proxy/credentials/oauth/authorities.testing.ts'
@@ -87,9 +88,27 @@ const KINDS: { readonly [K in Exclude<keyof BackendAuth, 'location'>]-?: Kind } 
     client: CLIENT.idToken,
     secret: /at\.planted\./,
   },
+  oauthTokenExchange: {
+    auth: {
+      oauthTokenExchange: {
+        ...authority('sts'),
+        grantType: 'TokenExchange',
+        subjectToken: { tokenType: 'IdToken' },
+        clientAuth: { clientId: 'gateway', method: 'ClientSecretBasic', secretRef: { secret: 'n/sts' } },
+      },
+    },
+    client: CLIENT.idToken,
+    secret: /ex\.planted\./,
+  },
 }
 
-const SECRETS = { 'n/key': 'planted-key', 'n/access': 'planted-access', 'n/idp': 'idp-secret', 'n/app': 'app-secret' }
+const SECRETS = {
+  'n/key': 'planted-key',
+  'n/access': 'planted-access',
+  'n/idp': 'idp-secret',
+  'n/app': 'app-secret',
+  'n/sts': 'sts-secret',
+}
 
 let folder: string
 let clouds: CloudEndpoints
@@ -113,7 +132,7 @@ const recording = (name: keyof typeof received): Server =>
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'gw-belongs-test-'))
   clouds = await startClouds(folder)
-  authorities = [await identityProvider(), await applicationServer()]
+  authorities = [await identityProvider(), await applicationServer(), await exchangeServer()]
   own = recording('own')
   other = recording('other')
   const [ownPort, otherPort] = [await listening(own), await listening(other)]
@@ -138,7 +157,7 @@ beforeAll(async () => {
       backends: [
         ...config.backends,
         named('other', otherPort),
-        ...['idp', 'app'].map((name, index) => named(name, authorities[index]?.port ?? 0)),
+        ...['idp', 'app', 'sts'].map((name, index) => named(name, authorities[index]?.port ?? 0)),
         { ...named('with-key', otherPort), inlinePolicies: { auth: { key: { secret: 'n/key' } } } },
       ],
     }),

@@ -256,6 +256,7 @@ const ELSEWHERE: Readonly<Partial<Record<FailureCode, readonly [file: string, ma
   llmResponseInvalid: ['proxy/llm/backend.test.ts', 'failed to process LLM response'],
   modelRequestInvalid: ['proxy/llm/models.test.ts', "error(400, 'invalid_request_body')"],
   subjectTokenRejected: ['proxy/backend/auth/cross-app-access.test.ts', 'status: 400'],
+  actorNotPermitted: ['proxy/backend/auth/oauth-token-exchange.test.ts', 'status: 403'],
   modelMissing: ['proxy/llm/models.test.ts', "error(400, 'missing_model')"],
   modelRequestTooLarge: ['proxy/llm/model-request.test.ts', 'modelRequestTooLarge'],
   modelNotFound: ['test/conformance/model.ts', 'model_not_found'],

@@ -15,10 +15,6 @@ const NOT_RUN: readonly Exception[] = [
     settings: /^backend\.mcp\.guardrails\./,
     because: 'not run by this version: refused, as the case MCPGuardrailsNotRun shows',
   },
-  {
-    settings: /^backend\.auth\.(oauthTokenExchange|crossAppAccess)\b/,
-    because: 'not run by this version: refused, as the case BackendAuthNotRun shows',
-  },
 ]
 
 /** Settings that no golden has to set, or whose value need not change what the operator renders. */
@@ -53,6 +49,14 @@ export const VALUES_WITHOUT_CASE: readonly Exception[] = [
   {
     settings: /\.mcp\.(authentication\.)?provider=/,
     because: 'proxy/policy/auth/mcp-oauth/mcp-oauth.test.ts has each product',
+  },
+  {
+    settings: /^backend\.auth\..*\.clientAuth\.(method|privateKeyJwt\.(alg|certificateHeader))=/,
+    because: 'some of them end to end, each one in proxy/credentials/oauth/client-auth.test.ts',
+  },
+  {
+    settings: /^backend\.auth\.oauthTokenExchange\.requestedTokenType=IdJag$/,
+    because: 'rejected by the schema: api/v1alpha1/testdata/gwpolicy-backend/auth-oauth-token-exchange.yaml',
   },
   {
     settings: /^backend\.ai\.routes\{\}=/,

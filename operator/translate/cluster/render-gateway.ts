@@ -3,9 +3,11 @@
 import { isIdentical } from '#api/incremental/identical.ts'
 import type {
   Backend,
+  BackendAuth,
   BackendPayload,
   Bind,
   Listener,
+  OAuthClientAuth,
   Policy,
   RenderedConfig,
   RenderedSecret,
@@ -212,11 +214,26 @@ function secretsOfBackend({ inlinePolicies, ai }: Backend): string[] {
 }
 
 function secretsOfPayload({ auth, tls }: BackendPayload = {}): string[] {
-  const credentials = auth?.credentials ?? []
-  const { cloudA, cloudB, cloudC } = auth ?? {}
-  const clouds = [...Object.values({ ...cloudA?.secretRef, ...cloudB?.secretRef }), cloudC?.secretRef]
-  const keys = [auth?.key, ...clouds, ...credentials.map(({ key }) => key)]
-  return secretNames([...keys, tls?.clientCertificate, tls?.clientKey])
+  return secretNames([...secretsOfAuth(auth), tls?.clientCertificate, tls?.clientKey])
+}
+
+function secretsOfAuth(auth: BackendAuth = {}): Array<SecretRef | undefined> {
+  const { key, cloudA, cloudB, cloudC, crossAppAccess, oauthTokenExchange, credentials = [] } = auth
+  const { identityProvider, resourceAuthorizationServer } = crossAppAccess ?? {}
+  return [
+    key,
+    ...Object.values({ ...cloudA?.secretRef, ...cloudB?.secretRef }),
+    cloudC?.secretRef,
+    ...secretsOfClient(identityProvider?.clientAuth),
+    ...secretsOfClient(resourceAuthorizationServer?.clientAuth),
+    ...secretsOfClient(oauthTokenExchange?.clientAuth),
+    ...credentials.map((one) => one.key),
+  ]
+}
+
+function secretsOfClient(auth: OAuthClientAuth | undefined): Array<SecretRef | undefined> {
+  const { signingKeyRef, certificateRef } = auth?.privateKeyJwt ?? {}
+  return [auth?.secretRef, signingKeyRef, certificateRef]
 }
 
 function secretNames(refs: ReadonlyArray<SecretRef | undefined>): string[] {

@@ -1,29 +1,25 @@
-// backend.auth: key, secretRef, passthrough, the three clouds and extra credentials. Other ways to authenticate are
-// rejected, because otherwise the client's own credentials could reach the backend.
-import type { BackendAuth as RenderedAuth, BackendPayload, CredentialLocation } from '#api/ir/types.gen.ts'
-import type { AuthorizationLocation, BackendAuth } from '#api/v1alpha1/shared.gen.ts'
+// backend.auth: key, secretRef, passthrough, the three clouds, tokens of token endpoints and extra credentials.
+import type { BackendAuth as RenderedAuth, BackendPayload } from '#api/ir/types.gen.ts'
+import type { BackendAuth } from '#api/v1alpha1/shared.gen.ts'
 import { renderCloudA } from './cloud-a-auth.ts'
 import { renderCloudB } from './cloud-b-auth.ts'
 import { renderCloudC } from './cloud-c-auth.ts'
+import { renderCredentialLocation } from './credential-location.ts'
 import { AUTHORIZATION_KEY, inlineSecret, secretRef } from './credential.ts'
-import { denyNotProgrammed, type FieldContext, type FieldTranslator } from './field.ts'
-
-const NOT_RUN = ['oauthTokenExchange', 'crossAppAccess'] as const satisfies ReadonlyArray<keyof BackendAuth>
+import { renderCrossAppAccess } from './cross-app-access.ts'
+import type { FieldContext, FieldTranslator } from './field.ts'
+import { renderTokenExchange } from './oauth-token-exchange.ts'
 
 const SUFFIX = 'backend-auth'
 
 export const backendAuth: FieldTranslator<BackendAuth, BackendPayload> = {
   failureMode: 'deny',
-  translate: (value, context) => {
-    const missing = NOT_RUN.find((field) => value[field] !== undefined)
-    if (missing !== undefined) return [denyNotProgrammed(context, SUFFIX, missing)]
-    return [{ suffix: SUFFIX, payload: { auth: render(value, context) } }]
-  },
+  translate: (value, context) => [{ suffix: SUFFIX, payload: { auth: render(value, context) } }],
 }
 
 function render(value: BackendAuth, context: FieldContext): RenderedAuth {
   const { path } = context
-  const { passthrough, cloudA, cloudB, cloudC, credentials } = value
+  const { passthrough, cloudA, cloudB, cloudC, crossAppAccess, oauthTokenExchange, credentials } = value
   const key = primaryKey(value, context)
   const location = value.location ?? passthrough?.location
   return {
@@ -32,14 +28,16 @@ function render(value: BackendAuth, context: FieldContext): RenderedAuth {
     ...(cloudA !== undefined && { cloudA: renderCloudA(cloudA, context) }),
     ...(cloudB !== undefined && { cloudB: renderCloudB(cloudB, context) }),
     ...(cloudC !== undefined && { cloudC: renderCloudC(cloudC, context) }),
-    ...(location !== undefined && { location: renderLocation(location) }),
+    ...(crossAppAccess !== undefined && { crossAppAccess: renderCrossAppAccess(crossAppAccess, context) }),
+    ...(oauthTokenExchange !== undefined && { oauthTokenExchange: renderTokenExchange(oauthTokenExchange, context) }),
+    ...(location !== undefined && { location: renderCredentialLocation(location) }),
     ...(credentials !== undefined && {
       credentials: credentials.map((one, index) => ({
         key: secretRef(
           { ref: one.secretRef, defaultKey: AUTHORIZATION_KEY, path: `${path}.credentials[${index}].secretRef` },
           context,
         ),
-        location: renderLocation(one.location),
+        location: renderCredentialLocation(one.location),
       })),
     }),
   }
@@ -50,14 +48,4 @@ function primaryKey(value: BackendAuth, context: FieldContext): RenderedAuth['ke
   if (value.secretRef === undefined) return undefined
   const path = `${context.path}.secretRef`
   return secretRef({ ref: value.secretRef, defaultKey: AUTHORIZATION_KEY, path }, context)
-}
-
-function renderLocation({ header, queryParameter, cookie }: AuthorizationLocation): CredentialLocation {
-  return {
-    ...(header !== undefined && {
-      header: { name: header.name.toLowerCase(), ...(header.prefix !== undefined && { prefix: header.prefix }) },
-    }),
-    ...(queryParameter !== undefined && { queryParameter: { name: queryParameter.name } }),
-    ...(cookie !== undefined && { cookie: { name: cookie.name } }),
-  }
 }

@@ -1,5 +1,6 @@
 // Where a credential of the client is read, in the form of the contract. Unset stays unset: the proxy has the default.
 import type { ExtractionLocation } from '#api/ir/types.gen.ts'
+import type { FieldPath } from '#api/problem.ts'
 import type { AuthorizationExtractionLocation } from '#api/v1alpha1/shared.gen.ts'
 import { checkExpression } from './expression.ts'
 import type { FieldContext } from './field.ts'
@@ -9,16 +10,21 @@ export function locationField(
   context: FieldContext,
 ): { location?: ExtractionLocation } {
   if (location === undefined) return {}
-  const { header, queryParameter, cookie, expression } = location
-  if (expression !== undefined) checkExpression(expression, `${context.path}.location.expression`, context)
+  return { location: extractionLocation(location, `${context.path}.location`, context) }
+}
+
+export function extractionLocation(
+  { header, queryParameter, cookie, expression }: AuthorizationExtractionLocation,
+  path: FieldPath,
+  context: FieldContext,
+): ExtractionLocation {
+  if (expression !== undefined) checkExpression(expression, `${path}.expression`, context)
   return {
-    location: {
-      ...(header !== undefined && {
-        header: { name: header.name.toLowerCase(), ...(header.prefix !== undefined && { prefix: header.prefix }) },
-      }),
-      ...(queryParameter !== undefined && { queryParameter: { name: queryParameter.name } }),
-      ...(cookie !== undefined && { cookie: { name: cookie.name } }),
-      ...(expression !== undefined && { expression }),
-    },
+    ...(header !== undefined && {
+      header: { name: header.name.toLowerCase(), ...(header.prefix !== undefined && { prefix: header.prefix }) },
+    }),
+    ...(queryParameter !== undefined && { queryParameter: { name: queryParameter.name } }),
+    ...(cookie !== undefined && { cookie: { name: cookie.name } }),
+    ...(expression !== undefined && { expression }),
   }
 }

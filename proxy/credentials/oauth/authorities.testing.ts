@@ -24,8 +24,8 @@ export interface Authority {
 const providerKeys = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 
 /** An ID token as the provider issues it to the client of the proxy. */
-export function idToken(subject: string, expiresInS = 3600): Promise<string> {
-  return new SignJWT({ sub: subject })
+export function idToken(subject: string, expiresInS = 3600, claims: object = {}): Promise<string> {
+  return new SignJWT({ ...claims, sub: subject })
     .setProtectedHeader({ alg: 'ES256' })
     .setIssuer(PROVIDER)
     .setAudience('client-app')
@@ -99,6 +99,36 @@ export function applicationServer(): Promise<Authority> {
       return refused(400, 'invalid_grant')
     }
   })
+}
+
+/** `token-exchange` of RFC 8693 and `jwt-bearer` of RFC 7523. Tokens are `ex.<subject>.<number>`, for 600 seconds. */
+export function exchangeServer(): Promise<Authority> {
+  let issued = 0
+  return authority(async (form, request) => {
+    const [id, secret] = basicOf(request)
+    if (id !== 'gateway' || secret !== 'sts-secret') return refused(401, 'invalid_client')
+    const fault = exchangeFault(form)
+    if (fault !== undefined) return refused(400, fault)
+    const isBearer = form.has('assertion')
+    try {
+      const subject = await jwtVerify(form.get(isBearer ? 'assertion' : 'subject_token') ?? '', providerKeys.publicKey)
+      if (form.has('actor_token')) await jwtVerify(form.get('actor_token') ?? '', providerKeys.publicKey)
+      issued++
+      const body = { access_token: `ex.${subject.payload.sub}.${issued}`, token_type: 'Bearer', expires_in: 600 }
+      const type = form.get('requested_token_type') ?? 'urn:ietf:params:oauth:token-type:access_token'
+      return { status: 200, body: isBearer ? body : { ...body, issued_token_type: type } }
+    } catch {
+      return refused(400, 'invalid_grant')
+    }
+  })
+}
+
+function exchangeFault(form: URLSearchParams): string | undefined {
+  const grant = form.get('grant_type')
+  if (grant === 'urn:ietf:params:oauth:grant-type:jwt-bearer') return undefined
+  if (grant !== 'urn:ietf:params:oauth:grant-type:token-exchange') return 'unsupported_grant_type'
+  const isComplete = form.has('subject_token_type') && form.has('actor_token') === form.has('actor_token_type')
+  return isComplete ? undefined : 'invalid_request'
 }
 
 type Endpoint = (form: URLSearchParams, request: IncomingMessage) => Promise<Answer>

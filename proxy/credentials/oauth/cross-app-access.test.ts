@@ -65,6 +65,7 @@ function settings(more: Partial<CrossAppSettings> = {}): CrossAppSettings {
     resources: [],
     scopes: [],
     defaultTtlMs: 300_000,
+    entriesMax: undefined,
     fingerprint: 'f',
     ...more,
   }

@@ -1,7 +1,7 @@
 // Cross-app access (data-plane supplement section 8.5; draft-ietf-oauth-identity-assertion-authz-grant): the identity
 // provider exchanges the token of the client for an identity assertion, and the authorization server of the application
 // exchanges that for an access token. Only the access token is kept, by the token store.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Exchange } from '../../exchange/exchange.ts'
 import { TokenError, type TokenSource } from '../token.ts'
 import { unverifiedExpiryMs } from '../unverified-expiry.ts'
@@ -22,6 +22,8 @@ export interface CrossAppSettings {
   readonly scopes: readonly string[]
   /** Lifetime of an access token whose response gives none. */
   readonly defaultTtlMs: number
+  /** Of the owner; 0 keeps none. */
+  readonly entriesMax: number | undefined
   /** The same for policies that may share tokens; no secret. */
   readonly fingerprint: string
 }
@@ -34,10 +36,9 @@ export interface CrossAppSettings {
  */
 export function crossAppSource(exchange: Exchange, settings: CrossAppSettings, subject: string): TokenSource<string> {
   return {
-    key: createHash('sha256')
-      .update(JSON.stringify([settings.fingerprint, ID_TOKEN, subject]))
-      .digest('hex'),
+    key: hash('sha256', JSON.stringify([settings.fingerprint, ID_TOKEN, subject])),
     name: { kind: 'crossAppAccess', owner: settings.owner },
+    ...(settings.entriesMax !== undefined && { entriesMax: settings.entriesMax }),
     fetch: async (signal) => {
       const startMs = Date.now()
       const assertion = await requestAssertion(exchange, settings, { subject, signal })

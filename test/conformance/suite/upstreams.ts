@@ -19,6 +19,7 @@ import { grpcEcho, type GrpcEcho } from './grpc-echo.ts'
 import { limiter } from './limiter.ts'
 import { wordsServer } from './mcp-words.ts'
 import { processor } from './processor.ts'
+import { tokenEndpoint } from './token-endpoint.ts'
 import { workloadServer } from './workload.ts'
 import { vendorServer } from './vendor.ts'
 
@@ -57,6 +58,8 @@ export const SAMPLE_PORTS = {
   /** gRPC servers; the second one gets copies. */
   grpcEcho: 18_100,
   grpcSpare: 18_101,
+  /** Issues tokens. */
+  tokens: 18_102,
 } as const
 
 export const SAMPLE_SOCKET = '/tmp/gw-echo.sock'
@@ -116,6 +119,7 @@ export async function startUpstreams({ socketPath, port }: UpstreamOptions): Pro
     flaky: createServer(flaky),
     egress: egress(),
     authzHttp: createServer(authorizer()),
+    tokens: createServer(tokenEndpoint),
     silent: createTcpServer((socket) => socket.on('error', () => undefined).resume()),
   }
   const unix = createServer(echo('unix'))
@@ -155,6 +159,7 @@ export async function startUpstreams({ socketPath, port }: UpstreamOptions): Pro
     flaky: await open('flaky'),
     egress: await open('egress'),
     authzHttp: await open('authzHttp'),
+    tokens: await open('tokens'),
     authzGrpc: authzGrpc.port,
     limiter: rateLimiter.port,
     otlpGrpc: collectors.grpc.port,

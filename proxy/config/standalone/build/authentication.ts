@@ -2,7 +2,6 @@
 import type {
   ApiKeyAuthentication as RenderedApiKey,
   BasicAuthentication as RenderedBasic,
-  ExtractionLocation,
   JwtAuthentication as RenderedJwt,
   JwtProvider as RenderedProvider,
   McpOauth,
@@ -12,17 +11,10 @@ import { publicKeySet } from '#api/credentials/key-set.ts'
 import { NO_USABLE_KEY, parseKeySet } from '../../../auth/jwks.ts'
 import type { Built } from '../coverage.ts'
 import { pathTo } from '../field-path.ts'
-import type {
-  ApiKey,
-  BasicAuth,
-  Extraction,
-  JwtAuth,
-  JwtProvider,
-  McpAuthentication,
-  Mode,
-} from '../schema/authentication.ts'
+import type { ApiKey, BasicAuth, JwtAuth, JwtProvider, McpAuthentication, Mode } from '../schema/authentication.ts'
 import type { BuildContext } from './context.ts'
 import { defined, ifSet } from './defined.ts'
+import { renderExtraction } from './extraction.ts'
 
 const MODES = { optional: 'Optional', strict: 'Strict', permissive: 'Permissive' } as const satisfies Record<
   Mode,
@@ -73,7 +65,7 @@ function renderJwt(value: JwtAuth, path: string, context: BuildContext): Rendere
       'providers' in value
         ? value.providers.map((one, index) => renderProvider(one, pathTo(path, 'providers', index), context))
         : [renderProvider(value, path, context)],
-    ...defined({ location: ifSet(location, renderLocation) }),
+    ...defined({ location: ifSet(location, renderExtraction) }),
   }
 }
 
@@ -89,7 +81,7 @@ function renderMcp(value: McpAuthentication, path: string, context: BuildContext
       clientId,
       clientSecret: ifSet(clientSecret, (secret) => context.secret(pathTo(path, 'clientSecret'), secret)),
     }),
-    ...defined({ location: ifSet(authorizationLocation, renderLocation) }),
+    ...defined({ location: ifSet(authorizationLocation, renderExtraction) }),
   }
 }
 
@@ -127,7 +119,7 @@ function renderBasic(value: BasicAuth, path: string, context: BuildContext): Ren
     mode: MODES[mode],
     realm,
     users: context.secret(pathTo(path, 'htpasswd'), htpasswd),
-    ...defined({ location: ifSet(authorizationLocation, renderLocation) }),
+    ...defined({ location: ifSet(authorizationLocation, renderExtraction) }),
   }
 }
 
@@ -140,14 +132,5 @@ function renderApiKey({ keys, mode = DEFAULT_MODE, location }: ApiKey, path: str
       rendered.keys?.push(context.secret(pathTo(path, 'keys', index), text))
     } else if (keyHash !== undefined) rendered.hashes?.push({ keyHash, ...defined({ metadata }) })
   }
-  return { ...rendered, ...defined({ location: ifSet(location, renderLocation) }) }
-}
-
-function renderLocation({ header, queryParameter, cookie, expression }: Extraction): ExtractionLocation {
-  return defined({
-    header: header && { name: header.name, ...defined({ prefix: header.prefix }) },
-    queryParameter,
-    cookie,
-    expression,
-  })
+  return { ...rendered, ...defined({ location: ifSet(location, renderExtraction) }) }
 }

@@ -6,7 +6,6 @@ import type {
   BackendReference,
   BackendTunnel,
   BackendTLS as RenderedTls,
-  CredentialLocation,
   Deny,
 } from '#api/ir/types.gen.ts'
 import { certificatesOnly } from '#api/tls/certificate-bundle.ts'
@@ -18,9 +17,11 @@ import { renderAws, renderAzure, renderGcp } from './cloud-auth.ts'
 import { DEFAULT_NAMESPACE, type BuildContext } from './context.ts'
 import { defined, ifSet } from './defined.ts'
 import { denialOf } from './denial.ts'
+import { renderLocation } from './extraction.ts'
 import { renderModifier, renderTransformation } from './headers.ts'
 import { renderKeyPair } from './key-pair.ts'
 import { renderKeepalive } from './keepalive.ts'
+import { renderCrossAppAccess, renderTokenExchange } from './oauth.ts'
 import { backendNamed } from './references.ts'
 
 /** For a service that another policy calls. */
@@ -89,10 +90,12 @@ export function renderAuth(
 ): { readonly deny?: Deny | undefined; readonly auth?: RenderedAuth } {
   if (typeof value === 'string') return { auth: { key: context.secret(path, value) } }
   const deny = denialOf({ names: DENYING_AUTH, policies: value, path }, context)
-  const { key, passthrough, aws, azure, gcp, credentials } = value
-  if ([key, passthrough, aws, azure, gcp].filter((one) => one !== undefined).length > 1) {
-    context.error(path, 'must have at most one of key, passthrough, aws, azure, gcp')
+  const { key, passthrough, aws, azure, gcp, crossAppAccess, oauthTokenExchange, credentials } = value
+  const primaries = { key, passthrough, aws, azure, gcp, crossAppAccess, oauthTokenExchange }
+  if (Object.values(primaries).filter((one) => one !== undefined).length > 1) {
+    context.error(path, `must have at most one of ${Object.keys(primaries).join(', ')}`)
   }
+  const serviceAt = (fields: ServiceFields, at: string): BackendReference => serviceOf(fields, at, context)
   const primary = ifSet(key, (given) => primaryKey(given, pathTo(path, 'key'), context))
   const auth: RenderedAuth = defined({
     key: primary?.key,
@@ -100,6 +103,12 @@ export function renderAuth(
     cloudA: ifSet(aws, (given) => renderAws(given, pathTo(path, 'aws'), context)),
     cloudB: ifSet(azure, (given) => renderAzure(given, pathTo(path, 'azure'), context)),
     cloudC: ifSet(gcp, (given) => renderGcp(given, pathTo(path, 'gcp'), context)),
+    crossAppAccess: ifSet(crossAppAccess, (given) =>
+      renderCrossAppAccess(given, { path: pathTo(path, 'crossAppAccess'), context, serviceAt }),
+    ),
+    oauthTokenExchange: ifSet(oauthTokenExchange, (given) =>
+      renderTokenExchange(given, { path: pathTo(path, 'oauthTokenExchange'), context, serviceAt }),
+    ),
     location: ifSet(primary?.location ?? passthrough?.location, renderLocation),
     credentials: credentials?.map((one, index) => ({
       key: context.secret(pathTo(path, 'credentials', index, 'key'), one.key),
@@ -117,14 +126,6 @@ function primaryKey(
 ): { readonly key: { secret: string }; readonly location?: Location | undefined } {
   if (typeof key === 'string' || 'file' in key) return { key: context.secret(path, key) }
   return { key: context.secret(pathTo(path, 'value'), key.value), location: key.location }
-}
-
-function renderLocation({ header, queryParameter, cookie }: Location): CredentialLocation {
-  return defined({
-    header: header && { name: header.name, ...defined({ prefix: header.prefix }) },
-    queryParameter,
-    cookie,
-  })
 }
 
 /** `path`: of the policy. */

@@ -10,7 +10,7 @@ const CONTROL = /[\u0000-\u001f\u007f]/
 
 const mode = z.enum(['optional', 'strict', 'permissive'])
 
-const extraction = fields({
+export const extraction = fields({
   header: fields({ name: headerName, prefix: headerValue.optional() }).optional(),
   queryParameter: fields({ name: text }).optional(),
   cookie: fields({ name: text }).optional(),

@@ -3,10 +3,22 @@
 import * as z from 'zod'
 import { keepalive, keyExchangeGroups } from './connections.ts'
 import { evaluatedAt } from './moment.ts'
+import {
+  actorToken,
+  additionalParams,
+  clientAuth,
+  crossAppSubject,
+  grantType,
+  requestedTokenType,
+  subjectToken,
+  tokenCache,
+  tokenList,
+  tokenPath,
+} from './oauth.ts'
 import { denying, fields, isMap, notServed, oneShape, ONE_FIELD } from './object.ts'
 import { address, cel, duration, fileOrInline, headerName, headerValue, mapOf, text } from './values.ts'
 
-export const DENYING_AUTH = ['copilot', 'oauthTokenExchange', 'crossAppAccess'] as const
+export const DENYING_AUTH = ['copilot'] as const
 
 export const headerModifier = fields({
   add: z.record(headerName, headerValue).optional(),
@@ -109,7 +121,7 @@ const gcp = fields({
 }).refine((value) => value.audience === undefined || value.type === 'idToken', {
   error: 'must have type idToken beside audience',
 })
-const authObject = fields({
+const plainAuthShape = {
   key: authKey.optional(),
   passthrough: fields({ location: location.optional() }).optional(),
   aws: aws.optional(),
@@ -121,10 +133,12 @@ const authObject = fields({
     .max(8)
     .optional(),
   ...denying(DENYING_AUTH),
-})
-export const backendAuth = oneShape<string | z.output<typeof authObject>>(
-  (value) => (isMap(value) ? authObject : text),
-  [authObject, text],
+}
+const plainAuthObject = fields(plainAuthShape)
+/** Without tokens of token endpoints. */
+const plainAuth = oneShape<string | z.output<typeof plainAuthObject>>(
+  (value) => (isMap(value) ? plainAuthObject : text),
+  [plainAuthObject, text],
 )
 
 export const backendTLS = fields({
@@ -162,14 +176,61 @@ export const tcp = fields({ connectTimeout: duration.optional(), keepalives: kee
 /** For services that other policies call: an address, or a backend of the file. */
 export const placeShape = { host: address.optional(), backend: text.optional(), ...notServed(['service']) }
 
-const simpleShape = {
+const connectionShape = {
   requestHeaderModifier: headerModifier.optional(),
   transformations: transformation.optional(),
   backendTLS: backendTLS.optional(),
-  backendAuth: backendAuth.optional(),
   http: http.optional(),
   tcp: tcp.optional(),
 }
+
+/** A token endpoint must not require a token of a token endpoint. */
+const endpointPolicies = evaluatedAt(undefined, fields({ ...connectionShape, backendAuth: plainAuth.optional() }))
+const endpointShape = {
+  ...placeShape,
+  target: fields(placeShape).optional(),
+  policies: endpointPolicies.optional(),
+  path: tokenPath.optional(),
+}
+const tokenEndpoint = fields({ ...endpointShape, clientAuth })
+const oauthTokenExchange = fields({
+  ...endpointShape,
+  clientAuth: clientAuth.optional(),
+  grantType: grantType.optional(),
+  subjectToken: subjectToken.optional(),
+  actorToken: actorToken.optional(),
+  audiences: tokenList.optional(),
+  scopes: tokenList.optional(),
+  resources: tokenList.optional(),
+  requestedTokenType: requestedTokenType.optional(),
+  additionalParams: additionalParams.optional(),
+  authorizationLocation: location.optional(),
+  cache: tokenCache.optional(),
+}).refine(
+  (value) =>
+    value.grantType !== 'jwtBearer' || (value.actorToken === undefined && value.requestedTokenType === undefined),
+  { error: 'must have actorToken and requestedTokenType only with the grantType tokenExchange' },
+)
+const crossAppAccess = fields({
+  identityProvider: tokenEndpoint,
+  resourceAuthorizationServer: tokenEndpoint,
+  audience: text,
+  resources: tokenList.optional(),
+  scopes: tokenList.optional(),
+  subjectToken: crossAppSubject.optional(),
+  cache: tokenCache.optional(),
+})
+const authObject = fields({
+  ...plainAuthShape,
+  crossAppAccess: crossAppAccess.optional(),
+  oauthTokenExchange: oauthTokenExchange.optional(),
+})
+export const backendAuth = oneShape<string | z.output<typeof authObject>>(
+  (value) => (isMap(value) ? authObject : text),
+  [authObject, text],
+)
+
+const simpleShape = { ...connectionShape, backendAuth: backendAuth.optional() }
 /** A proxy must not be behind another proxy: its policies have no tunnel. */
 const proxyPlace = fields({ ...placeShape, policies: fields(simpleShape).optional() })
 export const backendTunnel = fields({ proxy: proxyPlace })
@@ -180,6 +241,8 @@ export const simplePolicies = evaluatedAt(
 )
 
 export type SimplePolicies = z.output<typeof simplePolicies>
+export type OAuthTokenExchange = z.output<typeof oauthTokenExchange>
+export type CrossAppAccess = z.output<typeof crossAppAccess>
 export type Tunnel = z.output<typeof backendTunnel>
 type ServiceAddress = Pick<z.output<typeof proxyPlace>, 'host' | 'backend'>
 export type ServiceFields = ServiceAddress & {
