@@ -74,9 +74,19 @@ function chargedProxy(parts: ProxyParts): TunnelProxy {
   }
 }
 
+/** What a proxy can get: a connection serves many requests, so that its credential cannot depend on one, or end. */
+const USABLE: ReadonlySet<string> = new Set<keyof BackendAuth>(['key', 'location', 'credentials'])
+
+function unusableKind(auth: BackendAuth): string | undefined {
+  const kind = Object.keys(auth).find((name) => !USABLE.has(name))
+  if (kind === 'passthrough') return 'the credential of a client cannot be forwarded to the proxy'
+  return kind && `credentials of ${kind} cannot be sent to a proxy: use key or secretRef`
+}
+
 /** A string: why there are none. */
 function credentials(auth: BackendAuth, secret: TunnelParts['secret']): string[] | string {
-  if (auth.passthrough === true) return 'the credential of a client cannot be forwarded to the proxy'
+  const problem = unusableKind(auth)
+  if (problem !== undefined) return problem
   const headers: string[] = []
   const own = auth.key === undefined ? [] : [{ key: auth.key, location: auth.location ?? DEFAULT_LOCATION }]
   for (const { key, location } of [...own, ...(auth.credentials ?? [])]) {

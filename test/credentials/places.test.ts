@@ -84,7 +84,10 @@ it.each(Object.entries(CLOUDS))(
     }
     got['model'] = await sent(`http://127.0.0.1:${http}/v1/chat/completions`, COMPLETION)
     const once = [expect.stringMatching(expected)]
-    expect(got).toEqual({ ...Object.fromEntries(Object.keys(PLACES).map((name) => [name, once])), model: once })
+    const perPlace = Object.entries(PLACES).map(
+      ([name, { isAsked }]) => [name, isAsked === true ? [...once, 'Bearer of-client'] : once] as const,
+    )
+    expect(got).toEqual({ ...Object.fromEntries(perPlace), model: once })
     // One fetch for all places.
     expect(tokensFetched()).toHaveLength(cloud === 'aws' ? 0 : 1)
   },

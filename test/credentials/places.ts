@@ -18,6 +18,8 @@ export interface Place {
   readonly body?: string
   /** Of requests, after the prefix of the place. */
   readonly path?: string
+  /** The credential is for a service that a policy asks; the backend gets what the client sent. */
+  readonly isAsked?: boolean
 }
 
 const named = (name: string): object => ({ name, namespace: 'default' })
@@ -84,6 +86,25 @@ export const PLACES: Readonly<Record<string, Place>> = {
       backend(name, { mcp: { targets: [{ name: 'a', static: { ...address(port), policies: { auth } } }] } }),
     ],
     body: INITIALIZE,
+  },
+  authorizer: {
+    at: 'spec.policies.auth',
+    objects: (name, auth, port) => [
+      backend(name, { static: address(port) }),
+      backend(`${name}-service`, { static: address(port), policies: { auth } }),
+      {
+        apiVersion: GW,
+        kind: 'GwPolicy',
+        metadata: named(name),
+        spec: {
+          targetRefs: [{ group: 'gateway.networking.k8s.io', kind: 'HTTPRoute', name: 'all', sectionName: name }],
+          traffic: {
+            extAuth: { backendRef: { group: 'gw.dev', kind: 'GwBackend', name: `${name}-service` }, http: {} },
+          },
+        },
+      },
+    ],
+    isAsked: true,
   },
 }
 
