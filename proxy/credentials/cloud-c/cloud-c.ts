@@ -6,7 +6,7 @@ import type { AuthClient, IdentityPoolClient, JWT, UserRefreshClient } from 'goo
 import { isRecord, parseJson, recordOf } from '#api/json.ts'
 import { CloudFetch, checkedToken, type Fetch } from '../cloud-fetch.ts'
 import { TokenError, type Token, type TokenSource } from '../token.ts'
-import { unverifiedExpiryMs } from '../unverified-expiry.ts'
+import { unverifiedExpiryMs } from '../unverified-claims.ts'
 import {
   type AuthorizedUser,
   type CloudCCredential,

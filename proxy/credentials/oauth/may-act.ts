@@ -2,7 +2,7 @@
 // here: the token endpoint that gets both tokens verifies them.
 import { isDeepStrictEqual } from 'node:util'
 import { isRecord } from '#api/json.ts'
-import { unverifiedClaims } from './jwt-claims.ts'
+import { unverifiedClaims } from '../unverified-claims.ts'
 
 /** True if every member of `may_act` equals the claim of the actor, or is a list that contains it. */
 export function mayAct(subject: string, actor: string): boolean {

@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto'
 import type { Exchange } from '../../exchange/exchange.ts'
 import { TokenError, type TokenSource } from '../token.ts'
-import { unverifiedExpiryMs } from '../unverified-expiry.ts'
+import { unverifiedExpiryMs } from '../unverified-claims.ts'
 import { requestToken, type TokenEndpoint } from './token-endpoint.ts'
 
 const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { unverifiedExpiryMs } from './unverified-expiry.ts'
+import { unverifiedExpiryMs } from './unverified-claims.ts'
 
 const encoded = (text: string): string => Buffer.from(text).toString('base64url')
 
