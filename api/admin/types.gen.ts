@@ -318,7 +318,7 @@ export interface components {
             kind: "cloudA" | "cloudB" | "cloudC" | "oauthTokenExchange" | "crossAppAccess" | "mesh";
             /** @description What is fetched: a role, the key of a secret, an audience, or a source of the environment. */
             owner: string;
-            /** @description Keys of the policies whose requests needed a fetch; the last 10. */
+            /** @description Policies, backends and routes that configure it, as `namespace/name`, with the name of a provider or target. Those whose requests needed a fetch; the last 10. */
             usedBy: string[];
             /** @description Number of tokens that have not ended, such as one for each client. */
             tokens: number;

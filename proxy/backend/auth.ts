@@ -2,7 +2,7 @@
 // cannot be compiled fails all calls.
 import type { BackendAuth } from '#api/ir/types.gen.ts'
 import type { Exchange } from '../exchange/exchange.ts'
-import { policyOf } from '../chain/provenance.ts'
+import { userOf } from '../chain/provenance.ts'
 import type { TokenStore } from '../credentials/token.ts'
 import type { CompiledPolicy, FetchedCredential, Filter } from '../chain/filter.ts'
 import { cloudA } from './auth/cloud-a.ts'
@@ -33,7 +33,7 @@ type Kind = keyof typeof KINDS
 const NOT_FETCHED: ReadonlySet<string> = new Set<Kind>(['passthrough', 'key'])
 
 export function compileBackendAuth(auth: BackendAuth, own: AuthEnvironment): CompiledPolicy {
-  const environment = { ...own, tokens: tokensFor(own.tokens, policyOf(auth)) }
+  const environment = { ...own, tokens: tokensFor(own.tokens, userOf(auth)) }
   const compiled = [
     ...IN_ORDER.flatMap((kind) => kind(auth, environment) ?? []),
     ...(auth.credentials ?? []).map((one) => keyAt(one.key, one.location, environment)),
@@ -51,10 +51,10 @@ export function compileBackendAuth(auth: BackendAuth, own: AuthEnvironment): Com
   }
 }
 
-/** Reports name the policy. */
-function tokensFor(tokens: TokenStore, policy: string | undefined): TokenStore {
+/** Reports name the object that configures the credential. */
+function tokensFor(tokens: TokenStore, usedBy: string | undefined): TokenStore {
   return {
-    get: (source) => tokens.get(source, policy),
+    get: (source) => tokens.get(source, usedBy),
     invalidate: (source, refused) => tokens.invalidate(source, refused),
   }
 }

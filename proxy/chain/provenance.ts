@@ -10,6 +10,18 @@ export function rememberPolicy(payload: object, key: string): void {
   }
 }
 
+const PLACES = new WeakMap<object, string>()
+
+/** The credential of inline policies, with the backend or route that has them. */
+export function rememberCredential({ auth }: { readonly auth?: object | undefined }, place: string): void {
+  if (auth !== undefined) PLACES.set(auth, place)
+}
+
+/** The policy, backend or route that configures a credential. */
+export function userOf(auth: object): string | undefined {
+  return POLICIES.get(auth) ?? PLACES.get(auth)
+}
+
 export function policyOf(value: unknown): string | undefined {
   return typeof value === 'object' && value !== null ? POLICIES.get(value) : undefined
 }

@@ -12,7 +12,7 @@ export interface TokenFetch {
   readonly name: TokenName
   /** Of the source, hashed. */
   readonly key: string
-  /** Key of the policy whose request needed it, as in `/config_dump`; undefined: of inline policies. */
+  /** The policy, backend or route that configures it, as `namespace/name`. */
   readonly usedBy: string | undefined
   readonly durationMs: number
   /** Unix time in milliseconds. */

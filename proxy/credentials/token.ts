@@ -41,7 +41,7 @@ export interface TokenStore {
    * A token that does not end soon: kept, or fetched. One fetch for all who ask for a key at the same time. Rejects
    * with a TokenError.
    *
-   * @param usedBy key of the policy that needs it, for reports; undefined: it has none
+   * @param usedBy the policy, backend or route that configures it, for reports
    */
   get<T>(source: TokenSource<T>, usedBy?: string): Token<T> | Promise<Token<T>>
   /**

@@ -14,7 +14,7 @@ import {
   type PolicyIndex,
 } from './policy-index.ts'
 import type { RouteLevel } from './merge.ts'
-import { rememberPolicy } from '../chain/provenance.ts'
+import { rememberCredential, rememberPolicy } from '../chain/provenance.ts'
 
 export interface BackendPlace extends ListenerPlace, CalledPlace {
   /** Delegation chain, parent first; empty for backends that are called outside of a route. */
@@ -39,7 +39,9 @@ export function effectiveBackend(index: PolicyIndex, place: BackendPlace): Effec
   if (backend !== undefined) levels.push(backendLevel(backend.name, undefined))
   let merged: EffectiveBackend = { mcpAuthorization: [] }
   for (const level of levels) merged = overlayLevel(merged, attached(index.at(level)))
-  return overlayLevel(merged, [backend?.inlinePolicies, refInlinePolicies].filter(isSet), 'last')
+  const route = place.routes.at(-1)?.name
+  if (refInlinePolicies !== undefined && route !== undefined) rememberCredential(refInlinePolicies, keyOf(route))
+  return overlayLevel(merged, [inlineOf(backend), refInlinePolicies].filter(isSet), 'last')
 }
 
 /**
@@ -54,7 +56,7 @@ export function effectiveService(
   if (backend !== undefined) levels.push(backendLevel(backend.name, undefined))
   let merged: EffectiveBackend = { mcpAuthorization: [] }
   for (const level of levels) merged = overlayLevel(merged, attached(index.at(level)))
-  return overlayLevel(merged, [backend?.inlinePolicies].filter(isSet))
+  return overlayLevel(merged, [inlineOf(backend)].filter(isSet))
 }
 
 /** Policies of a provider or MCP target over those of its backend: attached to the section, then inline. */
@@ -64,6 +66,7 @@ export function overlaySection(
   { backend, section, inlinePolicies }: SectionPlace,
 ): EffectiveBackend {
   const merged = overlayLevel(base, attached(index.at(backendLevel(backend, section))))
+  if (inlinePolicies !== undefined) rememberCredential(inlinePolicies, `${keyOf(backend)}/${section}`)
   return overlayLevel(merged, inlinePolicies === undefined ? [] : [inlinePolicies])
 }
 
@@ -84,6 +87,15 @@ function attached(policies: readonly Policy[]): BackendPayload[] {
     rememberPolicy(backend, key)
     return [backend]
   })
+}
+
+function inlineOf(backend: BackendPlace['backend']): BackendPayload | undefined {
+  if (backend?.inlinePolicies !== undefined) rememberCredential(backend.inlinePolicies, keyOf(backend.name))
+  return backend?.inlinePolicies
+}
+
+function keyOf({ namespace, name }: ObjectName): string {
+  return `${namespace}/${name}`
 }
 
 function isSet<T>(value: T | undefined): value is T {

@@ -64,11 +64,11 @@ describe('metrics', () => {
   })
 
   it('counts what was fetched for backends, and the dump names the policy that needed it', async () => {
-    expect(await all.metrics()).toContain('gw_credentials_fetches_total{kind="cloudA",result="fetched"} 1')
+    // The keys of the environment, and those of the role.
+    expect(await all.metrics()).toContain('gw_credentials_fetches_total{kind="cloudA",result="fetched"} 2')
     const dump = await (await fetch(`http://127.0.0.1:${all.proxy.ports.admin}/config_dump`)).json()
-    expect(dump).toMatchObject({
-      credentials: [{ kind: 'cloudA', usedBy: [expect.stringContaining('default/signed')], tokens: 1 }],
-    })
+    const fetched = { kind: 'cloudA', usedBy: [expect.stringContaining('default/signed')], tokens: 1 }
+    expect(dump).toMatchObject({ credentials: [fetched, fetched] })
   })
 
   it('counts connections to backends by what they speak', async () => {

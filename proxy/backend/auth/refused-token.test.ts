@@ -257,7 +257,7 @@ describe('a fetched credential', () => {
     expect((await call('/aws')).status).toBe(200)
     const { credentials: shown } = JSON.parse(await admin('/config_dump'))
     const role = shown.find(({ owner }: { owner: string }) => owner === ROLE)
-    expect(role).toMatchObject({ kind: 'cloudA', usedBy: [], failuresInRow: 0 })
+    expect(role).toMatchObject({ kind: 'cloudA', usedBy: ['ns/aws'], failuresInRow: 0 })
     expect(role.tokens).toBeGreaterThan(0)
     expect(Date.parse(role.firstExpiry) - Date.now()).toBeGreaterThan(3_000_000)
     expect(Date.now() - Date.parse(role.lastFetch)).toBeLessThan(60_000)
