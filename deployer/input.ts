@@ -81,6 +81,7 @@ export type DeployReason =
   | 'InvalidSessionKey'
   | 'InvalidInfrastructure'
   | 'MeshNotServed'
+  | 'MeshNotEnabled'
   | 'ModelCatalogNotServed'
 
 export interface DeployResult {

@@ -52,6 +52,7 @@ const ListenerTLS: Structure = {
     privateKey: SecretRef,
     moreCertificates: { type: 'array', minItems: 1, maxItems: 63, items: ListenerCertificate },
     signsCertificates: { type: 'boolean' },
+    mesh: { type: 'string', enum: ['Simple', 'Mutual'] },
     invalid: { type: 'string' },
     clientCertificates: ClientValidation,
   },
@@ -64,7 +65,7 @@ const Listener: Structure = {
     bindKey: { type: 'string', minLength: 1 },
     name: ListenerName,
     hostname: { type: 'string' },
-    protocol: { type: 'string', enum: ['HTTP', 'HTTPS', 'TLS', 'TCP'] },
+    protocol: { type: 'string', enum: ['HTTP', 'HTTPS', 'TLS', 'TCP', 'HBONE'] },
     tls: ListenerTLS,
   },
 }

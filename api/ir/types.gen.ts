@@ -74,7 +74,7 @@ export interface Listener {
    * Exact or `*.suffix`; absent matches every host.
    */
   hostname?: string
-  protocol: 'HTTP' | 'HTTPS' | 'TLS' | 'TCP'
+  protocol: 'HTTP' | 'HTTPS' | 'TLS' | 'TCP' | 'HBONE'
   tls?: ListenerTLS
 }
 export interface ListenerName {
@@ -102,6 +102,10 @@ export interface ListenerTLS {
    * The pair is that of an authority, and certificates are signed for the server names that clients ask for; a client that names none is refused.
    */
   signsCertificates?: boolean
+  /**
+   * The certificate is that of the proxy in the mesh. `Mutual`: clients must be workloads of an accepted trust domain.
+   */
+  mesh?: 'Simple' | 'Mutual'
   /**
    * Why the certificate cannot be used; handshakes then fail.
    */

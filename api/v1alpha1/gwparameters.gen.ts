@@ -80,9 +80,9 @@ export interface GwParametersSpec {
    */
   shutdown?: Shutdown
   /**
-   * Gives the pods of the proxies the settings, labels, token and authority of an Istio mesh. The proxy requests a
-   * certificate from the mesh, but this version neither opens nor accepts tunnels with it. The condition `Accepted` of the
-   * Gateway reports this. The parameters of class and Gateway are merged field by field.
+   * Makes the proxies part of an Istio mesh: they get its settings, labels, token and root certificates, and request a
+   * certificate from it. Listeners with protocol `HBONE` or the option `gateway.istio.io/tls-terminate-mode` use it. This
+   * version opens no tunnels to workloads; the condition `Accepted` of the Gateway reports this. The parameters of class and Gateway are merged field by field.
    *
    * Example: `{ enabled: true, trustDomain: mesh.example }`.
    */
@@ -360,9 +360,9 @@ export interface Shutdown {
   max: number
 }
 /**
- * Gives the pods of the proxies the settings, labels, token and authority of an Istio mesh. The proxy requests a
- * certificate from the mesh, but this version neither opens nor accepts tunnels with it. The condition `Accepted` of the
- * Gateway reports this. The parameters of class and Gateway are merged field by field.
+ * Makes the proxies part of an Istio mesh: they get its settings, labels, token and root certificates, and request a
+ * certificate from it. Listeners with protocol `HBONE` or the option `gateway.istio.io/tls-terminate-mode` use it. This
+ * version opens no tunnels to workloads; the condition `Accepted` of the Gateway reports this. The parameters of class and Gateway are merged field by field.
  *
  * Example: `{ enabled: true, trustDomain: mesh.example }`.
  */

@@ -45,24 +45,37 @@ function furtherDomains(level: MeshIntegration | undefined): readonly string[] |
 }
 
 const NOT_SERVED =
-  'the proxies request a certificate of the mesh, but this version neither opens nor accepts tunnels with it, ' +
-  'so workloads of the mesh get plain connections'
+  'listeners use the certificate of the mesh, but this version opens no tunnels to workloads, so they get plain connections'
 
-/** Users must know that the proxies are not part of the mesh. Reported at the object that enables it. */
-export function meshProblems(
-  { gateway, classParameters, gatewayParameters }: DeployInput,
-  mesh: EffectiveMesh | undefined,
-): DeployProblem[] {
-  if (mesh === undefined) return []
+/** Users must know what the mesh does not do for them. Reported at the object that enables it. */
+export function meshProblems(input: DeployInput, mesh: EffectiveMesh | undefined): DeployProblem[] {
+  return mesh === undefined ? missingMesh(input) : [notServed(input)]
+}
+
+function notServed({ gateway, classParameters, gatewayParameters }: DeployInput): DeployProblem {
   const asked = [gatewayParameters, classParameters].find(asksForMesh)
-  const cure = 'set enabled: false, and backend.tls where workloads require TLS'
+  const cure = 'set backend.tls where workloads require TLS'
   const place =
     asked === undefined
       ? { object: refOf(gateway), path: 'spec.infrastructure.parametersRef', cure: `${BY_CONTROLLER}; ${cure}` }
       : { object: refOf(asked), path: 'spec.meshIntegration', cure }
   const message = `${NOT_SERVED}; ${place.cure}`
-  return [{ object: place.object, path: place.path, reason: 'MeshNotServed', message, severity: 'warning' }]
+  return { object: place.object, path: place.path, reason: 'MeshNotServed', message, severity: 'warning' }
 }
+
+/** Listeners whose handshakes fail because the proxies have no certificate of a mesh. */
+function missingMesh({ gateway }: DeployInput): DeployProblem[] {
+  return gateway.spec.listeners.flatMap(({ name, protocol, tls }, at): DeployProblem[] => {
+    const needs = protocol === 'HBONE' ? 'protocol HBONE' : tls?.options?.[MESH_OPTION]
+    if (needs === undefined) return []
+    const message = `listener ${name} (${needs}) rejects all handshakes: its proxies are not part of a mesh; ${ENABLE}`
+    const path = `spec.listeners[${at}]`
+    return [{ object: refOf(gateway), path, reason: 'MeshNotEnabled', message, severity: 'warning' }]
+  })
+}
+
+const MESH_OPTION = 'gateway.istio.io/tls-terminate-mode'
+const ENABLE = 'set meshIntegration in the GwParameters of the Gateway or of its class'
 
 const BY_CONTROLLER = 'the controller turns meshIntegration on (GW_MESH_AUTO_ENABLED)'
 

@@ -2,7 +2,7 @@
 import { GATEWAY_GROUP, GW_GROUP } from './groups.ts'
 import type { RouteGroupKind } from './object-status.ts'
 
-export type ListenerProtocol = 'HTTP' | 'HTTPS' | 'TLS' | 'TCP'
+export type ListenerProtocol = 'HTTP' | 'HTTPS' | 'TLS' | 'TCP' | 'HBONE'
 
 /** Ports of the proxy itself: admin, metrics, readiness. */
 export const RESERVED_PORTS: ReadonlySet<number> = new Set([15_000, 15_020, 15_021])
@@ -13,6 +13,8 @@ export const ROUTE_KINDS: { readonly [P in ListenerProtocol]: readonly RouteGrou
   HTTPS: [gatewayKind('HTTPRoute'), gatewayKind('GRPCRoute')],
   TLS: [gatewayKind('TLSRoute')],
   TCP: [gatewayKind('TCPRoute')],
+  // Connections through its tunnels belong to the listener of their port.
+  HBONE: [],
 }
 
 /** Listeners accept it only if allowedRoutes.kinds lists it. */

@@ -94,6 +94,7 @@ function tunnelProtocol(
   policies: PolicyIndex,
 ): Schemas['DumpBind']['tunnelProtocol'] {
   if (listener === undefined) return 'direct'
+  if (listener.protocol === 'HBONE') return 'hboneGateway'
   const { proxyProtocol, connect } = effectiveFrontend(policies, placeOf({ ...listener, port }))
   if (proxyProtocol !== undefined) return 'proxy'
   return connect?.mode === 'Tunnel' ? 'connect' : 'direct'

@@ -26,11 +26,13 @@ export interface Layer4Input {
   readonly context: CompileContext
   /** The HTTP server of one listener. */
   readonly handlerOf: (plan: ListenerPlan) => RequestHandler
+  /** That of a listener with protocol HBONE. */
+  readonly hboneHandlerOf: (plan: ListenerPlan) => RequestHandler
   readonly warn: (message: string) => void
 }
 
 export function compileLayer4(input: Layer4Input): CompiledBind['layer4'] {
-  const { bind, listeners, frontend, context, handlerOf, warn } = input
+  const { bind, listeners, frontend, context, handlerOf, hboneHandlerOf, warn } = input
   if (bind.protocol === 'TCP') {
     const [only] = listeners
     return only === undefined ? undefined : { kind: 'TCP', tcp: tcpOf(only, input) }
@@ -43,6 +45,7 @@ export function compileLayer4(input: Layer4Input): CompiledBind['layer4'] {
       place: one.plan.place,
       frontend: effectiveFrontend(context.policies, one.place),
       handler: () => handlerOf({ ...one.plan, misplaced: hostCheck(one.listener, names) }),
+      hbone: () => hboneHandlerOf(one.plan),
       tcp: () => tcpOf(one, input),
     })),
     handshakeTimeoutMs: frontend.tls?.handshakeTimeoutMs,

@@ -4,6 +4,7 @@ import type { Listener, ListenerTLS } from '#api/ir/types.gen.ts'
 import type { ListenerFrontend } from '../policy/fields.ts'
 import type { ExchangePlace } from '../exchange/facts.ts'
 import type { RequestHandler } from '../http/handler.ts'
+import { meshIdentity } from '../mesh/mesh-secrets.ts'
 import { hostOf } from '../message/authority.ts'
 import { buildHostMap, type HostMap } from '../route/host-map.ts'
 import type { TcpPlan } from '../tcp/plan.ts'
@@ -19,6 +20,8 @@ export interface TlsListenerInput {
   readonly frontend: ListenerFrontend
   /** Of listeners that speak HTTP. */
   readonly handler: () => RequestHandler
+  /** Of those with protocol HBONE. */
+  readonly hbone: () => RequestHandler
   /** Of the others. */
   readonly tcp: () => TcpPlan
 }
@@ -81,8 +84,10 @@ interface ActionContext {
 
 function actionOf(input: TlsListenerInput, context: ActionContext): TlsAction {
   const { tls = {}, protocol } = input.listener
-  if (protocol !== 'HTTPS' && protocol !== 'TLS') return refuse(`protocol ${protocol} is not allowed on a TLS port`)
+  const isTls = protocol === 'HTTPS' || protocol === 'TLS' || protocol === 'HBONE'
+  if (!isTls) return refuse(`protocol ${protocol} is not allowed on a TLS port`)
   if (tls.invalid !== undefined) return refuse(tls.invalid)
+  if (protocol === 'HBONE') return hboneAction(input, context)
   if (tls.mode === 'Passthrough') {
     return protocol === 'TLS' ? { kind: 'Passthrough', tcp: input.tcp() } : refuse('HTTPS cannot be passed through')
   }
@@ -93,14 +98,23 @@ function actionOf(input: TlsListenerInput, context: ActionContext): TlsAction {
     : { kind: 'Tcp', settings, tcp: input.tcp() }
 }
 
+/** Only workloads of the mesh may open tunnels, and only over HTTP/2. */
+function hboneAction(input: TlsListenerInput, context: ActionContext): TlsAction {
+  if (input.listener.tls?.mesh !== 'Mutual') return refuse('protocol HBONE needs certificates of the mesh')
+  const settings = settingsOf(input, context)
+  if ('reason' in settings) return refuse(settings.reason)
+  return { kind: 'Http', settings: { ...settings, alpnProtocols: ['h2'] }, handler: input.hbone() }
+}
+
 function settingsOf(
   { listener: { tls = {}, protocol }, frontend }: TlsListenerInput,
   { secret, warn }: ActionContext,
 ): TlsSettings | { readonly reason: string } {
-  const pairs = pairsOf(tls, secret)
+  const pairs = tls.mesh === undefined ? pairsOf(tls, secret) : meshPair(tls.mesh, secret)
   if (pairs === undefined) {
-    warn('its certificate is missing; handshakes fail')
-    return { reason: 'the certificate is missing' }
+    const what = tls.mesh === undefined ? 'certificate' : 'certificate of the mesh'
+    warn(`its ${what} is missing; handshakes fail`)
+    return { reason: `the ${what} is missing` }
   }
   const { tls: policy = {} } = frontend
   const names = checkNames(policy)
@@ -108,12 +122,29 @@ function settingsOf(
   for (const warning of [...names.warnings, ...alpn.warnings]) warn(warning)
   if (names.fault !== undefined) return { reason: names.fault }
   return {
-    ...pairs,
     signsCertificates: tls.signsCertificates ?? false,
     clientCertificates: tls.clientCertificates,
+    ...pairs,
     policy,
     alpnProtocols: alpn.protocols,
   }
+}
+
+/** undefined: the proxy has no certificate of the mesh, or that has ended. */
+function meshPair(
+  mode: NonNullable<ListenerTLS['mesh']>,
+  secret: CompileContext['secret'],
+): Pick<TlsSettings, 'certificate' | 'privateKey' | 'moreCertificates'> | undefined {
+  const identity = meshIdentity(secret)
+  if (identity === undefined || identity.untilMs <= Date.now()) return undefined
+  const { chain, privateKey, roots, trustDomains } = identity
+  const pair = { certificate: chain, privateKey, moreCertificates: [] }
+  if (mode === 'Simple') return pair
+  const clients: Pick<TlsSettings, 'clientCertificates' | 'trustDomains'> = {
+    clientCertificates: { mode: 'AllowValidOnly', caCertificates: roots },
+    trustDomains,
+  }
+  return { ...pair, ...clients }
 }
 
 /** undefined: one of them is missing. */

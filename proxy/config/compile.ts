@@ -114,8 +114,8 @@ function compileBind(input: {
   }
   const hosts = buildHostMap(plans)
   const { enterBind = NOWHERE, shedder } = context.environment
-  const serve = (place: PipelineInput['place'], findListener: PipelineInput['findListener']): RequestHandler => {
-    const handler = pipeline({
+  const piped = (place: PipelineInput['place'], findListener: PipelineInput['findListener']): RequestHandler =>
+    pipeline({
       limits,
       proxyProtocol: frontend.proxyProtocol && proxyRule(frontend.proxyProtocol),
       admits: compileNetworkAuthorization(frontend.networkAuthorization ?? [], context.expression),
@@ -125,10 +125,20 @@ function compileBind(input: {
       place,
       findListener,
     })
-    const served = frontend.connect?.mode === 'Tunnel' ? connectTunnel(handler, enterBind) : handler
-    return shedder === undefined ? served : shedding(served, shedder)
+  const shed = (served: RequestHandler): RequestHandler => (shedder === undefined ? served : shedding(served, shedder))
+  const serve: typeof piped = (place, findListener) => {
+    const served = piped(place, findListener)
+    return shed(frontend.connect?.mode === 'Tunnel' ? connectTunnel(served, { enter: enterBind }) : served)
   }
-  const layer4 = compileLayer4({ ...input, listeners, frontend, handlerOf: (plan) => serve(plan.place, () => plan) })
+  const hboneHandlerOf = (plan: ListenerPlan): RequestHandler =>
+    shed(
+      connectTunnel(
+        piped(plan.place, () => plan),
+        { enter: enterBind, keepsPeer: true },
+      ),
+    )
+  const handlerOf = (plan: ListenerPlan): RequestHandler => serve(plan.place, () => plan)
+  const layer4 = compileLayer4({ ...input, listeners, frontend, handlerOf, hboneHandlerOf })
   const handler = serve(placeOfPort(listeners.map(({ plan }) => plan.place)), (host) => hosts.find(hostOf(host))?.value)
   return { key: bind.key, port: bind.port, handler, ...(layer4 !== undefined && { layer4 }) }
 }

@@ -12,7 +12,13 @@ import { Tunnel } from '../socket/tunnel.ts'
 
 const NOTHING = Buffer.alloc(0)
 
-export function connectTunnel(handler: RequestHandler, enter: EnterBind): RequestHandler {
+export interface ConnectTunnelOptions {
+  readonly enter: EnterBind
+  /** Connections through the tunnel have the identity of the client that opened it: it is a workload of a mesh. */
+  readonly keepsPeer?: boolean
+}
+
+export function connectTunnel(handler: RequestHandler, options: ConnectTunnelOptions): RequestHandler {
   return {
     limits: handler.limits,
     admits: handler.admits,
@@ -20,7 +26,7 @@ export function connectTunnel(handler: RequestHandler, enter: EnterBind): Reques
     handle(exchange, respond) {
       if (exchange.request.method !== 'CONNECT') handler.handle(exchange, respond)
       else {
-        open(exchange, enter)
+        open(exchange, options)
         respond(exchange)
       }
     },
@@ -30,7 +36,7 @@ export function connectTunnel(handler: RequestHandler, enter: EnterBind): Reques
   }
 }
 
-function open(exchange: Exchange, enter: EnterBind): void {
+function open(exchange: Exchange, { enter, keepsPeer = false }: ConnectTunnelOptions): void {
   const { connection, request } = exchange
   // The bytes after a rejected CONNECT are not requests, even if they look like requests.
   if (request.version !== 'HTTP/2') connection.close()
@@ -43,7 +49,8 @@ function open(exchange: Exchange, enter: EnterBind): void {
     // Before the other bind sees its end, so that nothing it does is missed.
     const transport = Transport.ofSocket(near, NO_USER)
     transport.pause()
-    if (enter(port, far, factsOf(exchange))) {
+    const facts = factsOf(exchange)
+    if (enter(port, far, keepsPeer ? { ...facts, peer: exchange.connection.peer } : facts)) {
       exchange.response = new HttpResponse(200, new HeaderList(), new Tunnel(transport, NOTHING, undefined), true)
     } else {
       near.destroy()

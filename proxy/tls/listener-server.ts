@@ -139,6 +139,12 @@ export class TlsListenerServer {
     }
     // The socket below is counted as open until it closes, and does not close by itself.
     socket.once('close', () => arrival.socket.destroy())
+    const peer = verifiedPeer(socket, action.settings)
+    const stranger = strangerOf(peer, action.settings)
+    if (stranger !== undefined) {
+      this.#failed(new Error(stranger), socket, arrival)
+      return
+    }
     if (!arrival.settled()) return
     const isHttp = action.kind === 'Http'
     const durationMs = performance.now() - arrival.startMs
@@ -147,7 +153,7 @@ export class TlsListenerServer {
       ...arrival.facts,
       isTls: true,
       sni: arrival.serverName,
-      peer: verifiedPeer(socket, action.settings),
+      peer: peer ?? arrival.facts.peer,
     }
     if (isHttp) {
       this.#slot ??= { current: this.#current(action.handler) }
@@ -185,6 +191,14 @@ let tunnels = 0
 /** One client may use one port of its own towards several addresses of ours. */
 function keyOf({ remoteAddress, remotePort, localAddress }: net.Socket): string {
   return `${remoteAddress} ${remotePort} ${localAddress}`
+}
+
+/** Why the client is not a workload whose connections are accepted; undefined: it is, or everybody is. */
+function strangerOf(peer: PeerCertificate | undefined, { trustDomains }: TlsSettings): string | undefined {
+  if (trustDomains === undefined) return undefined
+  const { spiffeId, identity } = peer ?? {}
+  if (identity === undefined) return `the client has no identity of a workload: ${spiffeId ?? 'no SPIFFE id'}`
+  return trustDomains.includes(identity.trustDomain) ? undefined : `the trust domain of ${spiffeId} is not accepted`
 }
 
 /** Nothing of a certificate that could not be verified is believed. */

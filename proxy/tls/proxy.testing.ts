@@ -10,7 +10,7 @@ import type {
   Route,
   TCPRoute,
 } from '#api/ir/types.gen.ts'
-import { startProxy, type RunningProxy } from '#proxy/main.ts'
+import { type ProxyOptions, type RunningProxy, startProxy } from '#proxy/main.ts'
 
 /** PEM. */
 export interface TestPair {
@@ -50,7 +50,8 @@ export interface TlsTestProxy {
 
 const LOOPBACK = { host: '127.0.0.1', port: 0 }
 
-export async function startTlsProxy(setup: TestSetup, workers = 1): Promise<TlsTestProxy> {
+/** `more`: settings of the process. */
+export async function startTlsProxy(setup: TestSetup, workers = 1, more: ProxyOptions = {}): Promise<TlsTestProxy> {
   const proxy = await startProxy({
     workers,
     listenAddress: '127.0.0.1',
@@ -61,6 +62,7 @@ export async function startTlsProxy(setup: TestSetup, workers = 1): Promise<TlsT
     logLevel: 'error',
     dynamicForwardAllow: ['127.0.0.1'],
     sessionKeys: [Buffer.alloc(32, 7)],
+    ...more,
   })
   const apply = async (next: TestSetup): Promise<readonly string[]> => {
     const applied = await proxy.apply(configOf(next), secretsOf(next))
@@ -122,7 +124,8 @@ function secretsOf({ listeners, secrets = {} }: TestSetup): RenderedSecrets {
 function bindsOf(listeners: readonly TestListener[]): Bind[] {
   const byPort = new Map<number, Bind>()
   for (const { port, protocol } of listeners) {
-    const own: Bind['protocol'] = protocol === 'HTTPS' || protocol === 'TLS' ? 'TLS' : protocol
+    const isTls = protocol === 'HTTPS' || protocol === 'TLS' || protocol === 'HBONE'
+    const own: Exclude<Bind['protocol'], undefined> = isTls ? 'TLS' : protocol
     byPort.set(port, { key: `${port}/ns/gw`, port, protocol: own })
   }
   return [...byPort.values()]
@@ -164,7 +167,7 @@ function httpRoutes({ name, answers, protocol, backends }: TestListener): Route[
 }
 
 function tcpRoutes({ name, protocol, backends, routeHostnames }: TestListener): TCPRoute[] {
-  if (backends === undefined || protocol === 'HTTP' || protocol === 'HTTPS') return []
+  if (backends === undefined || protocol === 'HTTP' || protocol === 'HTTPS' || protocol === 'HBONE') return []
   return [
     {
       key: `1700000000/ns/${name}.00.${name}`,

@@ -20,6 +20,8 @@ export interface TlsSettings {
   /** The pair is that of an authority that signs what is shown. */
   readonly signsCertificates: boolean
   readonly clientCertificates: ClientValidation | undefined
+  /** Clients must have a SPIFFE id of one of these. */
+  readonly trustDomains?: readonly string[]
   readonly policy: FrontendTLS
   /** Offered protocols in order; undefined: the extension is not answered. */
   readonly alpnProtocols: readonly string[] | undefined

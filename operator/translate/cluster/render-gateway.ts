@@ -146,6 +146,7 @@ const BIND_PROTOCOL: { readonly [P in Listener['protocol']]: Bind['protocol'] } 
   HTTPS: 'TLS',
   TLS: 'TLS',
   TCP: 'TCP',
+  HBONE: 'TLS',
 }
 
 function bindsOf(listeners: readonly OurListener[], internal: ReadonlySet<number>): Bind[] {

@@ -26,17 +26,13 @@ export interface ListenerCertificate {
 /** `DYNAMIC_CA`: a Secret with a CA certificate that signs certificates on demand. */
 const SOURCE_OPTION = `${GW_GROUP}/tls-certificate-source`
 const MINTED = 'DYNAMIC_CA'
-/** Certificates of the mesh, and those of its workloads asked for. */
+/** The certificate of the proxy in its mesh; `ISTIO_MUTUAL`: only for workloads of the mesh. */
 const MESH_OPTION = 'gateway.istio.io/tls-terminate-mode'
-
-/** The effect of options that this version does not support. Options of other projects are ignored. */
-const NOT_SERVED: Readonly<Record<string, string>> = {
-  [`${MESH_OPTION}=ISTIO_SIMPLE`]: 'no certificate of the mesh is shown',
-  [`${MESH_OPTION}=ISTIO_MUTUAL`]: 'no certificate of the mesh is shown, and none of its workloads asked for',
-}
+const MESH_MODES = { ISTIO_SIMPLE: 'Simple', ISTIO_MUTUAL: 'Mutual' } as const
 
 export function listenerCertificate(listener: GatewayListener, scope: CertificateScope): ListenerCertificate {
   const { protocol, tls } = listener
+  if (protocol === 'HBONE') return tunnels(tls)
   if (protocol !== 'HTTPS' && protocol !== 'TLS') return { secrets: [] }
   if (tls?.mode !== 'Passthrough') return terminating(tls, scope)
   if (protocol === 'TLS') return { tls: { mode: 'Passthrough' }, secrets: [] }
@@ -47,6 +43,9 @@ function terminating(tls: GatewayListener['tls'], scope: CertificateScope): List
   const option = optionFault(tls?.options ?? {})
   if (option !== undefined) return broken(option)
   const refs = tls?.certificateRefs ?? []
+  const mesh = meshMode(tls)
+  if (mesh !== undefined)
+    return ofMesh(mesh, refs.length > 0 ? 'remove the entries, or the option of the mesh' : undefined)
   const [ref] = refs
   if (ref === undefined) return broken({ ...invalid('mode Terminate needs one entry'), field: 'tls.certificateRefs' })
   const pairs: Exclude<CertificateOutcome, { fault: ListenerFault }>[] = []
@@ -59,6 +58,32 @@ function terminating(tls: GatewayListener['tls'], scope: CertificateScope): List
     pairs.push(outcome)
   }
   return isMinted(tls) ? minting(pairs) : joined(pairs)
+}
+
+/** Only workloads of the mesh open tunnels. */
+function tunnels(tls: GatewayListener['tls']): ListenerCertificate {
+  const option = optionFault(tls?.options ?? {})
+  if (option !== undefined) return broken(option)
+  if (tls?.mode === 'Passthrough') {
+    return broken({ ...invalid('protocol HBONE needs mode Terminate'), field: 'tls.mode' })
+  }
+  return ofMesh('Mutual', (tls?.certificateRefs ?? []).length > 0 ? 'remove the entries' : undefined)
+}
+
+/** `cure`: there are entries in certificateRefs. */
+function ofMesh(mesh: NonNullable<ListenerTLS['mesh']>, cure: string | undefined): ListenerCertificate {
+  if (cure === undefined) return { tls: { mode: 'Terminate', mesh }, secrets: [] }
+  return broken({ ...invalid(`the certificate is that of the mesh; ${cure}`), field: 'tls.certificateRefs' })
+}
+
+/** Set: the listener has the certificate of the mesh. */
+export function meshMode(tls: GatewayListener['tls']): ListenerTLS['mesh'] {
+  const value = tls?.options?.[MESH_OPTION] ?? ''
+  return isMeshMode(value) ? MESH_MODES[value] : undefined
+}
+
+function isMeshMode(value: string): value is keyof typeof MESH_MODES {
+  return Object.hasOwn(MESH_MODES, value)
 }
 
 /** Whether certificates are signed on demand. */
@@ -76,19 +101,21 @@ function minting(pairs: readonly Exclude<CertificateOutcome, { fault: ListenerFa
 
 /** An ignored option could mean less protection than the user requires. */
 function optionFault(options: Readonly<Record<string, string>>): ListenerFault | undefined {
-  for (const name of [SOURCE_OPTION, MESH_OPTION]) {
+  for (const name of [SOURCE_OPTION, MESH_OPTION] as const) {
     const value = Object.hasOwn(options, name) ? options[name] : undefined
-    if (value === undefined || (name === SOURCE_OPTION && value === MINTED)) continue
-    const meaning = NOT_SERVED[`${name}=${value}`]
-    const why = meaning === undefined ? unknownValue(name) : `is not supported by this version: ${meaning}`
+    if (value === undefined || KNOWN[name].includes(value)) continue
     const cure = 'remove the option and name a Secret of type kubernetes.io/tls in tls.certificateRefs'
-    return { ...invalid(`${value} ${why}; ${cure}`), field: `tls.options[${name}]` }
+    const message = `${value} is not a known value (${KNOWN[name].join(', ')}); ${cure}`
+    return { ...invalid(message), field: `tls.options[${name}]` }
   }
-  return undefined
+  if (options[SOURCE_OPTION] === undefined || options[MESH_OPTION] === undefined) return undefined
+  const message = `${SOURCE_OPTION} and ${MESH_OPTION} cannot be combined; remove one of them`
+  return { ...invalid(message), field: 'tls.options' }
 }
 
-function unknownValue(name: string): string {
-  return name === SOURCE_OPTION ? `is not a known value (${MINTED})` : 'is not a known value'
+const KNOWN: Readonly<Record<typeof SOURCE_OPTION | typeof MESH_OPTION, readonly string[]>> = {
+  [SOURCE_OPTION]: [MINTED],
+  [MESH_OPTION]: Object.keys(MESH_MODES),
 }
 
 function joined(pairs: readonly Exclude<CertificateOutcome, { fault: ListenerFault }>[]): ListenerCertificate {

@@ -5,7 +5,7 @@ import type { ClientValidation } from '#api/ir/types.gen.ts'
 import { certificatesOnly } from '#api/tls/certificate-bundle.ts'
 import { CORE_GROUP, GATEWAY_GROUP } from '../groups.ts'
 import { nameKey, namespaceOf } from '../object-ref.ts'
-import { isMinted } from './certificate.ts'
+import { isMinted, meshMode } from './certificate.ts'
 import type { ListenerFault, ListenerScope } from './listener.ts'
 import { isCertificateBundle } from './tls-pair.ts'
 
@@ -18,6 +18,9 @@ export interface ClientValidationOutcome {
 }
 
 const CA_KEY = 'ca.crt'
+const MESH =
+  'ISTIO_MUTUAL in tls.options cannot be combined with client certificates (spec.tls.frontend of the Gateway): ' +
+  'clients must have one of the mesh; remove one of them, or use ISTIO_SIMPLE'
 const MINTED =
   'DYNAMIC_CA in tls.options cannot be combined with client certificates (spec.tls.frontend of the Gateway); ' +
   'remove one of them'
@@ -32,6 +35,7 @@ export function clientValidation(
   if (found === undefined) return {}
   const { validation, path } = found
   if (isMinted(tls)) return { unusable: { reason: 'NoValidCACertificate', message: MINTED } }
+  if (meshMode(tls) === 'Mutual') return { unusable: { reason: 'NoValidCACertificate', message: MESH } }
   const bundles: string[] = []
   const faults: ListenerFault[] = []
   for (const [at, ref] of validation.caCertificateRefs.entries()) {

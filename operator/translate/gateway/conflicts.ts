@@ -3,7 +3,7 @@ import { isListenerProtocol } from '../capabilities.ts'
 import type { ListenerFault, ListenerIdentity } from './listener.ts'
 
 /** Protocols that one port can serve together: the host name of the handshake selects HTTPS or TLS. */
-const FAMILY = { HTTP: 'HTTP', HTTPS: 'TLS', TLS: 'TLS', TCP: 'TCP' } as const
+const FAMILY = { HTTP: 'HTTP', HTTPS: 'TLS', TLS: 'TLS', TCP: 'TCP', HBONE: 'HBONE' } as const
 
 interface PortUse {
   readonly family: string
