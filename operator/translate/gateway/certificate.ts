@@ -94,7 +94,7 @@ export function isMinted(tls: GatewayListener['tls']): boolean {
 function minting(pairs: readonly Exclude<CertificateOutcome, { fault: ListenerFault }>[]): ListenerCertificate {
   const [first, second] = pairs
   if (first === undefined || second !== undefined) {
-    return broken(invalid(`${MINTED} needs exactly one entry in tls.certificateRefs: the Secret of the authority`))
+    return broken(invalid(`${MINTED} needs exactly one entry in tls.certificateRefs: the Secret of the CA certificate`))
   }
   return { tls: { ...first.tls, signsCertificates: true }, secrets: first.secrets }
 }

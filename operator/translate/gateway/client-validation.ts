@@ -47,7 +47,7 @@ export function clientValidation(
   const unresolved = first === undefined ? {} : { unresolvedRef: first }
   if (bundles.length === 0) {
     const why = first === undefined ? '' : `: ${first.message}`
-    const message = `no authority for client certificates can be used, so all clients are rejected${why}`
+    const message = `no CA certificate for clients can be used, so all clients are rejected${why}`
     return { ...unresolved, unusable: { reason: 'NoValidCACertificate', message } }
   }
   const { mode = 'AllowValidOnly' } = validation
@@ -80,7 +80,7 @@ function bundleOf(gateway: Gateway, ref: Validation['caCertificateRefs'][number]
   const { group, kind, name, namespace = own } = ref
   const fault = (reason: string, message: string): Bundle => ({ fault: { reason, message } })
   if (group !== CORE_GROUP || kind !== 'ConfigMap') {
-    return fault('InvalidCACertificateKind', `authorities in a ${kind} are not supported; use a ConfigMap`)
+    return fault('InvalidCACertificateKind', `CA certificates in a ${kind} are not supported; use a ConfigMap`)
   }
   const place = nameKey(namespace, name)
   const from = { group: GATEWAY_GROUP, kind: 'Gateway', namespace: own }

@@ -54,10 +54,10 @@ const SIGNING_KEYS: ReadonlySet<string | undefined> = new Set(['rsa', 'ec', 'ed2
 /** Why a pair cannot sign certificates; continues the text "secret ns/name …". */
 export function authorityFault({ certificate }: TlsPair): string | undefined {
   const authority = attempt(() => new X509Certificate(certificate))
-  if (authority?.ca !== true) return `has a certificate under ${CERTIFICATE_KEY} that is not an authority (CA:TRUE)`
+  if (authority?.ca !== true) return `has a certificate under ${CERTIFICATE_KEY} that is not a CA certificate (CA:TRUE)`
   return SIGNING_KEYS.has(authority.publicKey.asymmetricKeyType)
     ? undefined
-    : `has an authority under ${CERTIFICATE_KEY} whose key is not RSA, EC or Ed25519`
+    : `has a CA certificate under ${CERTIFICATE_KEY} whose key is not RSA, EC or Ed25519`
 }
 
 /** Whether a bundle holds only valid certificates. */
