@@ -1,4 +1,4 @@
-// Text that would cost much to parse is refused before it is parsed, and all other text is not.
+// Text that would cost much to parse is rejected before it is parsed, and all other text is not.
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {

@@ -8,7 +8,7 @@ export const JSON_PARTS_MAX = 100_000
 /** Elements and members of any kind. */
 export const JSON_VALUES_MAX = 1_000_000
 
-/** Text that is not parsed at all. The message says which limit it exceeds, and holds nothing of the text. */
+/** Thrown before parsing if the text exceeds a limit. The message names the limit and no part of the text. */
 export class JsonTooComplex extends Error {}
 
 const QUOTE = 0x22
@@ -35,8 +35,8 @@ export function parseBoundedJson(text: string): unknown {
 }
 
 /**
- * As `parseBoundedJson`, for values that are written again: whole numbers that a double does not hold are objects that
- * `JSON.stringify` writes as they came.
+ * As `parseBoundedJson`, for values that are written again: whole numbers that a double cannot represent become objects
+ * that `JSON.stringify` writes unchanged.
  */
 export function parseExactJson(text: string): unknown {
   const value = parseBoundedJson(text)
@@ -57,12 +57,12 @@ const EXACT = JSON as unknown as {
   rawJSON(text: string): object
 }
 
-/** Which limit the text exceeds; undefined for none. It need not be JSON: what is not JSON costs no more to refuse. */
+/** Which limit the text exceeds; undefined: none. The text need not be JSON: rejecting other text costs no more. */
 export function jsonExcess(text: string): string | undefined {
   return text.length <= HARMLESS_CHARS_MAX && hasFewContainers(text) ? undefined : measured(text)
 }
 
-/** Most texts are short and flat: the search for a character is several times as fast as a look at each. */
+/** Most texts are short and flat: searching for a character is several times as fast as reading each character. */
 function hasFewContainers(text: string): boolean {
   let left = JSON_DEPTH_MAX
   for (const opening of OPENINGS) {
@@ -106,7 +106,7 @@ function measured(text: string): string | undefined {
   return undefined
 }
 
-/** Place of the quote that ends the string which begins at `start`; the end of the text when none does. */
+/** Index of the quote that ends the string that begins at `start`; the end of the text if there is no such quote. */
 export function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let before = end - 1

@@ -1,4 +1,4 @@
-// Our API group and its version, said once. Everything that spells the group imports or is generated from this.
+// Our API group and its version, defined once. Everything that spells the group imports or is generated from this.
 
 export const GROUP = 'gw.dev'
 

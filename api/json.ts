@@ -1,4 +1,4 @@
-// Reading JSON that somebody else wrote: nothing is trusted to have the shape its documentation gives.
+// Reads JSON from other programs: no value is trusted to have its documented shape.
 
 import { parseBoundedJson, parseExactJson } from './bounded-json.ts'
 
@@ -37,7 +37,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The fields of what may be a JSON object; none of what is not. */
+/** The fields of a JSON object; no fields for any other value. */
 export function recordOf(value: unknown): Readonly<Record<string, unknown>> {
   return isRecord(value) ? value : {}
 }

@@ -4,7 +4,7 @@ import { distance } from 'fastest-levenshtein'
 /** Longer names are not typing errors, and cost quadratic time. */
 const NAME_LENGTH_MAX = 64
 
-/** undefined when nothing is near: a wild guess is worse than none. */
+/** undefined when no name is near: a wrong guess is worse than none. */
 export function nearestName(name: string, valid: readonly string[]): string | undefined {
   if (name.length > NAME_LENGTH_MAX) return undefined
   const distanceMax = Math.max(1, Math.floor(name.length / 3))

@@ -1,5 +1,5 @@
-// Text of users and peers as people may see it: what would steer a terminal, forge a line or turn the direction of the
-// text is shown as an escape. The only such function; every printer uses it.
+// Makes text of users and peers safe to print: escapes characters that control a terminal, forge a line or change the
+// direction of the text. The only such function; all output uses it.
 
 /**
  * Control characters; soft hyphen; marks, embeddings and isolates of direction; characters without width; separators of
@@ -24,7 +24,7 @@ export function printableLines(text: string): string {
   return text.replace(UNSAFE, (character) => (character === '\n' ? character : escapeOf(character)))
 }
 
-/** JSON that means the same. Its unsafe characters are all in strings, but for the line ends between values. */
+/** Equivalent JSON. All its unsafe characters are in strings, except the line ends between values. */
 export function printableJson(json: string): string {
   return json.replace(UNSAFE, (character) => (character === '\n' ? character : jsonEscapeOf(character)))
 }

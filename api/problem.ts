@@ -3,7 +3,7 @@
 /** RFC 6901-like path with dots and indexes, as the API server prints it: `spec.traffic.cors.allowOrigins[0]`. */
 export type FieldPath = string
 
-/** The reason of a problem that is ours: a defect of the controller, not of the object that it came with. */
+/** The reason of a defect of the controller, not of the object. */
 export const INTERNAL_ERROR = 'InternalError'
 
 export interface Problem {

@@ -9,7 +9,7 @@ export interface BuildInfo {
   readonly date: string
 }
 
-/** What images say about the commit they were built from (images/Dockerfile); sources do not know. */
+/** The commit of an image (images/Dockerfile); unknown when run from sources. */
 export function buildInfo(environment: Readonly<Record<string, string | undefined>>): BuildInfo {
   const known = (name: string): string => {
     const value = environment[name]

@@ -7,5 +7,5 @@ export function adminTokenFile(port: number): string {
   return join(tmpdir(), `gw-admin-${port}.token`)
 }
 
-/** Holds the token for `gw proxy` in place of the file, as with a forwarded port. */
+/** Environment variable with the token for `gw proxy` in place of the file, for example with a forwarded port. */
 export const ADMIN_TOKEN_VARIABLE = 'GW_ADMIN_TOKEN'

@@ -14,7 +14,7 @@ export { EVALUATION_STEPS_MAX } from './engine/frame.ts'
 export { SOURCE_LENGTH_MAX } from './engine/parse.ts'
 export type { CompileEnvironment } from './engine/scope.ts'
 
-/** The language as policies have it, without functions declared by the user. */
+/** The language of policies, without functions declared by the user. */
 export const STANDARD_ENVIRONMENT: CompileEnvironment = { functions: BUILT_IN_FUNCTIONS, userFunctions: new Map() }
 
 /** Compiles a text; a mistake in it is a value with line and column. Never throws. */
@@ -30,7 +30,7 @@ export function compileIn(environment: CompileEnvironment, source: string): CelC
   return { expression: new CompiledExpression(source, scope.references, made) }
 }
 
-/** What a text reads by name, or the mistake in it. */
+/** The names that a text reads, or the mistake in it. */
 export function readsOf(source: string): CelReads | { readonly problem: CelProblem } {
   const compiled = compiledIn(STANDARD_ENVIRONMENT, source)
   if ('problem' in compiled) return compiled

@@ -36,7 +36,7 @@ export interface CelExpression {
 export interface CelRead {
   /** `['request', 'headers']`; the parts before the last are reads of their own. */
   readonly path: readonly string[]
-  /** Its absence is no failure of the whole expression: within has(), default() and coalesce(). */
+  /** Its absence does not make the expression fail: within has(), default() and coalesce(). */
   readonly isLenient: boolean
   /** Of its last part in the text. */
   readonly offset: number
@@ -45,7 +45,7 @@ export interface CelRead {
 /** What an expression reads by name; local variables do not count. */
 export interface CelReads {
   readonly reads: readonly CelRead[]
-  /** Dotted paths whose presence the expression asks for, so that it can do without them. */
+  /** Dotted paths whose presence the expression tests, so that it does not depend on them. */
   readonly tested: ReadonlySet<string>
   /** `variables()` is called. */
   readonly isEverythingRead: boolean

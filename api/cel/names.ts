@@ -5,11 +5,11 @@ import { problemAt } from './engine/parse.ts'
 import type { CelProblem, CelRead, CelReads } from './expression.ts'
 import { CEL_ABSENT, CEL_NOT_YET, CEL_VARIABLES, type CelMoment, type CelShape } from './variables.ts'
 
-/** Of one expression: who writes so many mends them by the first. */
+/** Of one expression; the first ones are enough to correct it. */
 const NAMES_TOLD_MAX = 8
 
 export interface CelNameProblem extends CelProblem {
-  /** The language has the name, and this version does not know its value. */
+  /** The language has the name, but this version does not support it. */
   readonly isNotYet: boolean
 }
 
@@ -56,7 +56,7 @@ function faultOf(
   return { message: `${name}: ${WHEN[moment]}`, isNotYet: false }
 }
 
-/** undefined: the path itself is unknown, which is another read's problem. */
+/** undefined: the path itself is unknown, which another read reports. */
 function shapeOf(path: readonly string[]): CelShape | undefined {
   let shape: CelShape = CEL_VARIABLES
   for (const name of path) {
@@ -77,7 +77,7 @@ function unknownName(path: readonly string[], shape: Exclude<CelShape, 'open'>):
   return `${owner} has no member ${last}; ${hintFor(last, known, `it has ${known.join(', ')}`)}`
 }
 
-/** The expression asks first whether it is there: it, or something below it. */
+/** The expression first tests the presence of it, or of a member below it. */
 function isTested(name: string, tested: ReadonlySet<string>): boolean {
   for (const one of tested) if (one === name || one.startsWith(`${name}.`)) return true
   return false

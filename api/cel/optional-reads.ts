@@ -20,7 +20,7 @@ const OPEN: readonly string[] = [
   'extproc',
   'metadata',
 ]
-/** Of a client that showed a certificate, or a name in the TLS handshake. */
+/** Set only if the client presented a certificate, or a server name in the TLS handshake. */
 const OF_SOME_CLIENTS: ReadonlySet<string> = new Set([
   'source.identity',
   'source.spiffeId',
@@ -31,7 +31,7 @@ const OF_SOME_CLIENTS: ReadonlySet<string> = new Set([
   'destination.hostname',
 ])
 
-/** `all`: the expressions of one rule, which are all asked: a test in one of them counts for the others. */
+/** `all`: the expressions of one rule, which must all match: a test in one of them counts for the others. */
 export function optionalReads(source: string, found: CelReads, all: readonly CelReads[]): OptionalRead[] {
   if (!deniesOthers(source)) return []
   const reads = new Map<string, OptionalRead>()
@@ -47,7 +47,7 @@ export function optionalReads(source: string, found: CelReads, all: readonly Cel
 
 const TEXT = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/g
 
-/** Whether it may mean to deny where a value is absent: by `!`, `!=`, a choice, or a comparison with the empty text. */
+/** Whether it may be meant to deny if a value is absent: with `!`, `!=`, `? :`, or a comparison with the empty text. */
 function deniesOthers(source: string): boolean {
   return /[!?]|<empty>/.test(source.replaceAll(TEXT, (text) => (text.length === 2 ? '<empty>' : '<text>')))
 }

@@ -1,4 +1,4 @@
-// Functions declared as text: what they compute, what they read, and which declarations are refused where.
+// Functions declared as text: what they compute, what they read, and which declarations are rejected where.
 import { describe, expect, it } from 'vitest'
 import { compileIn } from './compile.ts'
 import type { CelVariables } from './expression.ts'

@@ -49,7 +49,7 @@ interface Declared {
 }
 
 function readDeclarations(text: string): Map<string, Declared> {
-  // `code` keeps strings and blanks comments; `shape` blanks both, so that every brace in it is one. Offsets stay.
+  // `code` keeps strings and blanks comments; `shape` blanks both, so that every brace in it is code. Offsets stay.
   const code = text.replace(STRING_OR_COMMENT, (part) => (/^[#/]/.test(part) ? blank(part) : part))
   const shape = text.replace(STRING_OR_COMMENT, blank)
   const declared = new Map<string, Declared>()

@@ -1,10 +1,10 @@
 // The variables expressions may read, the members of those whose shape is fixed, and when each is there (data-plane
-// supplement section 2.1). What has no entry below it holds names of its users: claims, headers, metadata.
+// supplement section 2.1). Members without an entry have names of users: claims, headers, metadata.
 
 /** Members by name; `open` where any name may be one. */
 export type CelShape = 'open' | { readonly [member: string]: CelShape }
 
-/** A text, number, truth value, time: nothing is below it. */
+/** A text, number, boolean or time: it has no members. */
 const VALUE: CelShape = {}
 
 const NAMED: CelShape = { namespace: VALUE, name: VALUE }
@@ -67,7 +67,7 @@ export const CEL_VARIABLES = {
   metadata: 'open',
 } as const satisfies Readonly<Record<string, CelShape>>
 
-/** Those of the above that no expression of this version finds. */
+/** Variables and members above that this version never sets. */
 export const CEL_NOT_YET: ReadonlySet<string> = new Set([
   'source.unverifiedWorkload',
   'llm.countTokens',
@@ -94,7 +94,7 @@ const BEFORE_RESPONSE = [...OVER, 'response', 'proxy.upstreamDuration']
 const BEFORE_BACKEND = [...BEFORE_RESPONSE, 'proxy.requestProcessingDuration', 'backend', 'llm', 'mcp', 'mcpGuardrails']
 const ALL = Object.keys(CEL_VARIABLES)
 
-/** Variables and members that are certainly not there; what may or may not be is not among them. */
+/** Variables and members that are always absent then; those that may be present are not listed. */
 export const CEL_ABSENT: { readonly [M in CelMoment]: ReadonlySet<string> } = {
   start: new Set(ALL.filter((name) => name !== 'env')),
   connection: new Set(ALL.filter((name) => name !== 'source')),

@@ -21,7 +21,7 @@ const KEY_HASH = /^sha256:([0-9a-f]{64})$/i
 const MEMBERS: ReadonlySet<string> = new Set(['key', 'keyHash', 'metadata'])
 const NO_METADATA: ApiKeyMetadata = {}
 
-/** A text says why it cannot be used. Files often end with a newline. */
+/** A text is the reason why it cannot be used. Files often end with a newline. */
 export function apiKeyEntry(value: string): ApiKeyEntry | string {
   const text = value.trim()
   if (!text.startsWith('{')) return rawKey(text, NO_METADATA)
@@ -34,7 +34,7 @@ export function apiKeyEntry(value: string): ApiKeyEntry | string {
 
 export function apiKeyObject(entry: unknown): ApiKeyEntry | string {
   if (!isRecord(entry)) return 'it is not an object'
-  // A member this version does not know may narrow what the key is for.
+  // An unknown member may restrict the use of the key.
   const unknown = Object.keys(entry).find((member) => !MEMBERS.has(member))
   if (unknown !== undefined) return 'it has a member other than `key`, `keyHash` and `metadata`'
   const { key, keyHash, metadata = {} } = entry

@@ -1,5 +1,5 @@
 // The credential JSON of cloudC that a Secret contains. Its author may be a tenant: hosts, files and commands in it are
-// limited before the vendor's library gets it, as the vendor's documentation demands of credentials from outside.
+// limited before the vendor's library gets it, as the vendor's documentation requires for external credentials.
 import { isAbsolute, normalize } from 'node:path'
 import { isRecord, parseJson } from '../json.ts'
 
@@ -48,7 +48,7 @@ const LIFETIME = { min: 600, max: 43_200 }
 /** Folders in which platforms put tokens of workloads: the only files that a Secret may name. */
 export const TOKEN_FOLDERS = ['/var/run/service-account/', '/var/run/secrets/tokens/'] as const
 
-/** Endpoints for tokens. Other hosts of the vendor are refused: some of them serve content of tenants. */
+/** Endpoints for tokens. Other hosts of the vendor are rejected: some of them serve content of tenants. */
 const HOSTS: ReadonlySet<string> = new Set([
   'accounts.google.com',
   'iamcredentials.googleapis.com',
@@ -62,7 +62,7 @@ const IMPERSONATION = /^\/v1\/projects\/-\/serviceAccounts\/([^/:]+):generateAcc
 
 class Unusable extends Error {}
 
-/** The credential, or what is wrong with it, without any value of it. */
+/** The credential, or its fault, without any value of it. */
 export function parseCredential(text: string): CloudCCredential | { readonly problem: string } {
   try {
     if (text.length > JSON_LENGTH_MAX) throw new Unusable(`is longer than ${JSON_LENGTH_MAX} characters`)
@@ -73,7 +73,7 @@ export function parseCredential(text: string): CloudCCredential | { readonly pro
   }
 }
 
-/** What is wrong with a credential JSON for tokens of this type, without any value of it; undefined: nothing. */
+/** The fault of a credential JSON for tokens of this type, without any value of it; undefined: none. */
 export function credentialProblem(text: string, type: 'AccessToken' | 'IdToken'): string | undefined {
   const parsed = parseCredential(text)
   if ('problem' in parsed) return parsed.problem

@@ -2,7 +2,7 @@
 // contains only its number. Proxy and operator use the same reader: the operator reports in the status what the proxy
 // leaves out.
 
-/** What it takes to check a password against a hash; see proxy/auth/password-hash.ts. */
+/** How a password is checked against a hash; see proxy/auth/password-hash.ts. */
 export type HashKind = 'sha1' | 'md5' | 'bcrypt' | 'crypt' | 'shaCrypt'
 
 export interface PasswordHash {

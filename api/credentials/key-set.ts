@@ -12,9 +12,9 @@ export interface PublicKeySet {
 export interface RemovedMembers {
   /** Of the key in the set. */
   readonly index: number
-  /** A symmetric key has no public members: whoever knows it can sign tokens. */
+  /** A symmetric key has no public members: everyone with the key can sign tokens. */
   readonly isSymmetric: boolean
-  /** Reads on from the path of the key set. */
+  /** Continues the text after the path of the key set. */
   readonly message: string
 }
 

@@ -1,5 +1,5 @@
-// What a proxy says about the last delivery it saw: one key for each pod in the ConfigMap of acknowledgements, written
-// with a merge patch that touches no other key. Pure.
+// What a proxy reports about the last delivery it saw: one key for each pod in the ConfigMap of acknowledgements,
+// written with a merge patch that changes no other key. Pure.
 import { isRecord, parseJson } from '../json.ts'
 import { DELIVERY_FORMAT, type DeliveryFormat } from './index-file.ts'
 import { isUnknownKeys, type UnknownKeys } from './unknown-keys.ts'
@@ -12,15 +12,15 @@ export interface Acknowledgement {
   /** Uid of that Gateway: one that was deleted and made again starts from the beginning. */
   readonly gatewayUid: string
   readonly revision: string
-  /** The newest format of deliveries that the proxy reads; absent in what proxies say that read only the first one. */
+  /** The newest format of deliveries that the proxy reads; absent if it reads only the first one. */
   readonly reads?: number
-  /** Why a later delivery was refused, and which one. Absent when the last one is in force. */
+  /** Why a later delivery was rejected, and which one. Absent when the last one is in force. */
   readonly rejected?: { readonly generation: number; readonly message: string }
   /** Absent while every token had its key. */
   readonly unknownKeys?: UnknownKeys
 }
 
-/** Of one key; a pod that writes more is not believed. */
+/** Of one key; longer ones are ignored. */
 const VALUE_CHARS_MAX = 4096
 export const REJECTION_CHARS_MAX = 1024
 
@@ -42,10 +42,10 @@ export function removalPatch(pods: readonly string[]): unknown {
 
 type Entries = Readonly<Record<string, string>>
 
-/** What an object said is asked for several times, and reading that of hundreds of pods takes a moment. */
+/** The result for an object is kept: it is read several times, and parsing that of hundreds of pods takes a moment. */
 const read = new WeakMap<Entries, ReadonlyMap<string, Acknowledgement>>()
 
-/** By pod. What is no acknowledgement is left out: the ConfigMap is written by pods, so it is not trusted. */
+/** By pod. Invalid acknowledgements are ignored: pods write the ConfigMap, so it is not trusted. */
 export function readAcknowledgements(data: Entries | null | undefined): ReadonlyMap<string, Acknowledgement> {
   if (data === null || data === undefined) return new Map()
   const known = read.get(data) ?? acknowledgementsIn(data)

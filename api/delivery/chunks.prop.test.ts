@@ -1,5 +1,5 @@
 // Chunks depend on the list alone, not on what was cut before; one changed item changes one or two of them; what was
-// damaged is refused.
+// damaged is rejected.
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Chunk, cutList, packChunk, unpackChunk } from './chunks.ts'

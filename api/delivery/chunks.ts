@@ -1,5 +1,5 @@
-// A list cut into chunks whose borders depend on nothing but their own items: where one item changes, one chunk does,
-// and the others are found again by identity, without being written, hashed or packed. Pure.
+// Cuts a list into chunks whose borders depend only on their own items: if one item changes, one chunk changes, and the
+// others are found by identity, without being written, hashed or packed. Pure.
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { isIdentical } from '../incremental/identical.ts'
@@ -13,7 +13,7 @@ export interface Chunk {
   readonly items: readonly object[]
   /** Of its text. */
   readonly bytes: number
-  /** Ended by its own content: what follows does not belong to it. */
+  /** Ended by its own content: later items do not belong to it. */
   readonly isClosed: boolean
 }
 
@@ -26,7 +26,7 @@ const TEXT_BYTES_MAX = 64 * 1024
 const UNPACKED_BYTES_MAX = 16 * 1024 * 1024
 const ID_CHARS = 27
 
-/** Chunks of `before` that still say the same are the same objects. The result is that of cutting without `before`. */
+/** Unchanged chunks of `before` stay the same objects. The result equals that of cutting without `before`. */
 export function cutList(list: ListName, items: readonly object[], before: readonly Chunk[] = []): readonly Chunk[] {
   const known = new Map<object | undefined, Chunk>(before.map((chunk) => [chunk.items[0], chunk]))
   const chunks: Chunk[] = []
@@ -98,7 +98,7 @@ export function packChunk(
   return [chunkFile(list, id, encoding), encoding === 'json' ? text : gzipSync(text)]
 }
 
-/** Whichever of the two forms is there. */
+/** The form that exists. */
 export function findChunk(
   list: ListName,
   id: string,

@@ -1,5 +1,5 @@
-// Files of a delivery back into a configuration: all of it, or a reason. Hashes, form and schema are checked before
-// anything is handed out. Keeps what it has decoded: most deliveries change a small part.
+// Decodes the files of a delivery into a configuration: all of it, or a reason. Checks hashes, form and schema first.
+// Keeps decoded parts: most deliveries change a small part.
 import { emptyConfig } from '../ir/empty.ts'
 import { keepItems } from '../ir/keep-items.ts'
 import { LIST_NAMES, type ListName } from '../ir/lists.ts'
@@ -24,7 +24,7 @@ export interface Delivered {
   readonly index: DeliveryIndex
   /** Hash over everything that is in force with this; equal revisions are equal configurations. */
   readonly revision: string
-  /** What says the same as before is the same object. */
+  /** Unchanged parts are the same objects as before. */
   readonly config: RenderedConfig
   readonly secrets: RenderedSecrets
 }
@@ -34,7 +34,7 @@ export type DecodeOutcome = { readonly delivered: Delivered } | { readonly fault
 type Fault = { readonly fault: DeliveryFault }
 type Workloads = RenderedConfig['workloads']
 
-/** One for each source of deliveries: it remembers what it has decoded. */
+/** One for each source of deliveries: it keeps what it has decoded. */
 export class DeliveryDecoder {
   #config: Known<RenderedConfig> | undefined = undefined
   #secrets: Known<RenderedSecrets> | undefined = undefined

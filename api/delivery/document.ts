@@ -56,7 +56,7 @@ export type DecodedDocument = { readonly value: unknown } | DocumentFault
 export interface DocumentFault {
   readonly reason: 'Incomplete' | 'Corrupt'
   readonly message: string
-  /** Files that are not there (yet). */
+  /** Files that do not exist (yet). */
   readonly missing: readonly string[]
 }
 

@@ -1,5 +1,5 @@
-// A rendered configuration as chunks: what has not changed since the last time is found again by identity. Where the
-// chunks lie is decided by who writes them. Pure.
+// Encodes a rendered configuration as chunks: unchanged parts are found by identity. The writer chooses the objects of
+// the chunks. Pure.
 import { LIST_NAMES } from '../ir/lists.ts'
 import type { RenderedConfig, RenderedSecrets } from '../ir/types.gen.ts'
 import { type Chunk, cutList } from './chunks.ts'
@@ -23,7 +23,7 @@ export interface ChunkInput {
   readonly salt: string
 }
 
-/** Of one Gateway. Gives what a fresh one gives. */
+/** For one Gateway. Returns the same as a fresh one. */
 export class ChunkEncoder {
   readonly #secrets = new Last<EncodedDocument>()
   #last: { readonly config: RenderedConfig; readonly lists: ChunkLists } | undefined = undefined

@@ -90,7 +90,7 @@ export function sizeProblem(objects: readonly DeliveredObject[]): Problem | unde
   return tooLarge && largeProblem(tooLarge.part)
 }
 
-/** The last result, for as long as the very same values go in. */
+/** The last result, returned again for the same input objects. */
 export class Last<T> {
   #known: { readonly inputs: readonly unknown[]; readonly made: T } | undefined = undefined
 
@@ -135,7 +135,7 @@ export function largeProblem(part: DeliveryPart): Problem {
   }
 }
 
-/** What one object may hold; the API server refuses more than 1 MiB. */
+/** The maximum size of one object; the API server rejects more than 1 MiB. */
 export const OBJECT_BYTES_MAX = 1000 * 1024
 
 /**

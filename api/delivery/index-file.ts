@@ -1,5 +1,5 @@
 // The index of a delivery: which documents a proxy has to have before it may apply any of them. Reading checks form,
-// so that a damaged index is refused and never half believed. Pure.
+// so that a damaged index is rejected as a whole. Pure.
 import { isRecord, parseOwnJson } from '../json.ts'
 import { LIST_NAMES, type ListName } from '../ir/lists.ts'
 import type { DocumentRef } from './document.ts'
@@ -129,7 +129,7 @@ function unknownFormat(format: unknown): { fault: string } {
 
 function areListRefs(value: unknown): boolean {
   if (!isRecord(value)) return false
-  // A list that this version does not know would be left out in silence.
+  // Otherwise an unknown list would be left out without an error.
   const names: readonly string[] = ROUTING_LISTS
   return Object.entries(value).every(([name, refs]) => names.includes(name) && areChunkRefs(refs))
 }

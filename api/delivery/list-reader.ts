@@ -29,7 +29,7 @@ export class ListReader {
     this.#list = list
   }
 
-  /** What came another way: it is what the next one is compared with. */
+  /** A configuration from another source: the next one is compared with it. */
   setItems(items: Items): void {
     if (items === this.#items) return
     this.#items = items
@@ -122,7 +122,7 @@ export class ListReader {
       before.delete(key)
       return known
     })
-    // What says the same as an item that was checked needs no check.
+    // An item that equals a checked one needs no check.
     const isFine = problemOf(items.filter((item, at) => item === content[at])) === undefined
     const problem = isFine ? undefined : problemOf(content)
     return problem === undefined ? items : refused('Invalid', `${found.name}: ${problem.path}: ${problem.message}`)

@@ -1,5 +1,5 @@
-// What a proxy pod is given and may do: the deployer renders it, the cluster mode of the proxy relies on it. Constants
-// and pure functions only.
+// The inputs and permissions of a proxy pod: the deployer renders them, the cluster mode of the proxy uses them.
+// Constants and pure functions only.
 import { deliveryNames } from './names.ts'
 
 /**
@@ -14,7 +14,7 @@ import { deliveryNames } from './names.ts'
  * 3. It says what it has loaded in the ConfigMap of acknowledgements, under its pod name. The operator creates the
  *    ConfigMap; the proxy may patch it and nothing else.
  *
- * None of these objects belongs into a checksum annotation of the pod template: their change is no roll-out.
+ * None of these objects belongs into a checksum annotation of the pod template: their change must not cause a rollout.
  */
 export const DELIVERY_MOUNT_PATH = '/etc/gw/delivery'
 
@@ -38,7 +38,7 @@ export const METRICS_PORT = 15_020
 export const READINESS_PORT = 15_021
 export const READINESS_PATH = '/healthz/ready'
 
-/** Names of environment variables, in the order of the container. What each holds is said beside it. */
+/** Names of environment variables, in the order of the container. The comment of each describes its value. */
 export const POD_ENVIRONMENT = {
   /** Seconds: shutdown.max, or 60. */
   gracePeriod: 'TERMINATION_GRACE_PERIOD_SECONDS',

@@ -1,5 +1,5 @@
 // Tokens whose key is in no set that a proxy has: their issuer may have changed keys since they were fetched. Proxies
-// count them for each set, and the operator, who fetches the sets, looks for newer ones out of turn. Pure.
+// count them for each set, and the operator, which fetches the sets, then fetches the set early. Pure.
 import { hash } from 'node:crypto'
 import { isRecord } from '../json.ts'
 
@@ -24,12 +24,12 @@ interface Word {
   readonly unknownKeys?: UnknownKeys
 }
 
-/** The ids of sets that lacked a key between two words of the proxies; both by pod. */
+/** The ids of sets that lacked a key between two acknowledgements of the proxies; both by pod. */
 export function setsThatLacked(before: ReadonlyMap<string, Word>, after: ReadonlyMap<string, Word>): Set<string> {
   const lacked = new Set<string>()
   for (const [pod, { unknownKeys = {} }] of after) {
     const known = before.get(pod)?.unknownKeys ?? {}
-    // A number that fell is of a proxy that started again under the same name.
+    // A lower number comes from a proxy that was restarted under the same name.
     for (const [id, count] of Object.entries(unknownKeys)) if (count !== known[id]) lacked.add(id)
   }
   return lacked

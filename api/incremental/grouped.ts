@@ -1,5 +1,5 @@
-// A long list by key, kept up to date from one version of the list to the next: what a changed item costs does not grow
-// with the list. For lists of objects in the operator, and of items of a configuration in the proxy. Pure.
+// A long list by key, updated from one version of the list to the next: the cost of a changed item does not grow with
+// the list. For lists of objects in the operator, and of items of a configuration in the proxy. Pure.
 import { isIdentical } from './identical.ts'
 import { LayeredMap } from './layered-map.ts'
 import { type ListChange, listChanges } from './list-change.ts'
@@ -11,7 +11,7 @@ type KeysOf<T> = (item: T) => readonly string[]
 /** With more changes at once the whole list is grouped again. */
 const CHANGES_MAX = 64
 
-/** A list without items: the same one wherever there is none. */
+/** The empty list, always the same object. */
 const NONE: readonly never[] = []
 
 /** No item stands in a list twice. */
@@ -52,7 +52,7 @@ export class Grouped<T extends object> {
     return new Grouped<T>(list, this.#groups.with(groups), this.#keysOf)
   }
 
-  /** Keys whose groups are others than in `before`. */
+  /** Keys whose groups differ from those in `before`. */
   changedSince(before: Grouped<T>): readonly string[] {
     return this.#groups.since(before.#groups).map(([key]) => key)
   }

@@ -6,7 +6,7 @@ const LAYER_MAX = 128
 
 export class LayeredMap<V> {
   readonly #ground: ReadonlyMap<string, V>
-  /** undefined: not there any more. */
+  /** undefined: removed. */
   readonly #layer: ReadonlyMap<string, V | undefined>
 
   private constructor(ground: ReadonlyMap<string, V>, layer: ReadonlyMap<string, V | undefined>) {

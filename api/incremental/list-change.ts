@@ -1,6 +1,6 @@
 // What changed between two versions of a list, by the identity of its items: the one notion of change, from the objects
-// of a cluster to the tables of a worker. Looks at where items stand, never into them: thousands that stayed cost next
-// to nothing. Pure.
+// of a cluster to the tables of a worker. Compares places of items, never their content: thousands of unchanged items
+// cost almost nothing. Pure.
 import { ListNotes } from './list-notes.ts'
 
 /** Items before it and behind it are the same objects, in the same order. What moved is removed and added. */
@@ -11,7 +11,7 @@ export interface ListChange<T> {
   readonly added: readonly T[]
 }
 
-/** So many items that came or went at one place are found by looking ahead; for more a map is made. */
+/** Up to this number of items added or removed at one place are found by searching ahead; for more a map is built. */
 const LOOK_AHEAD = 8
 
 const noted = new ListNotes<readonly ListChange<unknown>[]>()

@@ -18,7 +18,7 @@ function listId(list: readonly unknown[]): number {
 export class ListNotes<N> {
   readonly #notes = new WeakMap<readonly unknown[], { readonly before: number; readonly note: N }>()
 
-  /** undefined: nothing is noted of these very lists. */
+  /** undefined: there is no note about exactly these lists. */
   of(before: readonly unknown[], now: readonly unknown[]): { readonly note: N } | undefined {
     const known = this.#notes.get(now)
     return known !== undefined && known.before === listId(before) ? known : undefined

@@ -1,4 +1,4 @@
-// Whether two values say the same, for those who keep the earlier object where nothing is new. Pure.
+// Whether two values are equal, for callers that keep the earlier object if nothing has changed. Pure.
 import { isRecord } from '../json.ts'
 
 /** Deep equality of plain data; identical parts are not looked into. An undefined field counts as absent. */

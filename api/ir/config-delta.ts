@@ -10,7 +10,7 @@ type Step = { readonly from: number; readonly count: number } | { readonly items
 /** Lists that are not named are as before. */
 export type ConfigDelta = { readonly [K in ListName]?: readonly Step[] }
 
-/** Takes items that are the same objects for the same; `applyDelta` makes `after` of `before` again. */
+/** Items are equal if they are the same objects; `applyDelta` turns `before` into `after` again. */
 export function configDelta(before: RenderedConfig, after: RenderedConfig): ConfigDelta {
   const changed = LIST_NAMES.filter((name) => before[name] !== after[name])
   return Object.fromEntries(changed.map((name) => [name, stepsOf(before[name], after[name])]))

@@ -5,7 +5,7 @@ import { isSame } from '../incremental/same.ts'
 import { keyOfItem, LIST_NAMES } from './lists.ts'
 import type { RenderedConfig } from './types.gen.ts'
 
-/** `now`, with the very objects of `before` for equal items, and its very lists where all items are equal. */
+/** `now`, with the objects of `before` for equal items, and the lists of `before` if all items are equal. */
 export function keepItems(before: RenderedConfig, now: RenderedConfig): RenderedConfig {
   const lists = LIST_NAMES.map((name) => {
     const items: object[] = kept<object>(before[name], now[name], (item) => keyOfItem(name, item))

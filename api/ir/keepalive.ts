@@ -1,4 +1,4 @@
-// TCP keepalive probes where nothing else is said (specification, Keepalive): towards clients and towards backends.
+// Default TCP keepalive probes (specification, Keepalive): towards clients and towards backends.
 import type { Keepalive } from './types.gen.ts'
 
 export const DEFAULT_KEEPALIVE: Keepalive = { timeMs: 180_000, intervalMs: 180_000, retries: 9 }

@@ -1,5 +1,5 @@
-// The lists of a rendered configuration and what names an item in each: those who keep, cut or compare lists take both
-// from here. Pure.
+// The lists of a rendered configuration and the fields that name an item in each, for all code that keeps, cuts or
+// compares lists. Pure.
 import type { RenderedConfig } from './types.gen.ts'
 
 export type ListName = Exclude<keyof RenderedConfig, 'version'>

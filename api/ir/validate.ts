@@ -1,5 +1,5 @@
-// Checks a rendered configuration and its secrets against their schemas. Structure only: what the values mean is the
-// proxy's business. Messages never hold a secret.
+// Checks a rendered configuration and its secrets against their schemas. Structure only: the proxy checks the
+// meaning of the values. Messages never contain a secret.
 import type { Problem } from '../problem.ts'
 import { structureProblems } from '../validate/structure.ts'
 import { config, secrets } from './structure.gen.ts'

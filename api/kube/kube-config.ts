@@ -1,10 +1,10 @@
-// Which cluster is meant: that of KUBECONFIG, else of ~/.kube/config, else of the pod. What cannot be used is a value
-// with words for a person, never with a part of a file: tokens stand in it.
+// Which cluster to use: that of KUBECONFIG, else of ~/.kube/config, else of the pod. An unusable file gives a message
+// for users, never with a part of the file: it may contain tokens.
 import { KubeConfig } from '@kubernetes/client-node'
 
 export type KubeConfigOutcome = { readonly config: KubeConfig } | { readonly problem: string }
 
-/** What the library takes where it found nothing. */
+/** The address that the library uses if it found no configuration. */
 const NOWHERE = { name: 'cluster', server: 'http://localhost:8080' } as const
 
 export function loadKubeConfig(): KubeConfigOutcome {

@@ -14,7 +14,7 @@ const CHAT: readonly ProviderFormat[] = [{ type: 'Completions' }]
 const CHAT_AND_EMBEDDINGS: readonly ProviderFormat[] = [...CHAT, { type: 'Embeddings' }]
 const CHAT_AND_RESPONSES: readonly ProviderFormat[] = [...CHAT, { type: 'Responses' }]
 const RERANK: ProviderFormat = { type: 'Rerank' }
-/** Beside the other formats, at a path of its own. */
+/** In addition to the other formats, at its own path. */
 const MESSAGES_APART: ProviderFormat = { type: 'Messages', path: '/anthropic/v1/messages' }
 
 export type ServiceName = Exclude<ModelProvider, (typeof PROVIDERS)[ProviderName]['modelProvider']>

@@ -58,9 +58,9 @@ const EMBEDDING: readonly (readonly [prefix: readonly number[], at: number])[] =
 ]
 
 export interface AddressExceptions {
-  /** Addresses and networks that are admitted in spite of the list. */
+  /** Addresses and networks that are allowed although they are in the list. */
   readonly allowed: readonly string[]
-  /** Those of this host: a request to itself would never end, and servers of this host take it for a neighbour. */
+  /** Those of this host: a request to itself would never end, and servers of this host would trust it as local. */
   readonly own: readonly string[]
 }
 

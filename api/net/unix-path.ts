@@ -1,7 +1,7 @@
 // Paths of unix sockets, and of folders that hold them, as settings may name them. Pure.
 import { posix } from 'node:path'
 
-/** The root is no folder to open for everybody. */
+/** The root folder must not be allowed as a whole. */
 const ABSOLUTE = /^\/[^/]/
 
 /** Absolute, and written as it is read: without `.`, `..` and empty parts. */

@@ -37,7 +37,7 @@ const PART = /^(?:0|[1-9]\d{0,9}|0x[0-9a-f]{1,8})$/
 
 export function admitsUnresolved(host: string, admits: AddressGuard): boolean {
   const ascii = ASCII.test(host) ? host : domainToASCII(host)
-  // Letters that no name has.
+  // Characters that no name contains.
   if (ascii === '') return false
   const name = ascii.replace(ROOT_DOTS, '').toLowerCase()
   if (isIP(name) !== 0) return admits(name)

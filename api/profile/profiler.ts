@@ -51,7 +51,7 @@ export async function profileCpu(seconds: number, frequency: number, signal: Abo
   })
 }
 
-/** What is in use; with `seconds` what is of all that was allocated in that time. The engine collects garbage first. */
+/** Memory in use; with `seconds`, only memory allocated in that time. The engine collects garbage first. */
 export async function profileHeap(seconds: number | undefined, signal: AbortSignal): Promise<HeapProfile> {
   watchHeap()
   const session = await heapSession

@@ -1,10 +1,10 @@
-// One YAML document with the way back from a field path to the line it stands on.
+// One YAML document that maps field paths to lines.
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseAllDocuments, visit, type Document, type Node } from 'yaml'
 import { nestingProblem } from './nesting.ts'
 
 export interface Position {
   readonly file: string
-  /** From 1; 0 when the problem is that of the whole file or folder. */
+  /** From 1; 0 if the problem concerns the whole file or folder. */
   readonly line: number
   readonly column: number
 }
@@ -36,7 +36,7 @@ export interface OriginalText {
 /** Aliases could make a small file expand without end. */
 const ALIASES_MAX = 100
 
-/** What most probably mends a mistake, by the code of the library. */
+/** The most probable correction of a mistake, by the error code of the library. */
 const CURES: Readonly<Record<string, string>> = {
   TAB_AS_INDENT: 'use spaces',
   DUPLICATE_KEY: 'this key is there already: remove one of the two',
@@ -103,7 +103,7 @@ function placeOf(lines: LineCounter, offset: number): { line: number; column: nu
   return { line, column: col }
 }
 
-/** After one mistake the parser often lists what is left of the line or of the document: that is the same mistake. */
+/** After one mistake the parser often reports the rest of the line or document: that is the same mistake. */
 function syntaxProblems({ errors }: Pick<Document, 'errors'>, at: (offset: number) => Position): FileProblem[] {
   const problems: FileProblem[] = []
   let tabs = false
@@ -122,7 +122,7 @@ function syntaxProblems({ errors }: Pick<Document, 'errors'>, at: (offset: numbe
   return problems
 }
 
-/** The library quotes what it stumbled over; that may be a secret. */
+/** The library quotes the invalid text, which may be a secret. */
 function withoutSource(message: string): string {
   const known = OWN_WORDS.find(([words]) => message.startsWith(words))
   return known === undefined ? message.replace(/: (?:".*"|[^\s"]+)$/s, '') : known[1]

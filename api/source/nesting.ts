@@ -1,5 +1,5 @@
-// Whether a parsed value is a tree of a sensible height. An alias inside of what it stands for makes a value without
-// end, and whoever walks over it never comes back. Pure.
+// Whether a parsed value is a tree of limited height. An alias inside of its own value makes an endless value, and code
+// that walks over it never ends. Pure.
 
 /** Deeper than any manifest, far below what the call stack holds. */
 export const NESTING_MAX = 250

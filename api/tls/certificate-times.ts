@@ -10,7 +10,7 @@ export type CertificateUse =
   | 'signer'
   /** Shown to backends. */
   | 'client'
-  /** What certificates of clients are held against. */
+  /** CA certificates that verify certificates of clients. */
   | 'client_authorities'
   | 'backend_authorities'
 
@@ -31,7 +31,7 @@ export interface Period {
 
 export type CertificateState = 'valid' | 'expiring' | 'expired' | 'notYetValid'
 
-/** Whoever renews by itself has done so with a third of the time left, as is usual. */
+/** Automatic renewal usually happens when a third of the time is left. */
 const EXPIRING_SHARE = 1 / 4
 const EXPIRING_MS_MAX = 30 * 24 * 3_600_000
 /** Of one text; bundles of systems have about 150. */
@@ -129,7 +129,7 @@ function periodOf(pem: string): Period | undefined {
     const period = { fromMs: validFromDate.getTime(), untilMs: validToDate.getTime() }
     return Number.isFinite(period.fromMs) && Number.isFinite(period.untilMs) ? period : undefined
   } catch {
-    // No certificate; said by what uses it.
+    // Not a certificate; the code that uses it reports that.
     return undefined
   }
 }

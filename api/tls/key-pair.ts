@@ -17,7 +17,7 @@ export function keyPairFault(
   return attempt(() => leaf.checkPrivateKey(key)) === true ? undefined : 'otherPrivateKey'
 }
 
-/** node:crypto throws for what users wrote; here that is an answer. */
+/** node:crypto throws for invalid input of users; here that is a result. */
 function attempt<T>(read: () => T): T | undefined {
   try {
     return read()

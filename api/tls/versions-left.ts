@@ -1,5 +1,4 @@
-// Which versions of TLS a policy leaves to agree on. Judges names alone: which of them an OpenSSL knows is the proxy's
-// business.
+// Which TLS versions a policy allows. Checks only names: the proxy checks which of them its OpenSSL supports.
 
 export type TlsVersion = '1.2' | '1.3'
 
@@ -15,7 +14,7 @@ export interface VersionsLeft {
   readonly max: TlsVersion
 }
 
-/** The field because of which none is left, with the cure. */
+/** The field that leaves no version, with the correction. */
 export interface NothingLeft {
   readonly field: 'minProtocolVersion' | 'cipherSuites' | 'keyExchangeGroups'
   readonly message: string

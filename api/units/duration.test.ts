@@ -1,4 +1,4 @@
-// Durations: accepted and refused texts, boundaries.
+// Durations: accepted and rejected texts, boundaries.
 import { describe, expect, it } from 'vitest'
 import { DURATION_MS_MAX, formatDuration, parseDuration } from './duration.ts'
 

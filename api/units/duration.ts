@@ -27,7 +27,7 @@ export function parseDuration(text: string): DurationOutcome {
 
 /**
  * The shortest usual text of a duration: whole units in falling order, `0s` for none.
- * @throws {RangeError} for what is no whole number of milliseconds from 0 to DURATION_MS_MAX: the caller has a bug.
+ * @throws {RangeError} if it is not a whole number of milliseconds from 0 to DURATION_MS_MAX: the caller has a bug.
  */
 export function formatDuration(ms: number): string {
   if (!Number.isInteger(ms) || ms < 0 || ms > DURATION_MS_MAX) throw new RangeError(`not a duration in ms: ${ms}`)

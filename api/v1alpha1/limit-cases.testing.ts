@@ -8,7 +8,7 @@ export interface LimitCase {
   readonly title: string
   readonly object: unknown
   readonly path: string
-  /** Whether the changed value itself is within its limits; a rule may still refuse the object. */
+  /** Whether the changed value itself is within its limits; a rule may still reject the object. */
   readonly isWithin: boolean
 }
 

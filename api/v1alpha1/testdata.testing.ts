@@ -1,4 +1,4 @@
-// Reads the accept and refuse cases of testdata/<kind>[-part]/<feature>.yaml. For tests and developer scripts only.
+// Reads the accept and reject cases of testdata/<kind>[-part]/<feature>.yaml. For tests and developer scripts only.
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { parse } from 'yaml'

@@ -1,4 +1,4 @@
-// What the API server makes of an object before it judges it: nulls dropped, the schema's defaults written. In a copy.
+// The changes of the API server to an object before validation: drops nulls, writes the schema's defaults. In a copy.
 import { isRecord } from '../json.ts'
 import type { Semantics } from './semantics.ts'
 

@@ -1,5 +1,5 @@
-// What JSON Schema cannot say about a kind: defaults, list kinds, rules. One generated tree a kind; equal nodes are
-// shared.
+// Parts of a kind that JSON Schema cannot express: defaults, list kinds, rules. One generated tree for each kind; equal
+// nodes are shared.
 
 export interface Rule {
   readonly rule: string
@@ -27,7 +27,7 @@ export interface Semantics {
   readonly known?: readonly string[]
   /** `set`, or the keys that identify the entries of a list-map. */
   readonly list?: 'set' | readonly string[]
-  /** A number that is no integer to CEL. */
+  /** A number that is not an integer in CEL. */
   readonly double?: true
   /** Fields whose name is written otherwise in CEL. */
   readonly escaped?: Readonly<Record<string, string>>

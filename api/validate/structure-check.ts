@@ -4,7 +4,7 @@ import { codePoints, formats, re2 } from './runtime.ts'
 
 export type TypeName = 'string' | 'number' | 'integer' | 'boolean' | 'null' | 'array' | 'object'
 
-/** Keywords of JSON Schema. An object with `properties` refuses all other fields unless `rest` allows them. */
+/** Keywords of JSON Schema. An object with `properties` rejects all other fields unless `rest` allows them. */
 export interface Structure {
   readonly type?: TypeName | readonly TypeName[]
   readonly enum?: readonly (string | number | boolean | null)[]

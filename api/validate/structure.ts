@@ -1,4 +1,4 @@
-// From the errors of the structural check to problems: the API server's paths and its wording, without the refused
+// From the errors of the structural check to problems: the API server's paths and its wording, without the rejected
 // value (it may be a secret).
 import { nearestName } from '../nearest.ts'
 import type { Problem } from '../problem.ts'

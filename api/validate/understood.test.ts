@@ -1,4 +1,4 @@
-// What is left of objects that the schema would refuse today.
+// What is left of objects that the schema would reject today.
 import { describe, expect, it } from 'vitest'
 import { isSound, understood, understoodPart } from './understood.ts'
 

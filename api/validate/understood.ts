@@ -12,15 +12,15 @@ import { type StructureError, structureErrors } from './structure-check.ts'
 import { kindOf } from './validate.ts'
 
 export interface Understood {
-  /** The object itself when nothing is wrong with its structure; else a copy without what is wrong, bar the rules. */
+  /** The object itself if its structure is valid; otherwise a copy without the invalid fields. Rules remove nothing. */
   readonly object: unknown
   /** Of the structure: their values are not in the copy, nor is what is empty without them. */
   readonly leftOut: readonly Problem[]
-  /** Of rules and lists: their values still are. Only for fields with a good structure. */
+  /** Of rules and lists: their values stay in the copy. Only for fields with a valid structure. */
   readonly kept: readonly Problem[]
 }
 
-/** Each round takes at least one value away; most are needed only where parents have become incomplete. */
+/** Each round removes at least one value; most are needed only if parents have become incomplete. */
 const ROUNDS_MAX = 32
 const SECTION_DEPTH = 3
 
@@ -54,14 +54,14 @@ export function understood(object: unknown, extent: Extent = OF_SECTIONS): Under
   const reported = others.filter(({ path }) => !isConsequence(path, structure, extent))
   const hollow = others.filter(({ path }) => isEmptyAt(sound, path))
   if (hollow.length === 0) return { object: sound, leftOut: structure, kept: reported }
-  // A rule asks for something in it: where there is nothing, there is nothing to keep.
+  // A rule requires a member of it: an empty value is removed.
   const pruned = hollow.reduce<unknown>((value, { path }) => marked(value, keysOf(path)), sound)
   const leftOut = [...structure, ...reported.filter((problem) => hollow.includes(problem))]
   const kept = reported.filter((problem) => !isConsequence(problem.path, leftOut, extent))
   return { object: withoutWrong(kind, sweptSpec(pruned)), leftOut, kept }
 }
 
-/** An object that is good but for a part of it, and the place of the part. */
+/** An object that is valid except for a part of it, and the place of the part. */
 export interface Frame {
   readonly around: (part: unknown) => object
   readonly at: FieldPath
@@ -79,7 +79,7 @@ export function understoodPart(part: unknown, { around, at }: Frame, path: Field
   return { object: left, leftOut: leftOut.flatMap(placed), kept: kept.flatMap(placed) }
 }
 
-/** Whether nothing is wrong with its structure and lists; rules are not asked. Much cheaper than `understood`. */
+/** Whether its structure and lists are valid; does not check rules. Much cheaper than `understood`. */
 export function isSound(object: unknown): boolean {
   const kind = isKnownValid(object) ? undefined : kindOf(object)
   if (kind === undefined) return true
@@ -148,7 +148,7 @@ function withoutWrong(kind: KindSchema, object: unknown): unknown {
   return value
 }
 
-/** What has to go: a field that is not known, or what the error is about; that is the holder of what is missing. */
+/** The path to remove: an unknown field, or the value with the error; for a missing field, its parent. */
 function pointerOf({ keyword, instancePath, params }: StructureError): string {
   if (keyword !== 'additionalProperties') return instancePath
   return `${instancePath}/${String(params['additionalProperty']).replaceAll('~', '~0').replaceAll('/', '~1')}`
@@ -180,7 +180,7 @@ function sweptSpec(value: unknown): unknown {
   return isRecord(left) ? { ...left, spec: left['spec'] ?? {} } : left
 }
 
-/** What has lost all that it held goes as well. */
+/** A value that becomes empty is removed as well. */
 function swept(value: unknown): unknown {
   if (Array.isArray(value)) {
     const items = value.map(swept).filter((item) => item !== GONE)

@@ -1,4 +1,4 @@
-// Runs the conformance cases through the engine and says which ones fail. Test code only; not shipped.
+// Runs the conformance cases through the engine and returns the failing ones. Test code only; not shipped.
 import { compileCel } from '../compile.ts'
 import { CelError } from '../expression.ts'
 import { typeConstant } from '../engine/names.ts'
@@ -14,7 +14,7 @@ export interface SectionResult {
 }
 
 export interface ConformanceResult {
-  /** Ids of the failing cases, sorted, with what came out. */
+  /** Ids of the failing cases, sorted, with their results. */
   readonly failures: ReadonlyMap<string, string>
   readonly sections: ReadonlyMap<string, SectionResult>
 }

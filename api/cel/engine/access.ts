@@ -5,7 +5,7 @@ import { CelUint } from '../values/uint.ts'
 import { celError, missingKey } from './errors.ts'
 import { isPlainRecord, normalised, textOf, typeName } from './types.ts'
 
-/** The value of that field, or undefined when it is not there. @throws {CelError} when the value has no fields. */
+/** The value of that field, or undefined when it is absent. @throws {CelError} when the value has no fields. */
 export function fieldOrMissing(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null) throw noFields(value)
   if (value instanceof Map) return normalised(value.get(name))
@@ -15,7 +15,7 @@ export function fieldOrMissing(value: unknown, name: string): unknown {
   throw noFields(value)
 }
 
-/** The element or entry, or undefined when it is not there. @throws {CelError} when the value cannot be indexed so. */
+/** The element or entry, or undefined when it is absent. @throws {CelError} when the value has no such index. */
 export function elementOrMissing(value: unknown, key: unknown): unknown {
   if (Array.isArray(value)) return listElement(value, key)
   const text = textOf(key)

@@ -1,4 +1,4 @@
-// The arithmetic operators. Integers are 64 bit and overflow is an error, as the language has it.
+// The arithmetic operators. Integers are 64 bit and overflow is an error, as the language defines.
 import { CelDuration, DURATION_NANOS_MAX } from '../values/duration.ts'
 import { CelTimestamp, TIMESTAMP_NANOS_MAX, TIMESTAMP_NANOS_MIN } from '../values/timestamp.ts'
 import { CelUint, UINT_MAX } from '../values/uint.ts'

@@ -1,4 +1,4 @@
-// What the compiler makes of one node, and how constants are folded.
+// The compiled form of one node, and the folding of constants.
 import { CelError } from '../expression.ts'
 import { Frame, type Thunk } from './frame.ts'
 
@@ -22,7 +22,7 @@ export function code(run: Thunk, parts: readonly Code[]): Code {
 
 const NO_VARIABLES = Object.freeze({})
 
-/** Runs code that reads nothing, once; left as it is when it fails, so that the error belongs to the evaluation. */
+/** Runs code that reads no variables, once. If it fails, the code is kept: the error then occurs in the evaluation. */
 export function folded(made: Code, parts: readonly Code[]): Code {
   if (parts.some((part) => part.constant === undefined)) return made
   const outcome = runOnce(made)

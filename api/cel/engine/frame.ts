@@ -33,7 +33,7 @@ export class Frame {
     return this.#stepsLeft
   }
 
-  /** @throws {BudgetExceeded} which no operator absorbs. */
+  /** @throws {BudgetExceeded}, which no operator absorbs. */
   charge(steps: number): void {
     this.#stepsLeft -= steps
     if (this.#stepsLeft < 0) throw quietly(() => new BudgetExceeded('evaluation takes too many steps'))

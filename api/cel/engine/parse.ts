@@ -1,4 +1,4 @@
-// Source text to syntax tree. The grammar is the library's; limits, positions and refusals are ours.
+// Source text to syntax tree. The grammar comes from the library; limits, positions and error messages are ours.
 import { Environment, ParseError, type ASTNode } from '@marcbachmann/cel-js'
 import type { CelProblem } from '../expression.ts'
 
@@ -7,7 +7,7 @@ export type Node = ASTNode
 /** CELExpression of the specification: at most this many characters. */
 export const SOURCE_LENGTH_MAX = 16_384
 
-/** Nesting of the syntax tree; deeper texts are refused. */
+/** Nesting of the syntax tree; deeper texts are rejected. */
 export const DEPTH_MAX = 250
 
 const parser = new Environment({

@@ -34,7 +34,7 @@ export interface CompileEnvironment {
   readonly userFunctions: ReadonlyMap<string, UserFunction>
 }
 
-/** Where a node is pointed at: a method at its name, everything else where the parser says. */
+/** The position of a node in messages: the name of a method; for other nodes the position of the parser. */
 function offsetOf(node: Node): number {
   if (node.op !== 'rcall') return node.pos
   const [name, receiver] = node.args
@@ -116,7 +116,7 @@ export class Scope {
     return this.#tested
   }
 
-  /** Runs `inside` for a part whose absence is no failure of the whole. */
+  /** Runs `inside` for a part whose absence does not make the expression fail. */
   leniently<T>(inside: () => T): T {
     this.#lenient++
     try {

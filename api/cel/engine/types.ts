@@ -1,4 +1,4 @@
-// What kind of value something is. One place decides it, so that operators, functions and messages agree.
+// The types of values. Only this file determines them, so that operators, functions and messages agree.
 import { CelDuration } from '../values/duration.ts'
 import { HeaderView } from '../values/header-view.ts'
 import { isHostRecord } from '../values/host.ts'
@@ -63,7 +63,7 @@ function objectTypeName(value: object): CelTypeName {
   throw celError('a host object that is not a CEL value')
 }
 
-/** An object without a class: what JSON gives, or a null-prototype record. */
+/** An object without a class: from JSON, or a null-prototype record. */
 export function isPlainRecord(value: object): value is Readonly<Record<string, unknown>> {
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === null || prototype === Object.prototype
@@ -87,7 +87,7 @@ export function normalised(value: unknown): unknown {
   return value
 }
 
-/** What leaves the engine: host objects that act as strings are strings outside, a secret shows as redacted. */
+/** Values outside of the engine: host objects that act as strings become strings, and a secret becomes `<redacted>`. */
 export function plainResult(value: unknown): unknown {
   return typeof value === 'object' && value !== null ? (textOf(value) ?? value) : value
 }

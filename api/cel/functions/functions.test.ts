@@ -1,4 +1,4 @@
-// The functions beyond the standard language, by table: what they give, and what they refuse.
+// The functions beyond the standard language, by table: what they give, and what they reject.
 import { describe, expect, it } from 'vitest'
 import { evaluate, evaluationError } from '../evaluate.testing.ts'
 import { attributeFields } from '../values/flattened.ts'

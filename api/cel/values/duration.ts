@@ -56,7 +56,7 @@ export function nanosOfMs(ms: number): bigint {
   return BigInt(whole) * NANOS_PER_MS + BigInt(Math.round((ms - whole) * 1e6))
 }
 
-/** Parses `1h2m3.5s`, `-1.5h`, `100ms`, … ; undefined when the text is no duration or out of range. */
+/** Parses `1h2m3.5s`, `-1.5h`, `100ms`, … ; undefined when the text is not a duration or out of range. */
 export function parseCelDuration(text: string): CelDuration | undefined {
   if (text.length > TEXT_LENGTH_MAX) return undefined
   const isNegative = text.startsWith('-')

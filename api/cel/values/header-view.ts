@@ -3,14 +3,14 @@ import { isUtf8 } from 'node:buffer'
 import { chargeCurrent } from '../engine/meter.ts'
 import { REDACTED } from './secret-string.ts'
 
-/** What holds the fields: names (lower case) and values in turn, in wire order. The proxy's header list is one. */
+/** The source of the fields, such as the proxy's header list: names (lower case) and values in turn, in wire order. */
 export interface HeaderFields {
   readonly fields: readonly string[]
 }
 
 /**
- * How several fields of one name come back: `merged` one as a string, several as a list; `joined` one string with `, `;
- * `raw` always a list, one element a field; `split` always a list, comma-separated members apart.
+ * How several fields of one name are returned: `merged` one as a string, several as a list; `joined` one string with
+ * `, `; `raw` always a list, one element a field; `split` always a list, comma-separated members apart.
  */
 export type HeaderMode = 'merged' | 'joined' | 'raw' | 'split'
 
@@ -48,7 +48,7 @@ export class HeaderView {
     return new HeaderView(this.#source, mode, this.#isRedacted)
   }
 
-  /** The value or values of that field, in any case of letters; undefined when there is none. */
+  /** The value or values of that field; the name is case-insensitive; undefined when it is absent. */
   get(name: string): string | string[] | undefined {
     const values = this.#values(name.toLowerCase())
     if (values.length === 0) return undefined
@@ -69,7 +69,7 @@ export class HeaderView {
     return [...names]
   }
 
-  /** The value of that cookie in the Cookie field (RFC 6265 section 4.2); undefined when there is none. */
+  /** The value of that cookie in the Cookie field (RFC 6265 section 4.2); undefined when it is absent. */
   cookie(name: string): string | undefined {
     const { fields } = this.#source
     for (let i = 0; i < fields.length; i += 2) {

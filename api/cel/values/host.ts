@@ -1,4 +1,4 @@
-// How the host shows its own objects to expressions: by naming the members that may be read. Nothing else is reachable.
+// How the host gives expressions access to its objects: it names the members that may be read. No other is reachable.
 import type { CelVariables } from '../expression.ts'
 
 /** Names the members of a host object that expressions may read; getters run only when one is read. */
@@ -15,7 +15,7 @@ export function isHostRecord(value: object): value is HostRecord {
 
 /** Reads a member of the host's object. The caller has checked that the name is allowed. */
 export function readMember(record: object, name: string): unknown {
-  // The engine deals in unknown values; an index signature is the honest type of an open record.
+  // The engine works with unknown values; an index signature is the correct type of an open record.
   const value = (record as Readonly<Record<string, unknown>>)[name]
   return typeof value === 'function' ? undefined : value
 }

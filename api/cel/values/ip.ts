@@ -1,5 +1,5 @@
 // IP addresses and ranges as values. An IPv4 address mapped into IPv6 is that IPv4 address: a second spelling must not
-// slip past a rule. Addresses with a zone are refused.
+// evade a rule. Addresses with a zone are rejected.
 import { isIPv4, isIPv6 } from 'node:net'
 
 export class CelIp {

@@ -13,7 +13,7 @@ import { CelUint } from './uint.ts'
 /** Nesting of values that are read or written. */
 const JSON_DEPTH_MAX = 250
 
-/** What a value that is read costs: for each object and array, each member and each element. */
+/** The cost of a parsed value: for each object and array, each member and each element. */
 const CONTAINER_STEPS = 3
 const MEMBER_STEPS = 4
 /** Of `fromJson` since it was set to 0. */
@@ -36,7 +36,7 @@ export function parseJson(text: string): unknown {
   return value
 }
 
-/** Turns what JSON.parse gave into CEL values. Containers are changed in place: the caller gives them away. */
+/** Turns the result of JSON.parse into CEL values. Changes containers in place: the caller must not keep them. */
 export function fromJson(value: unknown, depth = 0): unknown {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : value
   if (typeof value !== 'object' || value === null) return value
@@ -48,7 +48,7 @@ export function fromJson(value: unknown, depth = 0): unknown {
 }
 
 function membersFromJson(value: object, depth: number): object {
-  // JSON.parse gives own data properties only: assigning to one that is there never reaches a setter (`__proto__`).
+  // JSON.parse creates only own data properties: assigning to an existing one never calls a setter (`__proto__`).
   const record = value as Record<string, unknown>
   const keys = Object.keys(record)
   stepsOfValues += CONTAINER_STEPS + keys.length * MEMBER_STEPS

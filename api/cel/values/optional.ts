@@ -1,4 +1,4 @@
-// CEL's optional value: what `a.?b` gives. Present or not; never null in disguise.
+// CEL's optional value: what `a.?b` gives. Present or not; null is a present value.
 
 export class CelOptional {
   readonly isPresent: boolean

@@ -1,6 +1,6 @@
 // A URI text whose query expressions can read and change. A string in every other respect; never changed in place.
 
-/** Parameters looked at in one query; the rest is not seen. */
+/** Parameters that are read in one query; the rest is ignored. */
 const PARAMETERS_MAX = 1000
 
 export class QueryString {
@@ -66,7 +66,7 @@ function splitPair(pair: string): readonly [string, string] {
   return at < 0 ? [pair, ''] : [pair.slice(0, at), pair.slice(at + 1)]
 }
 
-/** Percent decoding as a form has it; a broken escape stays as it is. */
+/** Percent decoding as in forms; an invalid escape stays as it is. */
 function decodeComponent(text: string): string {
   const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text
   if (!spaced.includes('%')) return spaced

@@ -13,7 +13,7 @@ export interface RuleVariables {
   readonly oldSelf?: unknown
 }
 
-/** @throws when the text is no CEL or names an unknown function */
+/** @throws when the text is not valid CEL or names an unknown function */
 export type CompiledRule = (variables: RuleVariables) => unknown
 
 const environment = create()
@@ -53,7 +53,7 @@ const TOKENS =
 
 const REPLACEMENTS: Readonly<Record<string, string>> = { '.matches(': '.re2Matches(', 'has(': `${PRESENCE}(` }
 
-/** Outside of literals, what the engine does otherwise than the API server becomes our function for it. */
+/** Outside of literals, functions that differ from those of the API server are replaced by our own. */
 function forEngine(source: string): string {
   return source.replaceAll(TOKENS, (token) => REPLACEMENTS[token] ?? token)
 }
