@@ -40,7 +40,7 @@ describe('jsonExcess', () => {
     ['no JSON at all', ']]]]}}}},,,,', undefined],
   ])('%s', (_, text, expected) => expect(jsonExcess(text)).toBe(expected))
 
-  it('takes every JSON text within the limits, and measures its depth exactly', () => {
+  it('accepts every JSON text within the limits, and measures its depth exactly', () => {
     const depthOf = (value: unknown): number =>
       typeof value === 'object' && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0
     fc.assert(
@@ -53,20 +53,20 @@ describe('jsonExcess', () => {
 })
 
 describe('parseBoundedJson', () => {
-  it('parses JSON within the limits, and distinguishes JSON beyond them from invalid JSON', () => {
+  it('parses JSON within the limits, and distinguishes JSON above them from invalid JSON', () => {
     expect(parseBoundedJson('{"a":[1]}')).toEqual({ a: [1] })
     expect(() => parseBoundedJson(nested(JSON_DEPTH_MAX + 1))).toThrow(JsonTooComplex)
     expect(() => parseBoundedJson('{')).toThrow(SyntaxError)
   })
 
-  it('keeps long whole numbers for those who write them again', () => {
+  it('keeps long whole numbers for values that are written again', () => {
     const text = '{"id":12345678901234567890,"list":[-9007199254740993,1.5],"s":"12345678901234567890"}'
     expect(JSON.stringify(parseExactJson(text))).toBe(text)
     expect(parseExactJson('{"a":1}')).toEqual({ a: 1 })
     expect(() => parseExactJson(nested(JSON_DEPTH_MAX + 1))).toThrow(JsonTooComplex)
   })
 
-  it('refuses 2 MB of openings in a few milliseconds', () => {
+  it('rejects 2 MB of opening brackets in a few milliseconds', () => {
     const text = '['.repeat(2_000_000)
     const started = process.cpuUsage()
     expect(() => parseBoundedJson(text)).toThrow(JsonTooComplex)

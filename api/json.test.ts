@@ -8,7 +8,9 @@ describe('parseJson', () => {
     ['"text"', 'text'],
   ])('reads %s', (text, value) => expect(parseJson(text)).toEqual(value))
 
-  it.each(['', '{', 'undefined', '{"a":1}x'])('takes %j for no JSON', (text) => expect(parseJson(text)).toBeUndefined())
+  it.each(['', '{', 'undefined', '{"a":1}x'])('treats %j as invalid JSON', (text) =>
+    expect(parseJson(text)).toBeUndefined(),
+  )
 })
 
 describe('isRecord', () => {

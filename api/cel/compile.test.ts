@@ -28,7 +28,7 @@ describe('compileCel', () => {
     expect(compilation).toEqual({ problem: { line, column, message: expect.stringMatching(/./) } })
   })
 
-  it('takes texts up to the limit and refuses one character more', () => {
+  it('accepts texts up to the limit and rejects one character more', () => {
     const longest = `"${'a'.repeat(SOURCE_LENGTH_MAX - 2)}"`
     expect(evaluate(longest)).toHaveLength(SOURCE_LENGTH_MAX - 2)
     expect(compileCel(`${longest} `)).toMatchObject({ problem: { message: expect.stringContaining('16384') } })
@@ -44,7 +44,7 @@ describe('compileCel', () => {
     expect(compileCel(source)).toHaveProperty('problem')
   })
 
-  it('takes long chains of one logical operator', () => {
+  it('accepts long chains of one logical operator', () => {
     const chain = Array.from({ length: 500 }, (_, i) => `a == ${i}`).join(' || ')
     expect(evaluate(chain, { a: 499n })).toBe(true)
     expect(evaluate(chain, { a: 500n })).toBe(false)
@@ -59,7 +59,7 @@ describe('compilePermissive', () => {
     expect([...expression.references]).toEqual([])
   })
 
-  it('is the same as compileCel for one that does', () => {
+  it('equals compileCel for a text that compiles', () => {
     expect(compilePermissive('1 + 1').evaluate({})).toBe(2n)
   })
 })
@@ -107,7 +107,7 @@ describe('variables', () => {
     expect(jwt).not.toHaveBeenCalled()
   })
 
-  it('may be host objects with getters on their class, which show only the members they name', () => {
+  it('may be host objects with getters on their class, which expose only the members they name', () => {
     class Request {
       readonly [CEL_FIELDS] = new Set(['path', 'absent'])
       readonly hidden = 'secret'
@@ -125,7 +125,7 @@ describe('variables', () => {
     expect(evaluate('type(request) == map && request.exists(k, k == "path")', variables)).toBe(true)
   })
 
-  it('fail to evaluate when they are not there', () => {
+  it('fail to evaluate when they are absent', () => {
     expect(evaluationError('jwt.sub')).toBe('undeclared reference to jwt')
     expect(evaluationError('jwt.sub', { jwt: {} })).toBe('no such key: sub')
     expect(evaluationError('jwt', { jwt: undefined })).toBe('undeclared reference to jwt')
@@ -143,7 +143,7 @@ describe('variables', () => {
     expect(evaluate(source, {})).toBe(expected)
   })
 
-  it('are a failure all the same where a member before the last is not there', () => {
+  it('still fail when a member before the last one is absent', () => {
     expect(evaluationError('has(jwt.realm.roles)', { jwt: {} })).toBe('no such key: realm')
     expect(evaluationError('[1].exists(jwt, has(jwt.sub))', { jwt: {} })).toContain('no such')
   })
@@ -158,7 +158,7 @@ describe('variables', () => {
     expect(evaluate('coalesce(request.path, "x")', variables)).toBe('x')
   })
 
-  it('dates are timestamps, at the top and below', () => {
+  it('treats dates as timestamps, at the top level and below', () => {
     const startTime = new Date('2026-01-02T03:04:05.678Z')
     expect(evaluate('request.startTime.getFullYear()', { request: { startTime } })).toBe(2026n)
     expect(evaluate('now > timestamp("2026-01-01T00:00:00Z")', { now: startTime })).toBe(true)
@@ -189,7 +189,7 @@ describe('prototypes', () => {
     },
   )
 
-  it('of JSON values are ordinary keys', () => {
+  it('are ordinary keys in JSON values', () => {
     expect(evaluate(`json('{"__proto__": {"a": 1}}')["__proto__"].a`)).toBe(1n)
     expect(evaluationError(`json('{"__proto__": {"a": 1}}').a`)).toContain('no such key')
     expect(evaluate(`toJson({"__proto__": 1, "constructor": 2})`)).toBe('{"__proto__":1,"constructor":2}')
@@ -269,14 +269,14 @@ describe('bounds', () => {
     expect((user + system) / 1000).toBeLessThan(1000)
   })
 
-  it('hold for queries that are added to themselves', () => {
+  it('apply to queries that are added to themselves', () => {
     const uri = new QueryString('http://a.test/')
     expect(evaluationError(doublings('x.addQuery("a", string(x))', 40, 'uri'), { uri })).toMatch(
       /too many steps|grows beyond the limit/,
     )
   })
 
-  it('leave room for loops over large lists', () => {
+  it('allow loops over large lists', () => {
     const list = Array.from({ length: 100_000 }, (_, i) => BigInt(i))
     expect(evaluate('items.exists(x, x == 99999)', { items: list })).toBe(true)
     expect(evaluate('items.map(x, x).size()', { items: list })).toBe(100_000n)
@@ -303,7 +303,7 @@ describe('errors', () => {
     expect(evaluate('"text" || true')).toBe(true)
   })
 
-  it('carry no stack trace and leave the stack trace limit alone', () => {
+  it('have no stack trace and do not change the stack trace limit', () => {
     const before = Error.stackTraceLimit
     const error = caught(() => expressionOf('jwt.sub').evaluate({}))
     expect(error).toBeInstanceOf(CelError)

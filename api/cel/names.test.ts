@@ -104,7 +104,7 @@ describe('names that are not available yet', () => {
 })
 
 describe('the lists', () => {
-  it('have in each moment only names of the language', () => {
+  it('contain only names of the language at each moment', () => {
     for (const names of [CEL_NOT_YET, ...Object.values(CEL_ABSENT)]) {
       for (const name of names) expect(reported(name, undefined).join()).not.toMatch(/there is no|has no/)
     }

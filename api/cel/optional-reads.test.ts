@@ -45,7 +45,7 @@ it('counts a test in another expression of the rule', () => {
   expect(namesIn('has(jwt.sub)', 'jwt.sub != "ann"')).toEqual([])
 })
 
-it('names the place and the cure', () => {
+it('reports the position and the correction', () => {
   const text = 'request.headers["x-role"] != "guest"'
   const [problem] = optionalReads(text, readsIn(text), [])
   expect(problem).toMatchObject({ line: 1, message: expect.stringContaining('test it with has()') })

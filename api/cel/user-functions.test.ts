@@ -53,12 +53,12 @@ describe('user functions', () => {
     expect(evaluate(source, variables)).toEqual(expected)
   })
 
-  it('count what they read for their callers, and parameters hide variables', () => {
+  it('add their reads to those of their callers, and parameters hide variables', () => {
     expect([...expression('isAdmin()').references].sort()).toEqual(['jwt', 'jwt.roles', 'request', 'request.path'])
     expect([...expression('shadow(1)').references]).toEqual([])
   })
 
-  it('see only their own parameters, not the locals of the caller', () => {
+  it('can read only their own parameters, not the locals of the caller', () => {
     const functions = compileUserFunctions('leak() { x }')
     const compilation = 'environment' in functions ? compileIn(functions.environment, '[1].map(x, leak())') : functions
     expect('expression' in compilation && [...compilation.expression.references]).toEqual(['x'])
@@ -84,7 +84,7 @@ describe('user functions', () => {
     expect(compileUserFunctions(text)).toEqual({ problem: { line, column, message: expect.stringContaining(message) } })
   })
 
-  it('cannot be made to grow without bound', () => {
+  it('cannot grow without bound', () => {
     const levels = Array.from({ length: 40 }, (_, i) => `f${i + 1}(x) { f${i}(x) + f${i}(x) }`)
     const outcome = compileUserFunctions(['f0(x) { x }', ...levels].join('\n'))
     expect(outcome).toEqual({ problem: expect.objectContaining({ message: expect.stringContaining('too large') }) })

@@ -82,7 +82,7 @@ const HOSTS = [
   `https://sts.googleapis.com/${'a'.repeat(300)}`,
 ]
 
-it.each(HOSTS)('refuses the URL %s in every field', (url) => {
+it.each(HOSTS)('rejects the URL %s in every field', (url) => {
   expect(problemOf({ ...USER, token_uri: url })).toMatch('has a token_uri that is not')
   expect(problemOf({ ...ACCOUNT, token_uri: url })).toMatch('has a token_uri that is not')
   expect(problemOf({ ...EXTERNAL, token_url: url })).toMatch('has a token_url that is not')

@@ -4,7 +4,7 @@ import { parseHtpasswd } from './htpasswd.ts'
 describe('parseHtpasswd', () => {
   const HASH = '{SHA}W6ph5Mm5Pz8GgiULbPgzG37mj9g='
 
-  it('takes lines of both kinds of systems, comments and empty lines', () => {
+  it('accepts line ends of both kinds of systems, comments and empty lines', () => {
     const { users, warnings } = parseHtpasswd(`# staff\r\n\r\nalice:${HASH}\r\n  bob:${HASH}  \n`)
     expect([[...users.keys()], warnings]).toEqual([['alice', 'bob'], []])
   })

@@ -15,7 +15,7 @@ function data(count: number): Record<string, string> {
 }
 
 describe('readAcknowledgements', () => {
-  it('hears every proxy of 500, also the last one, which alone reads the older format only', () => {
+  it('counts every proxy of 500, also the last one, the only one that reads just the older format', () => {
     const said = { ...data(500), 'web-z': JSON.stringify(word({ reads: 1 })) }
     const found = readAcknowledgements(said)
     expect(found.size).toBe(501)
@@ -23,7 +23,7 @@ describe('readAcknowledgements', () => {
     expect(formatFor(readAcknowledgements(data(500)))).toBe(2)
   })
 
-  it('hears more than fit into a ConfigMap, and no more', () => {
+  it('counts more than fit into a ConfigMap, up to the limit', () => {
     const mebibyte = 1024 * 1024
     const bytes = (count: number): number =>
       Object.entries(data(count)).reduce((sum, [pod, text]) => sum + pod.length + text.length, 0)
@@ -32,7 +32,7 @@ describe('readAcknowledgements', () => {
     expect(readAcknowledgements(data(ACKNOWLEDGEMENTS_MAX + 1)).size).toBe(ACKNOWLEDGEMENTS_MAX)
   })
 
-  it('reads an object once, and again when it is another one', () => {
+  it('parses an object once, and again when it has changed', () => {
     const said = data(1)
     expect(readAcknowledgements(said)).toBe(readAcknowledgements(said))
     expect(readAcknowledgements({ ...said })).not.toBe(readAcknowledgements(said))

@@ -42,7 +42,7 @@ describe('cutList', () => {
     )
   })
 
-  it('touches a part of a long list that does not grow with it', () => {
+  it('changes a part of a long list whose size does not grow with the list', () => {
     const items = Array.from({ length: 5000 }, (_, at) => item(at, 'a'))
     const before = cutList('routes', items)
     expect(before.length).toBeGreaterThan(50)
@@ -60,7 +60,7 @@ describe('cutList', () => {
 })
 
 describe('unpackChunk', () => {
-  it.each(['json', 'gz'] as const)('gives the items of a %s file, and nothing when it is damaged', (encoding) => {
+  it.each(['json', 'gz'] as const)('returns the items of a %s file, and nothing when it is damaged', (encoding) => {
     const items = [item(1, 'a'), item(2, 'b')]
     const [chunk] = cutList('routes', items)
     if (chunk === undefined) throw new Error('one chunk')

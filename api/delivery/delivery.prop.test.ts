@@ -77,7 +77,7 @@ function keyed(objects: readonly DeliveredObject[]): Map<string, DeliveredObject
 }
 
 describe('a delivery', () => {
-  it('comes out as it went in, and no object is larger than the API server takes', () => {
+  it('decodes to its input, and no object is larger than the API server accepts', () => {
     fc.assert(
       fc.property(content, (one) => {
         const objects = encode(one, 1)
@@ -91,7 +91,7 @@ describe('a delivery', () => {
     )
   }, 60_000)
 
-  it('of two generations, seen object by object in any mixture, is old, new or refused', () => {
+  it('of two generations, in any mixture of objects, is old, new or rejected', () => {
     fc.assert(
       fc.property(content, content, fc.array(fc.boolean(), { minLength: 40, maxLength: 40 }), (a, b, picks) => {
         const [before, after] = [keyed(encode(a, 1)), keyed(encode(b, 2))]
@@ -112,7 +112,7 @@ describe('a delivery', () => {
     )
   }, 60_000)
 
-  it('is never refused while its objects are written in their order over those of the one before', () => {
+  it('is never rejected while its objects are written in order over those of the previous one', () => {
     fc.assert(
       fc.property(content, content, (a, b) => {
         const live = keyed(encode(a, 1))
@@ -127,7 +127,7 @@ describe('a delivery', () => {
     )
   }, 60_000)
 
-  it('with any damaged byte is refused', () => {
+  it('is rejected with any damaged byte', () => {
     const one: Content = {
       config: { ...emptyConfig(), binds: [{ key: '80/a/b', port: 80 }] },
       secrets: { version: 1, secrets: [{ key: 'k', value: 'secret' }] },
@@ -144,7 +144,7 @@ describe('a delivery', () => {
     )
   })
 
-  it('that fits into no object is a problem, not a truncated configuration', () => {
+  it('is a problem if it fits into no object, not a truncated configuration', () => {
     const config = { ...emptyConfig(), binds: [{ key: noise(7, 6_000_000), port: 80 }] }
     const secrets = { version: 1 as const, secrets: [] }
     const gateway = { name: 'web', uid: 'u', generation: 1 }
@@ -165,7 +165,7 @@ describe('a delivery', () => {
 })
 
 describe('names of a delivery', () => {
-  it('are bounded, and those of long names do not meet', () => {
+  it('are bounded, and long ones stay different', () => {
     const [long, other] = ['x'.repeat(200), `${'x'.repeat(199)}y`]
     expect(deliveryNames(long).config[0]?.length).toBeLessThanOrEqual(70)
     expect(deliveryNames(long).config[0]).not.toBe(deliveryNames(other).config[0])

@@ -9,7 +9,7 @@ const services = [[], [{ namespace: 'n', name: 's', hostname: 's.n', ports: [] }
 const secrets = ['one', 'two'].map((value) => ({ version: 1 as const, secrets: [{ key: 'k', value }] }))
 
 describe('DeliveryEncoder', () => {
-  it('gives what a fresh one gives, whatever it has encoded before', () => {
+  it('returns the same as a fresh encoder, whatever it has encoded before', () => {
     const pick = <T>(items: readonly T[]): fc.Arbitrary<T> => fc.constantFrom(...items)
     const step = fc.tuple(pick(binds), pick(services), pick(secrets), fc.integer({ min: 0, max: 3 }), pick(['s', 't']))
     fc.assert(

@@ -38,7 +38,7 @@ const edit: fc.Arbitrary<Edit> = fc.oneof(
   ),
 )
 
-it('reads every version, keeps what says the same, and notes the difference', () => {
+it('reads every version, keeps equal items, and notes the difference', () => {
   const first = Array.from({ length: SIZE }, (_, at) => workload(`uid-${at}`, '10.0.0.1'))
   fc.assert(
     fc.property(fc.array(fc.array(edit, { maxLength: 3 }), { maxLength: 6 }), (history) => {

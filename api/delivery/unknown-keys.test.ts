@@ -1,4 +1,4 @@
-// What the operator makes of the keys that proxies miss, and what it does not believe.
+// How the operator uses the keys that proxies miss, and which values it ignores.
 import { expect, it } from 'vitest'
 import { type Acknowledgement, readAcknowledgements } from './acknowledgement.ts'
 import { isUnknownKeys, keySetId, setsThatLacked, UNKNOWN_KEYS_MAX, type UnknownKeys } from './unknown-keys.ts'
@@ -28,13 +28,13 @@ it.each([
   ['a count that is not a number', { [A]: '1' }, false],
   ['as many sets as are counted', Object.fromEntries(numbered(UNKNOWN_KEYS_MAX)), true],
   ['more', Object.fromEntries(numbered(UNKNOWN_KEYS_MAX + 1)), false],
-])('believes a pod that writes %s: %s', (_name, value, isBelieved) => {
+])('accepts an acknowledgement with %s: %s', (_name, value, isBelieved) => {
   expect(isUnknownKeys(value)).toBe(isBelieved)
   const word = { generation: 1, gatewayGeneration: 1, gatewayUid: 'u', revision: 'r', unknownKeys: value }
   expect(readAcknowledgements({ pod: JSON.stringify(word) }).size).toBe(isBelieved ? 1 : 0)
 })
 
-it('fits into what is read of a proxy, refusal included', () => {
+it('fits into the size limit of an acknowledgement, with a rejection', () => {
   const word: Acknowledgement = {
     generation: 999_999,
     gatewayGeneration: 999_999,

@@ -47,14 +47,14 @@ describe('Grouped', () => {
     )
   })
 
-  it('takes many changes at once', () => {
+  it('accepts many changes at once', () => {
     const many = itemsOf(1000)
     const other = many.map((item, at) => (at % 3 === 0 ? { ...item } : item))
     const now = Grouped.of(many, keysOf).after(other)
     expect(groups(now)).toEqual(groups(Grouped.of(other, keysOf)))
   })
 
-  it('keeps the order of the list, and the groups of which nothing changed', () => {
+  it('keeps the order of the list, and the unchanged groups', () => {
     const [one, two, three] = ['1', '2', '3'].map((name) => ({ name, keys: [name === '3' ? 'y' : 'x'] }))
     if (one === undefined || two === undefined || three === undefined) throw new Error('three')
     const first = Grouped.of([one, two, three], keysOf)

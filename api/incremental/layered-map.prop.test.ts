@@ -6,7 +6,7 @@ const KEYS = Array.from({ length: 300 }, (_, at) => `key ${at}`)
 const change = fc.tuple(fc.constantFrom(...KEYS), fc.option(fc.nat(3), { nil: undefined }))
 
 describe('LayeredMap', () => {
-  it('has what a map has that is copied for each version, and versions stay as they are', () => {
+  it('has the same entries as a map that is copied for each version, and versions do not change', () => {
     fc.assert(
       fc.property(fc.array(fc.array(change, { maxLength: 90 }), { maxLength: 8 }), (rounds) => {
         const expected: Map<string, number>[] = [new Map([['first', 1]])]
@@ -32,7 +32,7 @@ describe('LayeredMap', () => {
     )
   })
 
-  it('says nothing where nothing differs', () => {
+  it('reports no change between equal versions', () => {
     const one = LayeredMap.of(new Map([['a', 1]]))
     expect(one.with([['a', 1]]).since(one)).toEqual([])
     expect(one.with([['b', undefined]]).since(one)).toEqual([])

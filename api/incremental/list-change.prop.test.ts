@@ -11,7 +11,7 @@ const lists = fc.shuffledSubarray(POOL).chain((list) =>
 )
 
 describe('listChanges', () => {
-  it('makes the later list of the earlier one, whatever came, went and moved', () => {
+  it('turns the earlier list into the later one, whatever was added, removed and moved', () => {
     fc.assert(
       fc.property(lists, lists, (before, now) => {
         const changes = listChanges(before, now)
@@ -21,7 +21,7 @@ describe('listChanges', () => {
     )
   })
 
-  it('is found once for two lists, unless who made the later one has noted it', () => {
+  it('is found once for two lists, unless it was noted for them', () => {
     const [one, two, three] = [[POOL[0]], [POOL[1]], [POOL[2]]]
     const changes = listChanges(one, three)
     expect(listChanges(one, three)).toBe(changes)
@@ -32,7 +32,7 @@ describe('listChanges', () => {
     expect(listChanges(one, two)).toBe(known)
   })
 
-  it('names nothing that stayed in its order', () => {
+  it('names no item that stayed in order', () => {
     fc.assert(
       fc.property(fc.subarray(POOL), fc.subarray(POOL), (before, now) => {
         const changes = listChanges(before, now)
@@ -58,7 +58,7 @@ describe('listChanges', () => {
     expect(listChanges([], list)).toEqual([{ at: 0, removed: [], added: list }])
   })
 
-  it('gives up where more items went or came than are asked for', () => {
+  it('stops when more items were removed or added than requested', () => {
     fc.assert(
       fc.property(lists, lists, fc.nat({ max: 40 }), (before, now, itemsMax) => {
         const changes = listChanges(before, now)

@@ -23,7 +23,7 @@ const config = fc
 const copyOf = (value: RenderedConfig): RenderedConfig => structuredClone(value)
 
 describe('a delta of configurations', () => {
-  it('makes the later one of the earlier one, also when it crossed threads', () => {
+  it('turns the earlier configuration into the later one, also across threads', () => {
     fc.assert(
       fc.property(config, config, (before, read) => {
         const after = keepItems(before, read)
@@ -33,7 +33,7 @@ describe('a delta of configurations', () => {
     )
   })
 
-  it('notes what it changed, for who asks afterwards', () => {
+  it('notes its changes for later readers', () => {
     fc.assert(
       fc.property(config, config, (before, read) => {
         const applied = applyDelta(before, configDelta(before, keepItems(before, read)))
@@ -44,7 +44,7 @@ describe('a delta of configurations', () => {
     )
   })
 
-  it('holds the items that are new, and nothing else', () => {
+  it('contains only the new items', () => {
     const [a, b, c] = ['a', 'b', 'c'].map((key) => ({ key, port: 1 }))
     if (a === undefined || b === undefined || c === undefined) throw new Error('three binds')
     const before = { ...emptyConfig(), binds: [a, b, c] }

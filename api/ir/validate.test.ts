@@ -21,7 +21,7 @@ describe('validateConfig', () => {
     expect(validateConfig(empty)).toEqual([])
   })
 
-  it('names the place of what is wrong', () => {
+  it('names the path of an invalid value', () => {
     expect(problems({ ...empty, binds: [{ key: 'a/b/c', port: 0 }], more: 1 })).toEqual([
       'more FieldUnknown',
       'binds[0].port FieldValueInvalid',
@@ -31,7 +31,7 @@ describe('validateConfig', () => {
     expect(problems({ ...empty, version: 99 })).toEqual(['version FieldValueNotSupported'])
   })
 
-  it.each([null, undefined, 'text', 7, []])('refuses %j', (value) => {
+  it.each([null, undefined, 'text', 7, []])('rejects %j', (value) => {
     expect(problems(value)).toEqual([' FieldValueTypeInvalid'])
   })
 })

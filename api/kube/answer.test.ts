@@ -21,9 +21,9 @@ describe('readJson', () => {
     expect(await readJson(split(), 100)).toEqual({ name: 'é' })
   })
 
-  it('takes plain text for nothing', async () => expect(await readJson(chunks('not ready'), 100)).toBeUndefined())
+  it('returns undefined for plain text', async () => expect(await readJson(chunks('not ready'), 100)).toBeUndefined())
 
-  it('takes exactly the limit and not a byte more', async () => {
+  it('accepts exactly the limit and not a byte more', async () => {
     expect(await readJson(chunks('[1', ',2]'), 5)).toEqual([1, 2])
     await expect(readJson(chunks('[1', ',22]'), 5)).rejects.toThrow('larger than 5 bytes')
   })
@@ -38,7 +38,7 @@ describe('readJsonLines', () => {
     ['an end within a line', ['1\n{"a"'], [1]],
   ])('%s', async (_name, texts, expected) => expect(await eventsOf(100, ...texts)).toEqual(expected))
 
-  it('bounds a line, not the stream', async () => {
+  it('limits a line, not the stream', async () => {
     expect(await eventsOf(4, '123\n', '123\n', '123\n')).toEqual([123, 123, 123])
     await expect(eventsOf(4, '12', '345')).rejects.toThrow('larger than 4 bytes')
   })

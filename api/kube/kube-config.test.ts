@@ -33,7 +33,7 @@ function kubeConfig({ server, context }: { readonly server: string; readonly con
 }
 
 describe('loadKubeConfig', () => {
-  it('takes a cluster that can be asked', () => {
+  it('accepts a usable cluster', () => {
     expect(problemOf(kubeConfig({ server: 'https://127.0.0.1:6443', context: 'dev' }))).toBe('')
   })
 
@@ -50,7 +50,7 @@ describe('loadKubeConfig', () => {
     expect(problem).not.toContain('\n')
   })
 
-  it('says what to set where nothing is said', () => {
+  it('names the settings if no cluster is configured', () => {
     vi.stubEnv('KUBECONFIG', '')
     vi.stubEnv('HOME', folder)
     vi.stubEnv('USERPROFILE', folder)

@@ -13,29 +13,29 @@ describe('addressGuard', () => {
     },
   )
 
-  it.each(ADMITTED_ADDRESSES)('%s is one', (address) => {
+  it.each(ADMITTED_ADDRESSES)('admits %s', (address) => {
     expect(guard(address)).toBe(true)
   })
 
-  it('lets what is allowed through, and nothing beside it', () => {
+  it('admits only allowed addresses of the list', () => {
     const open = addressGuard({ allowed: ['127.0.0.8/30', '::1'], own: [] })
     expect(['127.0.0.8', '127.0.0.11', '::1'].map(open)).toEqual([true, true, true])
     expect(['127.0.0.7', '127.0.0.12', '169.254.169.254', 'fe80::1'].map(open)).toEqual([false, false, false, false])
   })
 
-  it('admits loopback alone where loopback is allowed', () => {
+  it('admits only loopback if loopback is allowed', () => {
     const open = addressGuard({ allowed: LOOPBACK, own: [] })
     expect(['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1'].map(open)).toEqual([true, true, true, true])
     expect(['169.254.169.254', '0.0.0.0', '::'].map(open)).toEqual([false, false, false])
   })
 
-  it('knows the addresses of this host', () => {
+  it('denies the addresses of this host', () => {
     const own = ownAddresses()
     expect(own).toContain('127.0.0.1')
     expect(own.map(addressGuard({ allowed: [], own }))).toEqual(own.map(() => false))
   })
 
-  it('takes an IPv4 address for the same in every form', () => {
+  it('treats every form of an IPv4 address alike', () => {
     fc.assert(
       fc.property(fc.ipV4(), (address) => {
         const bytes = address.split('.').map(Number)
@@ -58,7 +58,7 @@ describe('addressGuard', () => {
     )
   })
 
-  it('gives a verdict on every IPv6 address', () => {
+  it('returns a result for every IPv6 address', () => {
     expect.hasAssertions()
     fc.assert(
       fc.property(fc.ipV6(), (address) => {

@@ -77,7 +77,7 @@ describe('admitsUnresolved', () => {
     expect(asked).toEqual([address])
   })
 
-  it('what is admitted in spite of the rule is so under its names as well', () => {
+  it('admits the names of an allowed address as well', () => {
     const lenient = addressGuard({ allowed: ['127.0.0.1'], own: [] })
     expect(['localhost', '127.1', 'metadata.google.internal'].map((host) => admitsUnresolved(host, lenient))).toEqual([
       true,

@@ -26,7 +26,7 @@ function only(text: string): LocatedDocument {
 }
 
 describe('parseDocuments', () => {
-  it('gives every document its value and its start', () => {
+  it('returns the value and the start of every document', () => {
     const { documents, problems } = parseDocuments('f.yaml', TEXT)
     expect(problems).toEqual([])
     expect(documents.map(({ value, start }) => [(value as { kind: string }).kind, start])).toEqual([
@@ -67,7 +67,7 @@ describe('parseDocuments', () => {
     expect(only('{"a": {"b": [1,\n 2]}}').locate('a.b[1]')).toMatchObject({ line: 2, column: 2 })
   })
 
-  it('follows aliases to what they stand for', () => {
+  it('follows aliases to their anchors', () => {
     const document = only('base: &b\n  host: x\nuse: *b\n')
     expect(document.value).toEqual({ base: { host: 'x' }, use: { host: 'x' } })
     expect(document.locate('use.host')).toMatchObject({ line: 2, column: 3 })
@@ -106,14 +106,14 @@ describe('parseDocuments', () => {
     }
   })
 
-  it('refuses aliases that expand without end', () => {
+  it('rejects aliases that expand without end', () => {
     const levels = Array.from({ length: 9 }, (_, i) => `l${i}: &l${i} [${`*l${i - 1}, `.repeat(i === 0 ? 0 : 9)}x]`)
     const { documents, problems } = parseDocuments('f', levels.join('\n'))
     expect(documents).toEqual([])
     expect(problems).toMatchObject([{ line: 1, message: expect.stringContaining('alias') }])
   })
 
-  it('refuses aliases of what they are a part of, and what is nested too deeply, at its place', () => {
+  it('rejects aliases of their own parents, and values that are nested too deeply, with their position', () => {
     const inside = parseDocuments('f', 'name: x\nspec: &s\n  a: 1\n  again: *s\n')
     expect(inside.documents).toEqual([])
     expect(inside.problems).toMatchObject([
@@ -131,7 +131,7 @@ describe('parseDocuments', () => {
     expect(parseDocuments('f', '')).toEqual({ documents: [], problems: [] })
   })
 
-  it('gives positions of the original text', () => {
+  it('returns positions of the original text', () => {
     const original = { text: 'a: $X\nb: 1\n', offsetOf: (offset: number) => (offset > 3 ? offset - 3 : offset) }
     const { documents } = parseDocuments('f', 'a: value\nb: 1\n', original)
     expect(documents[0]?.locate('b')).toMatchObject({ line: 2, column: 1 })

@@ -13,13 +13,13 @@ function nestedAround(inner: unknown, levels: number): unknown {
 }
 
 describe('nestingProblem', () => {
-  it('knows how deep a value may be', () => {
+  it('limits the depth of a value', () => {
     for (const levels of [0, 1, NESTING_MAX]) expect(nestingProblem(nested(levels))).toBeUndefined()
     const problem = nestingProblem(nested(NESTING_MAX + 1))
     expect([problem?.parts.length, problem?.message]).toEqual([NESTING_MAX, 'is nested deeper than 250 levels'])
   })
 
-  it('counts the levels of what is shared at each of its places', () => {
+  it('counts the levels of a shared value at each of its places', () => {
     const shared = nested(200)
     expect(nestingProblem({ a: shared, b: [shared] })).toBeUndefined()
     const deep = { a: shared, b: nestedAround(shared, 49) }
@@ -36,7 +36,7 @@ describe('nestingProblem', () => {
     })
   })
 
-  it('lets several places share one value', () => {
+  it('allows several places to share one value', () => {
     let shared: unknown = 'x'
     // 2^40 ways through it, 40 things.
     for (let level = 0; level < 40; level++) shared = { a: shared, b: shared }

@@ -99,7 +99,7 @@ function daysOf(used: UsedCertificate, atMs = nowMs): number {
 }
 
 describe('CertificateReader', () => {
-  it('finds what listeners, policies, routes, backends and providers use, once for each owner', () => {
+  it('finds the certificates of listeners, policies, routes, backends and providers, once for each owner', () => {
     const used = new CertificateReader().read(CONFIG, SECRETS)
     expect(used.map((one) => [one.use, one.owner, one.secret ?? '', daysOf(one)])).toEqual([
       ['server', 'infra/edge.a', 'a/one/tls.crt', 10],
@@ -115,7 +115,7 @@ describe('CertificateReader', () => {
     expect(JSON.stringify(used)).not.toContain('BEGIN')
   })
 
-  it('says the same of the same again, and nothing of what is gone', () => {
+  it('returns equal results for the same certificates, and none for removed ones', () => {
     const reader = new CertificateReader()
     const first = reader.read(CONFIG, SECRETS)
     expect(reader.read(CONFIG, SECRETS)).toEqual(first)
@@ -124,7 +124,7 @@ describe('CertificateReader', () => {
 })
 
 describe('periodAt', () => {
-  it('takes the next of several authorities to end, and the last one when all have ended', () => {
+  it('returns the period of the CA certificate that expires next, and of the last one when all have expired', () => {
     const bundle = new CertificateReader().read(CONFIG, SECRETS).find(({ use }) => use === 'client_authorities')
     if (bundle === undefined) throw new Error('no authorities')
     expect([0, 1, 3, 499, 501].map((days) => daysOf(bundle, nowMs + days * DAY_MS))).toEqual([2, 2, 500, 500, 500])

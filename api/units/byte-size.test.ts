@@ -47,11 +47,11 @@ describe('parseByteSize', () => {
     },
   )
 
-  it.each([0, -1, '0', '0Ki', '-1', '-2Mi', '0e5'])('refuses %j as too small', (value) => {
+  it.each([0, -1, '0', '0Ki', '-1', '-2Mi', '0e5'])('rejects %j as too small', (value) => {
     expect(parseByteSize(value)).toEqual({ problem: 'is too small: at least 1 byte' })
   })
 
-  it.each([1.5, Number.NaN, Number.POSITIVE_INFINITY])('refuses the number %d', (value) => {
+  it.each([1.5, Number.NaN, Number.POSITIVE_INFINITY])('rejects the number %d', (value) => {
     expect(parseByteSize(value)).toHaveProperty('problem')
   })
 })

@@ -42,7 +42,7 @@ describe('formatDuration', () => {
     expect(formatDuration(ms)).toBe(text)
   })
 
-  it.each([-1, 0.5, Number.NaN, DURATION_MS_MAX + 1])('refuses %d', (ms) => {
+  it.each([-1, 0.5, Number.NaN, DURATION_MS_MAX + 1])('rejects %d', (ms) => {
     expect(() => formatDuration(ms)).toThrow(RangeError)
   })
 })

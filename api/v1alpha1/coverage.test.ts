@@ -67,13 +67,13 @@ describe('rules', () => {
     expect(listed(silent.map(({ rule, places }) => `${first(places)}: ${rule.rule}`))).toBe('none')
   })
 
-  it('are each broken by an invalid fixture that expects the exact message', () => {
+  it('each have an invalid fixture that expects the exact message', () => {
     const expected = new Set(crds.flatMap((kind) => fixturesOf(kind).map(({ error }) => error?.message.trim())))
     const missing = rules.filter(({ rule }) => !expected.has(textOf(rule).trim()))
     expect(listed(missing.map(({ rule, places }) => `${first(places)}: ${textOf(rule)}`))).toBe('none')
   })
 
-  it('are each met by a valid fixture that sets their field', () => {
+  it('each have a valid fixture that sets their field', () => {
     const missing = rules.filter(({ places }) => {
       return !places.some(({ kind, pattern }) => validPatterns.get(kind.name)?.has(pattern) === true)
     })

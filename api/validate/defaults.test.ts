@@ -5,7 +5,7 @@ import type { Semantics } from './semantics.ts'
 const run = (semantics: Semantics, value: unknown) => withDefaults(semantics, value)
 
 describe('withDefaults', () => {
-  it('writes defaults where the object above them is, at every depth', () => {
+  it('writes defaults if their parent exists, at every depth', () => {
     const b: Semantics = { defaults: { b: 1 } }
     const table: Semantics = { defaults: { a: {} }, fields: { a: b, list: { items: b }, map: { values: b } } }
     expect(run(table, {})).toEqual({ a: { b: 1 } })

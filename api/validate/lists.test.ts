@@ -23,7 +23,7 @@ describe('listProblems', () => {
     expect(paths(table, ['text', 'text'])).toEqual([])
   })
 
-  it('looks into lists, fields and maps', () => {
+  it('checks lists, fields and maps', () => {
     const set: Semantics = { list: 'set' }
     const table: Semantics = { fields: { a: { items: set, values: set } } }
     expect(paths(table, { a: [['x', 'x']] })).toEqual(['a[0][1]'])

@@ -23,7 +23,7 @@ describe('ruleProblems', () => {
     expect(ruleProblems(semantics, {})).toEqual([])
   })
 
-  it('says what an evaluation error was, at the place of the rule', () => {
+  it('reports an evaluation error at the path of the rule', () => {
     const semantics = table({ rule: 'self.list[0] == 1', message: 'first is one', fieldPath: '.list' })
     expect(paths(semantics, { spec: { list: [] } })[0]).toMatch(/^spec: .*evaluating rule: first is one$/)
   })
@@ -101,7 +101,7 @@ describe('transition rules', () => {
     expect(paths({ fields: { l: { items: entry } } }, next, old)).toEqual([])
   })
 
-  it('see the word oldSelf only outside of texts', () => {
+  it('find the word oldSelf only outside of string literals', () => {
     expect(paths(table({ rule: "self.a != 'oldSelf'", message: 'no' }), { spec: { a: 'oldSelf' } })).toEqual([
       'spec: no',
     ])

@@ -14,7 +14,7 @@ function specOf(object: unknown): unknown {
 }
 
 describe('understood', () => {
-  it('gives back the object itself when nothing is wrong', () => {
+  it('returns the object itself if it is valid', () => {
     const policy = policyWith({ csrf: {} })
     expect(understood(policy)).toEqual({ object: policy, leftOut: [], kept: [] })
     expect(understood(policy).object).toBe(policy)
@@ -53,17 +53,17 @@ describe('understood', () => {
     expect(kept.map(({ path }) => path)).toEqual(['spec.traffic.rateLimit.local[0]'])
   })
 
-  it('runs the rules of a field though another one is broken', () => {
+  it('runs the rules of a field even if another one is invalid', () => {
     const { kept } = understood(policyWith({ rateLimit: { local: [{ unit: 'Seconds' }] }, csrf: 5 }))
     expect(kept.map(({ path }) => path)).toEqual(['spec.traffic.rateLimit.local[0]'])
   })
 
-  it('does not look at metadata and status', () => {
+  it('does not check metadata and status', () => {
     const policy = { ...policyWith({ csrf: {} }), status: { ancestors: 5 } }
     expect(understood(policy)).toMatchObject({ leftOut: [], kept: [] })
   })
 
-  it('changes nothing that it is given', () => {
+  it('does not change its input', () => {
     const policy = policyWith({ retry: { attempts: 'many' } })
     const before = structuredClone(policy)
     understood(policy)
@@ -84,7 +84,7 @@ describe('understoodPart', () => {
   const frame = { around, at: 'spec.rules[0].filters[0]' }
   const PATH = 'spec.rules[3].filters[7]'
 
-  it('gives back the part itself when nothing is wrong with it', () => {
+  it('returns the part itself if it is valid', () => {
     const part = { type: 'RequestHeaderModifier', requestHeaderModifier: { remove: ['a'] } }
     expect(understoodPart(part, frame, PATH)).toEqual({ object: part, leftOut: [], kept: [] })
     expect(understoodPart(part, frame, PATH).object).toBe(part)
@@ -101,7 +101,7 @@ describe('understoodPart', () => {
     expect(leftOut).toEqual([expect.objectContaining({ path, message: expect.stringContaining(path) })])
   })
 
-  it('is undefined when nothing is left, and says nothing about what stands around it', () => {
+  it('is undefined when nothing is left, and reports nothing about its frame', () => {
     const { object, leftOut } = understoodPart(5, frame, PATH)
     expect(object).toBeUndefined()
     expect(leftOut.map(({ path }) => path)).toEqual([PATH])
@@ -109,7 +109,7 @@ describe('understoodPart', () => {
 })
 
 describe('isSound', () => {
-  it('looks at structure and lists', () => {
+  it('checks structure and lists', () => {
     expect(isSound(policyWith({ csrf: {} }))).toBe(true)
     expect(isSound(policyWith({ csrf: 5 }))).toBe(false)
     expect(isSound({ kind: 'Elsewhere' })).toBe(true)

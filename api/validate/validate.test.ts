@@ -38,7 +38,7 @@ describe('validateObject', () => {
     ])
   })
 
-  it('never repeats a refused text: it may be a secret', () => {
+  it('never repeats a rejected text: it may be a secret', () => {
     const { problems: found } = validateObject(
       route({ hostnames: ['Secret_Value'], parentRefs: [{ name: 5, port: 'Secret_Value' }] }),
     )
@@ -46,7 +46,7 @@ describe('validateObject', () => {
     expect(JSON.stringify(found)).not.toContain('Secret_Value')
   })
 
-  it('takes null as absent, but not in a list', () => {
+  it('treats null as absent, but not in a list', () => {
     expect(problems(route({ parentRefs: [{ name: 'gw', kind: null, sectionName: null }], hostnames: null }))).toEqual(
       [],
     )
@@ -69,13 +69,13 @@ describe('validateObject', () => {
     expect(problems({ ...route({}), metadata })).toEqual([expected])
   })
 
-  it('accepts good metadata', () => {
+  it('accepts valid metadata', () => {
     const labels = { app: 'a', 'example.com/part': '', 'a.b-c_d': 'X.y_z-1' }
     const annotations = { 'Example.com/Note': 'any text at all' }
     expect(problems(route({}, { name: 'a.b-c', namespace: 'default', labels, annotations }))).toEqual([])
   })
 
-  it('is not fooled by names of the prototype', () => {
+  it('rejects unknown fields with names of the prototype', () => {
     const object = JSON.parse(
       '{"apiVersion":"gateway.networking.k8s.io/v1","kind":"HTTPRoute","metadata":{"name":"a"},"spec":{"__proto__":{},"constructor":1}}',
     ) as unknown

@@ -206,7 +206,7 @@ describe('flatten', () => {
     ])
   })
 
-  it('goes all the way down when recursive', () => {
+  it('flattens every level when recursive', () => {
     expect(attributeFields('a', evaluate('flattenRecursive({"x": {"y": [1, {"z": 2}]}})'))).toEqual([
       ['a.x.y.0', 1n],
       ['a.x.y.1.z', 2n],

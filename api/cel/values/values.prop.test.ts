@@ -57,7 +57,7 @@ describe('values', () => {
     )
   })
 
-  it('ranges contain what the runtime says they contain', () => {
+  it('ranges contain the same addresses as those of the runtime', () => {
     const range = fc.tuple(fc.ipV4(), fc.integer({ min: 0, max: 32 }))
     fc.assert(
       fc.property(range, fc.ipV4(), ([network, prefix], address) => {

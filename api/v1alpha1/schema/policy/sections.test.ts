@@ -12,7 +12,7 @@ interface Section {
 const SCHEMA = join(import.meta.dirname, '..')
 
 describe('sections of GwPolicy', () => {
-  it('ask for at least one field, whichever it is', () => {
+  it('require at least one field, whichever it is', () => {
     expect(namesIn(ruleOf('frontend', 0))).toEqual(fieldsOf('frontend'))
     expect(namesIn(ruleOf('traffic', 0))).toEqual(fieldsOf('traffic').filter((name) => name !== 'phase'))
   })
@@ -26,7 +26,7 @@ describe('sections of GwPolicy', () => {
     expect(named?.[1]?.split(/, | and /).sort()).toEqual(allowed)
   })
 
-  it('keep the frontend fields that may target one listener apart from the others', () => {
+  it('separate the frontend fields that may target one listener from the others', () => {
     const rule = section('spec')['x-kubernetes-validations'].find(({ message }) => message.startsWith('frontend.tcp,'))
     const oneListener = new Set(['accessLog', 'metrics', 'tracing'])
     expect(namesIn(rule?.rule ?? '', 'self.frontend')).toEqual(
