@@ -14,6 +14,7 @@ let asked: { readonly path: string; readonly body: string } | undefined
 const PATHS: { readonly [N in keyof typeof CLIENTS]: string } = {
   Completions: '/v1/chat/completions',
   Messages: '/v1/messages',
+  Responses: '/v1/responses',
 }
 
 /** A provider with only this format. */
@@ -49,6 +50,7 @@ afterAll(async () => {
 const BODIES: { readonly [N in keyof typeof CLIENTS]: object } = {
   Completions: { model: 'm', messages: [{ role: 'user', content: 'hi' }] },
   Messages: { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'hi' }] },
+  Responses: { model: 'm', input: 'hi' },
 }
 
 const ask = (from: keyof typeof CLIENTS, to: ChatName, fields: object): Promise<Response> =>
@@ -77,6 +79,9 @@ const sendStream =
 describe.each([
   ['Completions', 'Messages'],
   ['Messages', 'Completions'],
+  ['Messages', 'Responses'],
+  ['Responses', 'Completions'],
+  ['Responses', 'Messages'],
 ] as const)('a client of %s and a provider of %s', (from, to) => {
   const client = CLIENTS[from]
   const vendor = VENDORS[to]

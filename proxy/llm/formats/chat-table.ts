@@ -3,12 +3,13 @@ import type { FormatName } from '#api/llm/formats.ts'
 import type { ChatFormat } from '../canonical/format.ts'
 import { completionsChat } from './completions/chat.ts'
 import { messagesChat } from './messages/chat.ts'
+import { responsesChat } from './responses/chat.ts'
 
 /** undefined: the format is only forwarded. */
 const CHAT_FORMATS: { readonly [N in FormatName]: ChatFormat | undefined } = {
   Completions: completionsChat,
   Messages: messagesChat,
-  Responses: undefined,
+  Responses: responsesChat,
   Embeddings: undefined,
   AnthropicTokenCount: undefined,
   Realtime: undefined,

@@ -11,6 +11,11 @@ export function mediaOf(url: string): MediaSource {
     : { kind: 'base64', mediaType: normalType(type), data: url.slice(head.length) }
 }
 
+/** Data of a file with or without `data:` in front. Without a type, it is a PDF file. */
+export function fileSource(data: string): MediaSource {
+  return /^data:/i.test(data) ? mediaOf(data) : { kind: 'base64', mediaType: 'application/pdf', data }
+}
+
 /** undefined: a file that is kept elsewhere. */
 export function urlOf(source: MediaSource): string | undefined {
   switch (source.kind) {

@@ -42,10 +42,20 @@ const CASES: { readonly [N in ServedProvider]: readonly [AIProvider['provider'],
     {
       Completions: 'Messages /v1/messages',
       Messages: 'Messages /v1/messages',
+      Responses: 'Messages /v1/messages',
       AnthropicTokenCount: 'AnthropicTokenCount /v1/messages/count_tokens',
     },
   ],
-  custom: [CUSTOM, undefined, { Completions: 'Messages /own', Messages: 'Messages /own', Rerank: 'Rerank /v1/rerank' }],
+  custom: [
+    CUSTOM,
+    undefined,
+    {
+      Completions: 'Messages /own',
+      Messages: 'Messages /own',
+      Responses: 'Messages /own',
+      Rerank: 'Rerank /v1/rerank',
+    },
+  ],
 }
 
 describe('a provider', () => {

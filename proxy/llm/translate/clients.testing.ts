@@ -1,7 +1,7 @@
 // Clients for tests: the SDKs of the vendors, which read a given answer as if a server had sent it.
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
-import { asObject, asString } from '../json.ts'
+import { asObject, asString, parseObject, type JsonObject } from '../json.ts'
 import type { ChatName } from './vendors.testing.ts'
 
 /** What a program sees in the objects of its SDK, in no vendor's form. */
@@ -116,9 +116,72 @@ const messages: Client = {
   },
 }
 
-export const CLIENTS: { readonly [N in Exclude<ChatName, 'Responses'>]: Client } = {
+const responses: Client = {
+  stops: { stop: 'completed', length: 'incomplete max_output_tokens', toolCalls: 'completed' },
+  async read(answer, isStream) {
+    const { responses: api } = new OpenAI(options(answer))
+    const body = { model: 'm', input: 'hi' }
+    const response = await (isStream ? api.stream({ ...body, stream: true }).finalResponse() : api.create(body))
+    const { output, usage, status, incomplete_details: incomplete } = response
+    return {
+      reasoning: output.map((item) => (item.type === 'reasoning' ? reasoningIn(item) : '')).join(''),
+      text: response.output_text,
+      calls: output.flatMap((item) =>
+        item.type === 'function_call'
+          ? [{ id: item.call_id, name: item.name, input: JSON.parse(item.arguments) as unknown }]
+          : [],
+      ),
+      stop: incomplete ? `${status} ${incomplete.reason}` : (status ?? ''),
+      input: usage?.input_tokens ?? -1,
+      cached: usage?.input_tokens_details.cached_tokens ?? -1,
+      output: usage?.output_tokens ?? -1,
+    }
+  },
+  grammar(text) {
+    const events = framesOf(text).map(({ event, data }, index) => {
+      const json = parseObject(data) ?? {}
+      if (json['type'] !== event) throw new Error(`event ${event} has another type`)
+      if (json['sequence_number'] !== index) throw new Error(`event ${index} has another number`)
+      return json
+    })
+    const last = events.at(-1)
+    if (events[0]?.['type'] !== 'response.created') throw new Error('no response.created')
+    const done = events.filter(({ type }) => type === 'response.output_item.done').map(({ item }) => item)
+    const { output } = asObject(last?.['response'])
+    if (JSON.stringify(output) !== JSON.stringify(done)) throw new Error('the items are not those of the response')
+    for (const [index, item] of done.entries()) itemGrammar(events, index, asObject(item))
+  },
+}
+
+function reasoningIn({ summary, content = [] }: OpenAI.Responses.ResponseReasoningItem): string {
+  return [...summary, ...content].map(({ text }) => text).join('\n\n')
+}
+
+/** What each kind of item consists of between the event that adds it and the one that ends it. */
+const ITEM_EVENTS: Readonly<Record<string, RegExp>> = {
+  message: /^content_part.added (output_text|refusal).delta (\1.delta )*\1.done content_part.done $/,
+  function_call: /^(function_call_arguments.delta )+function_call_arguments.done $/,
+  reasoning:
+    /^(reasoning_summary_part.added (reasoning_summary_text.delta )+reasoning_summary_text.done reasoning_summary_part.done |content_part.added (reasoning_text.delta )+reasoning_text.done content_part.done )?$/,
+}
+
+function itemGrammar(events: readonly JsonObject[], index: number, item: JsonObject): void {
+  const own = events.filter(({ output_index: place }) => place === index)
+  const [added, ...rest] = own
+  const last = rest.pop()
+  const types = rest.map(({ type }) => `${String(type).replace('response.', '')} `).join('')
+  const pattern = ITEM_EVENTS[String(item['type'])]
+  if (added?.['type'] !== 'response.output_item.added' || last?.['type'] !== 'response.output_item.done') {
+    throw new Error(`item ${index} is not added and ended`)
+  }
+  if (pattern?.test(types) !== true) throw new Error(`item ${index} has the events ${types}`)
+  if (rest.some(({ item_id: id }) => id !== asObject(added['item'])['id'])) throw new Error('another item_id')
+}
+
+export const CLIENTS: { readonly [N in ChatName]: Client } = {
   Completions: completions,
   Messages: messages,
+  Responses: responses,
 }
 
 export function framesOf(text: string): readonly { readonly event: string; readonly data: string }[] {

@@ -9,8 +9,8 @@ import type { Translation } from './translation.ts'
 /** In the order of preference; the format itself stands for requests that are forwarded unchanged. */
 const WAYS: { readonly [From in FormatName]: readonly FormatName[] } = {
   Completions: ['Completions', 'Messages'],
-  Messages: ['Messages', 'Completions'],
-  Responses: ['Responses'],
+  Messages: ['Messages', 'Completions', 'Responses'],
+  Responses: ['Responses', 'Completions', 'Messages'],
   Embeddings: ['Embeddings'],
   AnthropicTokenCount: ['AnthropicTokenCount'],
   Realtime: ['Realtime'],

@@ -166,9 +166,113 @@ const completions: Vendor = {
   errorFrame: (message) => unnamed({ error: { message, type: 'server_error', param: null, code: 'busy' } }),
 }
 
-export const VENDORS: { readonly [N in Exclude<ChatName, 'Responses'>]: Vendor } = {
+const responseHead = { id: 'resp_1', object: 'response', created_at: 7, model: 'gpt', error: null }
+
+const responseItems = ({ reasoning, text, calls = [] }: Scenario): JsonObject[] => [
+  ...(reasoning
+    ? [
+        {
+          id: 'rs_1',
+          type: 'reasoning',
+          summary: reasoning.text.split('\n\n').map((part) => ({ type: 'summary_text', text: part })),
+          encrypted_content: reasoning.signature,
+        },
+      ]
+    : []),
+  ...(text === undefined
+    ? []
+    : [
+        {
+          id: 'msg_1',
+          type: 'message',
+          status: 'completed',
+          role: 'assistant',
+          content: [{ type: 'output_text', text, annotations: [], logprobs: [] }],
+        },
+      ]),
+  ...calls.map(({ id, name, input }, index) => ({
+    id: `fc_${index}`,
+    type: 'function_call',
+    status: 'completed',
+    call_id: id,
+    name,
+    arguments: input === '' ? '{}' : input,
+  })),
+]
+
+const responses: Vendor = {
+  whole: (scenario) => ({
+    ...responseHead,
+    status: scenario.stop === 'length' ? 'incomplete' : 'completed',
+    incomplete_details: scenario.stop === 'length' ? { reason: 'max_output_tokens' } : null,
+    output: responseItems(scenario),
+    usage: {
+      input_tokens: scenario.usage.input,
+      input_tokens_details: scenario.usage.cached === null ? null : { cached_tokens: scenario.usage.cached },
+      output_tokens: scenario.usage.output,
+      output_tokens_details: { reasoning_tokens: 0 },
+      total_tokens: scenario.usage.input + scenario.usage.output,
+    },
+  }),
+  stream(scenario) {
+    let sequence = 0
+    const frame = (type: string, fields: object): string =>
+      named(`response.${type}`, { sequence_number: sequence++, ...fields })
+    const started = { response: { ...responseHead, status: 'in_progress', output: [], usage: null } }
+    return [
+      frame('created', started),
+      frame('in_progress', started),
+      ...responseItems(scenario).flatMap((item, output_index) => [
+        frame('output_item.added', { output_index, item: { ...item, ...EMPTY_ITEM, status: 'in_progress' } }),
+        ...responseItemFrames(item, { item_id: item['id'], output_index }, frame),
+        frame('output_item.done', { output_index, item }),
+      ]),
+      frame(scenario.stop === 'length' ? 'incomplete' : 'completed', { response: responses.whole(scenario) }),
+    ]
+  },
+  error: (message) => completions.error(message),
+  errorFrame: (message) => named('error', { sequence_number: 9, code: 'server_error', message, param: null }),
+}
+
+const EMPTY_ITEM = { content: [], summary: [], arguments: '', encrypted_content: '' }
+
+function responseItemFrames(
+  item: JsonObject,
+  place: { readonly item_id: unknown; readonly output_index: number },
+  frame: (type: string, fields: object) => string,
+): readonly string[] {
+  if (item['type'] === 'reasoning') {
+    return (item['summary'] as { readonly text: string }[]).flatMap(({ text }, summary_index) => {
+      const at = { ...place, summary_index }
+      return [
+        frame('reasoning_summary_part.added', { ...at, part: { type: 'summary_text', text: '' } }),
+        ...pieces(text).map((delta) => frame('reasoning_summary_text.delta', { ...at, delta })),
+        frame('reasoning_summary_text.done', { ...at, text }),
+        frame('reasoning_summary_part.done', { ...at, part: { type: 'summary_text', text } }),
+      ]
+    })
+  }
+  if (item['type'] === 'function_call') {
+    const text = String(item['arguments'])
+    return [
+      ...pieces(text).map((delta) => frame('function_call_arguments.delta', { ...place, delta })),
+      frame('function_call_arguments.done', { ...place, name: item['name'], arguments: text }),
+    ]
+  }
+  const [part = { text: '' }] = item['content'] as { readonly text: string }[]
+  const at = { ...place, content_index: 0 }
+  return [
+    frame('content_part.added', { ...at, part: { ...part, text: '' } }),
+    ...pieces(part.text).map((delta) => frame('output_text.delta', { ...at, delta, logprobs: [] })),
+    frame('output_text.done', { ...at, text: part.text, logprobs: [] }),
+    frame('content_part.done', { ...at, part }),
+  ]
+}
+
+export const VENDORS: { readonly [N in ChatName]: Vendor } = {
   Completions: completions,
   Messages: messages,
+  Responses: responses,
 }
 
 export const SCENARIOS: Readonly<Record<string, Scenario>> = {

@@ -5,7 +5,7 @@ import { decodeRequest } from './decode-request.ts'
 import { CompletionsDecoder } from './decode-stream.ts'
 import { encodeRequest } from './encode-request.ts'
 import { CompletionsEncoder } from './encode-stream.ts'
-import { decodeError, encodeError } from './error.ts'
+import { decodeError, encodeError } from '../openai-error.ts'
 
 export const completionsChat: ChatFormat = {
   decodeRequest,

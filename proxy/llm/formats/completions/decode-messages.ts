@@ -2,7 +2,6 @@
 import type { TranslationNotes } from '../../canonical/format.ts'
 import type {
   MediaPart,
-  MediaSource,
   Part,
   RefusalPart,
   TextPart,
@@ -13,7 +12,7 @@ import type {
 import { asArray, asObject, asString, type JsonObject } from '../../json.ts'
 import { Untranslatable } from '../../translate/untranslatable.ts'
 import { checkFields, markOf, quoted, unsupported } from '../fields.ts'
-import { mediaOf, normalType } from '../media.ts'
+import { fileSource, mediaOf, normalType } from '../media.ts'
 import { MESSAGE_FIELDS, PART_FIELDS } from './fields.ts'
 import { decodeReasoning } from './thinking.ts'
 
@@ -143,9 +142,4 @@ function file({ file_data: data, file_id: id, filename }: JsonObject, at: string
   if (typeof data === 'string') return { ...base, source: fileSource(data) }
   if (typeof id === 'string') return { ...base, source: { kind: 'file', format: 'Completions', id } }
   throw new Untranslatable(`${at}.file has neither file_data nor file_id`)
-}
-
-/** Without a type, it is a PDF file. */
-function fileSource(data: string): MediaSource {
-  return /^data:/i.test(data) ? mediaOf(data) : { kind: 'base64', mediaType: 'application/pdf', data }
 }

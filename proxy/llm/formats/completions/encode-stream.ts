@@ -6,7 +6,7 @@ import type { AnswerContext, StreamEncoder } from '../../canonical/format.ts'
 import type { Signature } from '../../canonical/request.ts'
 import type { JsonObject } from '../../json.ts'
 import { encodeAnnotation, encodeReason } from './answer.ts'
-import { encodeError } from './error.ts'
+import { encodeError } from '../openai-error.ts'
 import { thinkingBlock } from './thinking.ts'
 import { encodeUsage } from './usage.ts'
 

@@ -1,7 +1,7 @@
-// Errors of chat completions, and of the other formats of OpenAI (data-plane supplement section 3.9).
-import type { ErrorKind, ModelError } from '../../canonical/answer.ts'
-import { asObject, asString, type JsonObject } from '../../json.ts'
-import { kindOfStatus } from '../error-kind.ts'
+// Errors of the formats of OpenAI (data-plane supplement section 3.9).
+import type { ErrorKind, ModelError } from '../canonical/answer.ts'
+import { asObject, asString, type JsonObject } from '../json.ts'
+import { kindOfStatus } from './error-kind.ts'
 
 const TYPES: { readonly [K in ErrorKind]: string } = {
   invalidRequest: 'invalid_request_error',
