@@ -76,8 +76,8 @@ export interface GwBackendSpec {
   mcp?: MCPBackend
   /**
    * Sends each request to the destination that it names itself: the header `Host`, or, for TLS, the server name (SNI).
-   * Clients can reach any address that the proxy can reach, except link-local and metadata addresses: restrict who may
-   * use it.
+   * Clients can reach any address that the proxy can reach, except link-local and metadata addresses: restrict access to
+   * it.
    *
    * Example: `{}`.
    */
@@ -110,7 +110,7 @@ export interface StaticBackend {
    */
   port?: PortNumber
   /**
-   * Path of a Unix domain socket in the proxy, 1 to 107 characters (more than that a socket address cannot hold).
+   * Path of a Unix domain socket in the proxy, 1 to 107 characters (the limit of a socket address).
    * Instead of `host` and `port`. In a cluster the proxy connects only to paths that `GW_BACKEND_ALLOW_UNIX_PATHS` allows.
    */
   unixPath?: string
@@ -156,7 +156,7 @@ export interface AIBackend {
  */
 export interface LLMProvider {
   /**
-   * A provider at your own address that speaks known formats. The address is `backendRef`, or `host` and `port` beside
+   * A provider at your own address with known formats. The address is `backendRef`, or `host` and `port` next to
    * `custom`.
    *
    * Example: `{ backendRef: { name: vllm, port: 8000 }, formats: [{ type: Completions }] }`.
@@ -225,7 +225,7 @@ export interface LLMProvider {
   port?: PortNumber
 }
 /**
- * A provider at your own address that speaks known formats. The address is `backendRef`, or `host` and `port` beside
+ * A provider at your own address with known formats. The address is `backendRef`, or `host` and `port` next to
  * `custom`.
  *
  * Example: `{ backendRef: { name: vllm, port: 8000 }, formats: [{ type: Completions }] }`.
@@ -239,7 +239,7 @@ export interface CustomProvider {
    */
   backendRef?: LocalBackendObjectReference
   /**
-   * Formats that the provider speaks, 1 to 6, each once. A request in another format is converted to one of these if
+   * Formats that the provider supports, 1 to 6, each once. A request in another format is converted to one of these if
    * that is possible.
    *
    * Example: `[{ type: Completions }, { type: Messages, path: /anthropic/v1/messages }]`.
@@ -360,7 +360,7 @@ export interface P7Provider {
    */
   region?: CloudARegion
   /**
-   * Guardrail that Bedrock applies to each request by itself. When unset, none.
+   * Guardrail that Bedrock applies to each request. When unset, none.
    *
    * Example: `{ identifier: abc123, version: '1' }`.
    */
@@ -392,7 +392,7 @@ export interface PriorityGroup {
  */
 export interface NamedLLMProvider {
   /**
-   * A provider at your own address that speaks known formats. The address is `backendRef`, or `host` and `port` beside
+   * A provider at your own address with known formats. The address is `backendRef`, or `host` and `port` next to
    * `custom`.
    *
    * Example: `{ backendRef: { name: vllm, port: 8000 }, formats: [{ type: Completions }] }`.
@@ -611,7 +611,7 @@ export interface McpSelector {
   services?: LabelSelector
 }
 /**
- * Selects objects by their labels. All conditions must hold; without any, every object is selected.
+ * Selects objects by their labels. All conditions must match; without conditions, every object is selected.
  *
  * Example: `{ matchLabels: { app: mcp } }`.
  */
@@ -754,8 +754,8 @@ export interface BackendSimple {
 }
 /**
  * Sends each request to the destination that it names itself: the header `Host`, or, for TLS, the server name (SNI).
- * Clients can reach any address that the proxy can reach, except link-local and metadata addresses: restrict who may
- * use it.
+ * Clients can reach any address that the proxy can reach, except link-local and metadata addresses: restrict access to
+ * it.
  *
  * Example: `{}`.
  */
@@ -793,7 +793,7 @@ export interface AgentCoreBackend {
  */
 export interface GwBackendStatus {
   /**
-   * Conditions, at most 8. `Accepted` says whether the backend could be translated; if not, its message says why.
+   * Conditions, at most 8. `Accepted` reports whether the backend can be used; if not, its message has the reason.
    */
   conditions?: Conditions
 }

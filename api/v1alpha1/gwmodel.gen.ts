@@ -34,7 +34,7 @@ import type {
 } from './shared.gen.ts'
 
 /**
- * `Public` (default): clients may ask for the model, and the list of models shows it. `Internal`: only virtual
+ * `Public` (default): clients may use the model, and the list of models shows it. `Internal`: only virtual
  * models can choose it.
  */
 export type ModelVisibility = 'Public' | 'Internal'
@@ -67,7 +67,7 @@ export type ModelProvider =
 /**
  * Address and beginning of the path of the provider, instead of its own: an `http` or `https` URL with host and
  * optional port and path, at most 1024 characters, without user info, query and fragment. With `https`, TLS with the
- * authorities that the system trusts. Hosts of the proxy itself and link-local addresses are refused.
+ * CA certificates that the system trusts. Hosts of the proxy itself and link-local addresses are rejected.
  *
  * Example: `https://llm.example/v1`.
  */
@@ -112,7 +112,7 @@ export interface GwModelSpec {
    */
   match?: ModelMatch
   /**
-   * `Public` (default): clients may ask for the model, and the list of models shows it. `Internal`: only virtual
+   * `Public` (default): clients may use the model, and the list of models shows it. `Internal`: only virtual
    * models can choose it.
    */
   visibility?: ModelVisibility
@@ -149,7 +149,7 @@ export interface GwModelSpec {
   /**
    * Address and beginning of the path of the provider, instead of its own: an `http` or `https` URL with host and
    * optional port and path, at most 1024 characters, without user info, query and fragment. With `https`, TLS with the
-   * authorities that the system trusts. Hosts of the proxy itself and link-local addresses are refused.
+   * CA certificates that the system trusts. Hosts of the proxy itself and link-local addresses are rejected.
    *
    * Example: `https://llm.example/v1`.
    */
@@ -230,7 +230,7 @@ export interface CloudASettings {
    */
   region?: CloudARegion
   /**
-   * Guardrail that Bedrock applies to each request by itself. When unset, none.
+   * Guardrail that Bedrock applies to each request. When unset, none.
    *
    * Example: `{ identifier: abc123, version: '1' }`.
    */
@@ -250,7 +250,7 @@ export interface ModelCustomProvider {
    */
   backendRef?: LocalBackendObjectReference
   /**
-   * Formats that the provider speaks, 1 to 6, each once. A request in another format is converted to one of these if
+   * Formats that the provider supports, 1 to 6, each once. A request in another format is converted to one of these if
    * that is possible.
    *
    * Example: `[{ type: Completions }, { type: Messages, path: /anthropic/v1/messages }]`.
@@ -431,8 +431,8 @@ export interface WeightedModelTarget {
    */
   modelRef: ModelReference
   /**
-   * Model to ask the GwModel for, 1 to 1024 characters. Required when its `match.model` holds `*`; when unset, the
-   * name that it matches.
+   * Model in requests to the GwModel, 1 to 1024 characters. Required when its `match.model` contains `*`; when unset,
+   * the name that it matches.
    */
   model?: LongString
   /**
@@ -472,8 +472,8 @@ export interface FailoverModelTarget {
    */
   modelRef: ModelReference
   /**
-   * Model to ask the GwModel for, 1 to 1024 characters. Required when its `match.model` holds `*`; when unset, the
-   * name that it matches.
+   * Model in requests to the GwModel, 1 to 1024 characters. Required when its `match.model` contains `*`; when unset,
+   * the name that it matches.
    */
   model?: LongString
   /**
@@ -503,8 +503,8 @@ export interface ConditionalModelTarget {
    */
   modelRef: ModelReference
   /**
-   * Model to ask the GwModel for, 1 to 1024 characters. Required when its `match.model` holds `*`; when unset, the
-   * name that it matches.
+   * Model in requests to the GwModel, 1 to 1024 characters. Required when its `match.model` contains `*`; when unset,
+   * the name that it matches.
    */
   model?: LongString
   /**
@@ -537,8 +537,8 @@ export interface ModelParentStatus {
    */
   controllerName: string
   /**
-   * Conditions, at most 8. `Accepted` says whether the parent takes the model, `ResolvedRefs` whether
-   * everything that it refers to was found.
+   * Conditions, at most 8. `Accepted` reports whether the parent accepts the model, `ResolvedRefs` whether
+   * all objects that it refers to were found.
    */
   conditions?: Conditions
 }

@@ -8,8 +8,8 @@ import type { DataKey, ObjectName } from './shared.gen.ts'
 export type Quantity = number | string
 
 /**
- * GwParameters says how the proxies of Gateways are deployed. A GatewayClass (`spec.parametersRef`) or a Gateway
- * (`spec.infrastructure.parametersRef`, same namespace) refers to it; what the Gateway's parameters set wins.
+ * GwParameters configures how the proxies of Gateways are deployed. A GatewayClass (`spec.parametersRef`) or a Gateway
+ * (`spec.infrastructure.parametersRef`, same namespace) refers to it; parameters of the Gateway win.
  *
  * Order: typed fields of the class, typed fields of the Gateway, overlays of the class, overlays of the Gateway; later
  * wins.
@@ -42,9 +42,9 @@ export interface GwParametersSpec {
    */
   logging?: Logging
   /**
-   * Configuration of the proxy, in the form of a configuration file, that is merged under the generated one: what
-   * typed fields produce wins. The parameters of a Gateway replace the `rawConfig` of the class as a whole. Text is
-   * used as it stands; variables such as `$NAME` are not expanded.
+   * Configuration of the proxy, in the form of a configuration file, that is merged with the generated one: values of
+   * typed fields win. The parameters of a Gateway replace the `rawConfig` of the class as a whole. Text is used
+   * unchanged; variables such as `$NAME` are not expanded.
    *
    * Example: `{ binds: [{ port: 3000, listeners: [{ routes: [{ backends: [{ mcp: { targets: [] } }] }] }] }] }`.
    */
@@ -57,7 +57,7 @@ export interface GwParametersSpec {
   image?: Image
   /**
    * Environment variables of the proxy, at most 256; each replaces one of the same name that the controller sets.
-   * `$(NAME)` is replaced by the value of an earlier variable, `$$(NAME)` stands for the text `$(NAME)`; better
+   * `$(NAME)` is replaced by the value of an earlier variable, `$$(NAME)` means the text `$(NAME)`; better
    * avoid it. `SESSION_KEY` wins over the key that the controller keeps for each Gateway. The parameters of a
    * Gateway replace variables of the class one by one.
    *
@@ -68,7 +68,7 @@ export interface GwParametersSpec {
   env?: EnvVar[]
   /**
    * Compute resources of the container. The parameters of class and Gateway are merged key by key. When unset, requests
-   * of 100m CPU and 128Mi memory, and no limits. The request of a resource that has a limit here is not set by itself.
+   * of 100m CPU and 128Mi memory, and no limits. A resource with a limit here gets no default request.
    *
    * Example: `{ requests: { cpu: 500m }, limits: { memory: 1Gi } }`.
    */
@@ -89,8 +89,8 @@ export interface GwParametersSpec {
   meshIntegration?: MeshIntegration
   /**
    * Catalogues of models, with prices and limits. They are mounted into the pods, but the proxy of this version does not
-   * read them, which the Gateway says in the message of its condition `Accepted`. Only in parameters that a Gateway refers
-   * to; in those of a class it has no effect.
+   * read them; the condition `Accepted` of the Gateway reports this. Only in parameters that a Gateway refers to; in those
+   * of a class it has no effect.
    *
    * Example: `{ sources: [{ configMap: { name: prices } }] }`.
    */
@@ -108,8 +108,8 @@ export interface GwParametersSpec {
    */
   service?: KubernetesResourceOverlay
   /**
-   * Changes of the generated ServiceAccount, after all typed fields. A ServiceAccount has no `spec`: what stands there
-   * are its own fields.
+   * Changes of the generated ServiceAccount, after all typed fields. A ServiceAccount has no `spec`: use its own fields
+   * there.
    *
    * Example: `{ spec: { imagePullSecrets: [{ name: registry-key }] } }`.
    */
@@ -136,7 +136,7 @@ export interface GwParametersSpec {
  */
 export interface Workload {
   /**
-   * `Deployment` or `DaemonSet`, one pod on each node. When unset, what the class says, else `Deployment`.
+   * `Deployment` or `DaemonSet`, one pod on each node. When unset, the value of the class, else `Deployment`.
    */
   kind?: 'Deployment' | 'DaemonSet'
 }
@@ -157,9 +157,9 @@ export interface Logging {
   format?: 'json' | 'text'
 }
 /**
- * Configuration of the proxy, in the form of a configuration file, that is merged under the generated one: what
- * typed fields produce wins. The parameters of a Gateway replace the `rawConfig` of the class as a whole. Text is
- * used as it stands; variables such as `$NAME` are not expanded.
+ * Configuration of the proxy, in the form of a configuration file, that is merged with the generated one: values of
+ * typed fields win. The parameters of a Gateway replace the `rawConfig` of the class as a whole. Text is used
+ * unchanged; variables such as `$NAME` are not expanded.
  *
  * Example: `{ binds: [{ port: 3000, listeners: [{ routes: [{ backends: [{ mcp: { targets: [] } }] }] }] }] }`.
  */
@@ -189,7 +189,7 @@ export interface Image {
    */
   digest?: string
   /**
-   * When the image is pulled, `Always`, `IfNotPresent` or `Never`. When unset, what Kubernetes does by itself.
+   * When the image is pulled, `Always`, `IfNotPresent` or `Never`. When unset, the default of Kubernetes.
    */
   pullPolicy?: 'Always' | 'Never' | 'IfNotPresent'
 }
@@ -299,7 +299,7 @@ export interface ResourceFieldSelector {
 }
 /**
  * Compute resources of the container. The parameters of class and Gateway are merged key by key. When unset, requests
- * of 100m CPU and 128Mi memory, and no limits. The request of a resource that has a limit here is not set by itself.
+ * of 100m CPU and 128Mi memory, and no limits. A resource with a limit here gets no default request.
  *
  * Example: `{ requests: { cpu: 500m }, limits: { memory: 1Gi } }`.
  */
@@ -314,7 +314,7 @@ export interface ResourceRequirements {
     [k: string]: Quantity
   }
   /**
-   * What is set aside for the container, by resource; at most 32.
+   * Resources reserved for the container, by name; at most 32.
    */
   requests?: {
     /**
@@ -397,8 +397,8 @@ export interface MeshIntegration {
 }
 /**
  * Catalogues of models, with prices and limits. They are mounted into the pods, but the proxy of this version does not
- * read them, which the Gateway says in the message of its condition `Accepted`. Only in parameters that a Gateway refers
- * to; in those of a class it has no effect.
+ * read them; the condition `Accepted` of the Gateway reports this. Only in parameters that a Gateway refers to; in those
+ * of a class it has no effect.
  *
  * Example: `{ sources: [{ configMap: { name: prices } }] }`.
  */
@@ -445,7 +445,7 @@ export interface KubernetesResourceOverlay {
    */
   metadata?: OverlayMetadata
   /**
-   * Part of the `spec` of the object, as it would stand in a manifest.
+   * Part of the `spec` of the object, as in a manifest.
    */
   spec?: OverlaySpec
 }
@@ -467,7 +467,7 @@ export interface OverlayMetadata {
   }
 }
 /**
- * Part of the `spec` of the object, as it would stand in a manifest.
+ * Part of the `spec` of the object, as in a manifest.
  */
 export interface OverlaySpec {
   [k: string]: unknown

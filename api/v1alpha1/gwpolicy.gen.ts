@@ -50,7 +50,7 @@ export type PolicyInheritance = 'Default' | 'Override'
 export type OtlpProtocol = 'HTTP' | 'GRPC'
 /**
  * `Deny`: answer 405. `Route`: choose a route as for any request, then open a raw tunnel to its backend. `Tunnel`:
- * answer 200 and treat what comes through the tunnel as a new connection to the listener port named in the request.
+ * answer 200 and treat the bytes in the tunnel as a new connection to the listener port named in the request.
  */
 export type ConnectMode = 'Deny' | 'Route' | 'Tunnel'
 /**
@@ -85,17 +85,17 @@ export type CipherSuite =
   | 'TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256'
   | 'TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256'
 /**
- * `Strict`: a known key is needed, otherwise the answer is 401. `Optional`: a request without key passes, an unknown
- * key is answered with 401. `Permissive`: never refuses; use it together with `authorization`.
+ * `Strict`: a known key is required, otherwise the answer is 401. `Optional`: a request without key passes, an
+ * unknown key is answered with 401. `Permissive`: never rejects; use it together with `authorization`.
  */
 export type APIKeyAuthenticationMode = 'Strict' | 'Optional' | 'Permissive'
 /**
- * `Strict`: valid credentials are needed, otherwise the answer is 401. `Optional`: a request without credentials
+ * `Strict`: valid credentials are required, otherwise the answer is 401. `Optional`: a request without credentials
  * passes, wrong ones are answered with 401.
  */
 export type BasicAuthenticationMode = 'Strict' | 'Optional'
 /**
- * The realm named in header `WWW-Authenticate` of a refusal, 1 to 256 characters without control characters.
+ * The realm in the header `WWW-Authenticate` of a 401, 1 to 256 characters without control characters.
  * When unset, `Restricted`.
  */
 export type BasicAuthenticationRealm = string
@@ -162,8 +162,8 @@ export type ConditionalExtProcList = ConditionalExtProc[]
  */
 export type HostRewriteMode = 'Auto' | 'None'
 /**
- * `Strict`: a valid token is needed, otherwise the answer is 401. `Optional`: a request without token passes, an
- * invalid token is answered with 401. `Permissive`: never refuses; use it together with `authorization`.
+ * `Strict`: a valid token is required, otherwise the answer is 401. `Optional`: a request without token passes, an
+ * invalid token is answered with 401. `Permissive`: never rejects; use it together with `authorization`.
  */
 export type JWTAuthenticationMode = 'Strict' | 'Optional' | 'Permissive'
 /**
@@ -179,12 +179,12 @@ export type PolicyPhase = 'PreRouting' | 'PostRouting'
  */
 export type LocalRateLimitUnit = 'Seconds' | 'Minutes' | 'Hours'
 /**
- * Limits that each proxy keeps by itself, 1 to 16, all of them checked. Proxies do not coordinate: with three replicas
- * three times as much may pass.
+ * Limits that each proxy counts separately, 1 to 16; all of them apply. Proxies do not coordinate: with three replicas
+ * three times as many requests can pass.
  *
  * Example: `[{requests: 10, unit: Seconds}, {requests: 300, unit: Minutes}]`.
  *
- * Items: A token bucket: it holds the limit plus `burst`, begins full, and is filled with the limit once every unit. Exactly
+ * Items: A token bucket: its size is the limit plus `burst`, it starts full, and the limit is added once every unit. Exactly
  * one of `requests` and `tokens`.
  */
 export type LocalRateLimits = LocalRateLimit[]
@@ -218,9 +218,9 @@ export type ConditionalTransformationList = ConditionalTransformation[]
  * GwPolicy attaches behaviour to Gateways, ListenerSets, routes, Services and GwBackends of its own namespace.
  *
  * It has three sections. `frontend` configures how a Gateway accepts connections, `traffic` what happens to requests and
- * responses, `backend` how the gateway talks to upstreams. A section may be set at several levels; the more specific
+ * responses, `backend` how the gateway calls backends. A section may be set at several levels; the more specific
  * level wins, field by field. Two policies that set the same field on the same target: the older one wins, then the
- * smaller namespace, then the smaller name; the status of the other one says `Overridden` or `Merged`.
+ * smaller namespace, then the smaller name; the status of the other one has the reason `Overridden` or `Merged`.
  *
  * Example: `spec: {targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: shop}], traffic: {timeouts:
  * {request: 10s}}}`.
@@ -242,8 +242,8 @@ export interface GwPolicySpec {
    * to `targetSelectors`: a change takes effect faster.
    *
    * Allowed: Gateway, ListenerSet, HTTPRoute and GRPCRoute of group `gateway.networking.k8s.io`, Service of the core
-   * group (`""`), GwBackend of group `gw.dev`, InferencePool of group `inference.networking.k8s.io`. What each section
-   * may target is said at the section.
+   * group (`""`), GwBackend of group `gw.dev`, InferencePool of group `inference.networking.k8s.io`. Each section
+   * describes its targets.
    *
    * Example: `[{group: gateway.networking.k8s.io, kind: Gateway, name: public, sectionName: https}]`.
    *
@@ -408,8 +408,8 @@ export interface Frontend {
    */
   metrics?: Metrics
   /**
-   * Which connections are accepted. Checked once for each connection, before any protocol is spoken; a refused connection
-   * is closed without an answer. Expressions see only `source`, for example the address of the client. Unset: every
+   * Which connections are accepted. Checked once for each connection, before any protocol; a rejected connection
+   * is closed without an answer. Expressions can read only `source`, for example the address of the client. Unset: every
    * connection is accepted.
    *
    * Rules of all policies on the Gateway are kept. Prefer `Allow` or `Require`: a `Deny` rule whose expression fails does
@@ -420,8 +420,8 @@ export interface Frontend {
   networkAuthorization?: Authorization
   /**
    * Accepts the PROXY protocol header, by which a load balancer in front of the gateway passes on the address of the
-   * client. Set this only where such a load balancer is the only way in: whoever may send the header may claim any
-   * address. Unset: no header is accepted. `{}` means version `V2`, mode `Strict`.
+   * client. Set this only if all connections come through such a load balancer: every client that can send the header can
+   * claim any address. Unset: no header is accepted. `{}` means version `V2`, mode `Strict`.
    *
    * Example: `{version: All, mode: Strict}`.
    */
@@ -519,7 +519,7 @@ export interface OtlpAccessLog {
    */
   filter?: CELExpression
   /**
-   * Fields to add and default fields to leave out. Unset, `accessLog.attributes` holds.
+   * Fields to add and default fields to leave out. Unset, `accessLog.attributes` applies.
    */
   attributes?: LogTracingAttributes
   /**
@@ -539,7 +539,7 @@ export interface OtlpAccessLog {
 export interface FrontendConnect {
   /**
    * `Deny`: answer 405. `Route`: choose a route as for any request, then open a raw tunnel to its backend. `Tunnel`:
-   * answer 200 and treat what comes through the tunnel as a new connection to the listener port named in the request.
+   * answer 200 and treat the bytes in the tunnel as a new connection to the listener port named in the request.
    */
   mode: ConnectMode
 }
@@ -621,8 +621,8 @@ export interface Metrics {
  */
 export interface MetricAttributes {
   /**
-   * Labels to add, 1 to 16. Each expression is evaluated for each request; where it fails, or
-   * gives several fields by `flatten()`, the value is `unknown`. Do not use values without bound, such as user names
+   * Labels to add, 1 to 16. Each expression is evaluated for each request; if it fails, or
+   * returns several fields with `flatten()`, the value is `unknown`. Do not use unbounded values, such as user names
    * or paths: each new value makes a new time series.
    *
    * Items: A field and the expression that computes it.
@@ -633,8 +633,8 @@ export interface MetricAttributes {
 }
 /**
  * Accepts the PROXY protocol header, by which a load balancer in front of the gateway passes on the address of the
- * client. Set this only where such a load balancer is the only way in: whoever may send the header may claim any
- * address. Unset: no header is accepted. `{}` means version `V2`, mode `Strict`.
+ * client. Set this only if all connections come through such a load balancer: every client that can send the header can
+ * claim any address. Unset: no header is accepted. `{}` means version `V2`, mode `Strict`.
  *
  * Example: `{version: All, mode: Strict}`.
  */
@@ -763,10 +763,10 @@ export interface Tracing {
  */
 export interface Traffic {
   /**
-   * Checks API keys. Exactly one of `secretRef`, `secretSelector` and `configMapSelector` says where the known keys are.
+   * Checks API keys. Exactly one of `secretRef`, `secretSelector` and `configMapSelector` selects the known keys.
    * Each entry of such an object is one key, under any name: either the key itself, or JSON `{"key": "..."}` or
    * `{"keyHash": "sha256:<hex>"}`, with `"metadata"` for later expressions, for example `apiKey.team`. A ConfigMap may
-   * hold only `keyHash`. A key that passes is removed from the request. Unset: nothing is checked.
+   * contain only `keyHash`. A valid key is removed from the request. Unset: nothing is checked.
    *
    * Example: `{secretSelector: {matchLabels: {api-keys: shop}}}`.
    */
@@ -795,9 +795,9 @@ export interface Traffic {
    */
   buffer?: TrafficBuffer
   /**
-   * Cross-origin resource sharing: which web pages of other origins may call. Preflight requests are answered by the
-   * gateway, before any authentication. Requests from other origins are still forwarded, without the headers that let a
-   * browser show the answer to the page. Unset: nothing is answered or added.
+   * Cross-origin resource sharing: which web pages of other origins may send requests. The gateway answers preflight
+   * requests, before any authentication. Requests from other origins are still forwarded, without the headers with which
+   * a browser shows the response to the page. Unset: nothing is answered or added.
    *
    * Example: `{allowOrigins: ["https://app.example.com"], allowMethods: [GET, POST], allowHeaders: [authorization]}`.
    */
@@ -901,17 +901,17 @@ export interface Traffic {
   transformation?: TransformationOrConditional
 }
 /**
- * Checks API keys. Exactly one of `secretRef`, `secretSelector` and `configMapSelector` says where the known keys are.
+ * Checks API keys. Exactly one of `secretRef`, `secretSelector` and `configMapSelector` selects the known keys.
  * Each entry of such an object is one key, under any name: either the key itself, or JSON `{"key": "..."}` or
  * `{"keyHash": "sha256:<hex>"}`, with `"metadata"` for later expressions, for example `apiKey.team`. A ConfigMap may
- * hold only `keyHash`. A key that passes is removed from the request. Unset: nothing is checked.
+ * contain only `keyHash`. A valid key is removed from the request. Unset: nothing is checked.
  *
  * Example: `{secretSelector: {matchLabels: {api-keys: shop}}}`.
  */
 export interface APIKeyAuthentication {
   /**
-   * `Strict`: a known key is needed, otherwise the answer is 401. `Optional`: a request without key passes, an unknown
-   * key is answered with 401. `Permissive`: never refuses; use it together with `authorization`.
+   * `Strict`: a known key is required, otherwise the answer is 401. `Optional`: a request without key passes, an
+   * unknown key is answered with 401. `Permissive`: never rejects; use it together with `authorization`.
    */
   mode?: APIKeyAuthenticationMode
   /**
@@ -923,7 +923,7 @@ export interface APIKeyAuthentication {
    */
   secretSelector?: APIKeySelector
   /**
-   * All ConfigMaps with these labels, in the namespace of the policy. They may hold only `keyHash`.
+   * All ConfigMaps with these labels, in the namespace of the policy. They may contain only `keyHash`.
    */
   configMapSelector?: APIKeySelector
   /**
@@ -960,16 +960,16 @@ export interface BasicAuthentication {
   users?: LongString[]
   /**
    * A Secret with such lines. Lines that cannot be used, such as a bcrypt hash with a cost above 14, are left out;
-   * the status gives their numbers. Unset, `key` is `.htaccess`.
+   * the status reports their numbers. Unset, `key` is `.htaccess`.
    */
   secretRef?: LocalSecretKeyRef
   /**
-   * `Strict`: valid credentials are needed, otherwise the answer is 401. `Optional`: a request without credentials
+   * `Strict`: valid credentials are required, otherwise the answer is 401. `Optional`: a request without credentials
    * passes, wrong ones are answered with 401.
    */
   mode?: BasicAuthenticationMode
   /**
-   * The realm named in header `WWW-Authenticate` of a refusal, 1 to 256 characters without control characters.
+   * The realm in the header `WWW-Authenticate` of a 401, 1 to 256 characters without control characters.
    * When unset, `Restricted`.
    */
   realm?: BasicAuthenticationRealm
@@ -1011,9 +1011,9 @@ export interface BufferBody {
   failureMode?: FailureMode
 }
 /**
- * Cross-origin resource sharing: which web pages of other origins may call. Preflight requests are answered by the
- * gateway, before any authentication. Requests from other origins are still forwarded, without the headers that let a
- * browser show the answer to the page. Unset: nothing is answered or added.
+ * Cross-origin resource sharing: which web pages of other origins may send requests. The gateway answers preflight
+ * requests, before any authentication. Requests from other origins are still forwarded, without the headers with which
+ * a browser shows the response to the page. Unset: nothing is answered or added.
  *
  * Example: `{allowOrigins: ["https://app.example.com"], allowMethods: [GET, POST], allowHeaders: [authorization]}`.
  */
@@ -1028,15 +1028,15 @@ export interface CORS {
    */
   allowOrigins?: CORSOrigin[]
   /**
-   * Methods that may be used, at most 9. `*` alone allows the method that was asked for. Unset: only what browsers
-   * allow without asking (GET, HEAD, POST).
+   * Methods that may be used, at most 9. `*` alone allows the method of the preflight request. Unset: only those that
+   * browsers allow without a preflight (GET, HEAD, POST).
    *
    * Items: A method, or `*`.
    */
   allowMethods?: CORSMethod[]
   /**
-   * Request headers that may be used, at most 64. `*` alone allows the headers that were asked for. Unset: only what
-   * browsers allow without asking.
+   * Request headers that may be used, at most 64. `*` alone allows the headers of the preflight request. Unset: only
+   * those that browsers allow without a preflight.
    *
    * Items: Name of a header, or `*`.
    */
@@ -1132,7 +1132,7 @@ export interface DirectResponseHeader {
    */
   name: HTTPHeaderName
   /**
-   * Expression that yields the value. A fixed value needs quotes of its own, `"'no-store'"`.
+   * Expression that returns the value. A fixed value needs its own quotes, `"'no-store'"`.
    */
   value: CELExpression
 }
@@ -1189,7 +1189,7 @@ export interface ExtAuthOrConditional {
    */
   backendRef?: BackendObjectReference
   /**
-   * What happens to the request when the authorization service cannot be asked: `FailClosed` denies it, `FailOpen`
+   * What happens to the request when the authorization service cannot be called: `FailClosed` denies it, `FailOpen`
    * lets it pass. Unset, it is `FailClosed`.
    */
   failureMode?: 'FailOpen' | 'FailClosed'
@@ -1206,7 +1206,7 @@ export interface ExtAuthOrConditional {
    */
   forwardBody?: ExtAuthBody
   /**
-   * Remembers decisions. Unset, the service is asked for each request.
+   * Caches decisions. Unset, the service is called for each request.
    */
   cache?: ExtAuthCache
   /**
@@ -1239,7 +1239,7 @@ export interface ConditionalExtAuth {
  */
 export interface ExtProcOrConditional {
   /**
-   * The processing service, a Service or GwBackend that speaks gRPC. Required unless `conditional` is set.
+   * The processing service, a Service or GwBackend with gRPC. Required unless `conditional` is set.
    */
   backendRef?: BackendObjectReference
   /**
@@ -1264,8 +1264,8 @@ export interface ExtProcOrConditional {
   metadataContext?: {
     [k: string]: {
       /**
-       * An expression in CEL, the Common Expression Language, of 1 to 16384 characters. Which variables it may read is
-       * described with the field that holds it. An expression that does not parse is reported in the status of the object.
+       * An expression in CEL, the Common Expression Language, of 1 to 16384 characters. The description of its field
+       * names the variables that it may read. The status of the object reports an expression that does not parse.
        *
        * Example: `request.headers["x-team"] == "blue"`.
        */
@@ -1280,8 +1280,8 @@ export interface ExtProcOrConditional {
    */
   requestAttributes?: {
     /**
-     * An expression in CEL, the Common Expression Language, of 1 to 16384 characters. Which variables it may read is
-     * described with the field that holds it. An expression that does not parse is reported in the status of the object.
+     * An expression in CEL, the Common Expression Language, of 1 to 16384 characters. The description of its field
+     * names the variables that it may read. The status of the object reports an expression that does not parse.
      *
      * Example: `request.headers["x-team"] == "blue"`.
      */
@@ -1293,8 +1293,8 @@ export interface ExtProcOrConditional {
    */
   responseAttributes?: {
     /**
-     * An expression in CEL, the Common Expression Language, of 1 to 16384 characters. Which variables it may read is
-     * described with the field that holds it. An expression that does not parse is reported in the status of the object.
+     * An expression in CEL, the Common Expression Language, of 1 to 16384 characters. The description of its field
+     * names the variables that it may read. The status of the object reports an expression that does not parse.
      *
      * Example: `request.headers["x-team"] == "blue"`.
      */
@@ -1369,7 +1369,7 @@ export interface ConditionalExtProc {
  */
 export interface ExtProc {
   /**
-   * The processing service, a Service or GwBackend that speaks gRPC.
+   * The processing service, a Service or GwBackend with gRPC.
    */
   backendRef: BackendObjectReference
   /**
@@ -1394,8 +1394,8 @@ export interface ExtProc {
   metadataContext?: {
     [k: string]: {
       /**
-       * An expression in CEL, the Common Expression Language, of 1 to 16384 characters. Which variables it may read is
-       * described with the field that holds it. An expression that does not parse is reported in the status of the object.
+       * An expression in CEL, the Common Expression Language, of 1 to 16384 characters. The description of its field
+       * names the variables that it may read. The status of the object reports an expression that does not parse.
        *
        * Example: `request.headers["x-team"] == "blue"`.
        */
@@ -1410,8 +1410,8 @@ export interface ExtProc {
    */
   requestAttributes?: {
     /**
-     * An expression in CEL, the Common Expression Language, of 1 to 16384 characters. Which variables it may read is
-     * described with the field that holds it. An expression that does not parse is reported in the status of the object.
+     * An expression in CEL, the Common Expression Language, of 1 to 16384 characters. The description of its field
+     * names the variables that it may read. The status of the object reports an expression that does not parse.
      *
      * Example: `request.headers["x-team"] == "blue"`.
      */
@@ -1423,8 +1423,8 @@ export interface ExtProc {
    */
   responseAttributes?: {
     /**
-     * An expression in CEL, the Common Expression Language, of 1 to 16384 characters. Which variables it may read is
-     * described with the field that holds it. An expression that does not parse is reported in the status of the object.
+     * An expression in CEL, the Common Expression Language, of 1 to 16384 characters. The description of its field
+     * names the variables that it may read. The status of the object reports an expression that does not parse.
      *
      * Example: `request.headers["x-team"] == "blue"`.
      */
@@ -1452,12 +1452,12 @@ export interface HostRewrite {
  */
 export interface JWTAuthentication {
   /**
-   * `Strict`: a valid token is needed, otherwise the answer is 401. `Optional`: a request without token passes, an
-   * invalid token is answered with 401. `Permissive`: never refuses; use it together with `authorization`.
+   * `Strict`: a valid token is required, otherwise the answer is 401. `Optional`: a request without token passes, an
+   * invalid token is answered with 401. `Permissive`: never rejects; use it together with `authorization`.
    */
   mode?: JWTAuthenticationMode
   /**
-   * Who may issue tokens, 1 to 64. A token belongs to the provider that holds its key.
+   * Issuers of tokens, 1 to 64. A token belongs to the provider that has its key.
    *
    * Items: An issuer of tokens and its keys.
    */
@@ -1484,7 +1484,7 @@ export interface JWTProvider {
    */
   issuer: ShortString
   /**
-   * Audiences that are accepted, 1 to 64; claim `aud` of a token must hold one of them. Unset: any audience, and none.
+   * Audiences that are accepted, 1 to 64; claim `aud` of a token must contain one of them. Unset: any audience, also none.
    *
    * Items: A text of 1 to 1024 characters.
    */
@@ -1544,8 +1544,8 @@ export interface JWTMCPAuthentication {
  */
 export interface RateLimitsOrConditional {
   /**
-   * Limits that each proxy keeps by itself, 1 to 16, all of them checked. Proxies do not coordinate: with three replicas
-   * three times as much may pass.
+   * Limits that each proxy counts separately, 1 to 16; all of them apply. Proxies do not coordinate: with three replicas
+   * three times as many requests can pass.
    *
    * Example: `[{requests: 10, unit: Seconds}, {requests: 300, unit: Minutes}]`.
    */
@@ -1566,7 +1566,7 @@ export interface RateLimitsOrConditional {
   conditional?: ConditionalRateLimitsList
 }
 /**
- * A token bucket: it holds the limit plus `burst`, begins full, and is filled with the limit once every unit. Exactly
+ * A token bucket: its size is the limit plus `burst`, it starts full, and the limit is added once every unit. Exactly
  * one of `requests` and `tokens`.
  */
 export interface LocalRateLimit {
@@ -1597,20 +1597,20 @@ export interface LocalRateLimit {
  */
 export interface GlobalRateLimit {
   /**
-   * The rate limit service, a Service or GwBackend that speaks gRPC.
+   * The rate limit service, a Service or GwBackend with gRPC.
    */
   backendRef: BackendObjectReference
   /**
-   * What happens when the service cannot be asked. `FailClosed`: the request is answered with 500. `FailOpen`: it
+   * What happens when the service cannot be called. `FailClosed`: the request is answered with 500. `FailOpen`: it
    * passes.
    */
   failureMode?: FailureMode
   /**
-   * The domain in the configuration of the service that holds the limits.
+   * The domain of the limits in the configuration of the service.
    */
   domain: ShortString
   /**
-   * What is counted, 1 to 16. All of them are sent; one that is over its limit is enough to refuse the request.
+   * What is counted, 1 to 16. All of them are sent; the request is rejected if one is over its limit.
    *
    * Items: One thing that is counted, identified by its entries.
    *
@@ -1651,7 +1651,7 @@ export interface RateLimitDescriptorEntry {
    */
   name: TinyString
   /**
-   * Expression that yields the value. A fixed value needs quotes of its own: `"'api'"`.
+   * Expression that returns the value. A fixed value needs its own quotes: `"'api'"`.
    */
   expression: CELExpression
 }
@@ -1677,8 +1677,8 @@ export interface ConditionalRateLimits {
  */
 export interface RateLimits {
   /**
-   * Limits that each proxy keeps by itself, 1 to 16, all of them checked. Proxies do not coordinate: with three replicas
-   * three times as much may pass.
+   * Limits that each proxy counts separately, 1 to 16; all of them apply. Proxies do not coordinate: with three replicas
+   * three times as many requests can pass.
    *
    * Example: `[{requests: 10, unit: Seconds}, {requests: 300, unit: Minutes}]`.
    */
@@ -1751,11 +1751,11 @@ export interface Timeouts {
  */
 export interface TransformationOrConditional {
   /**
-   * Changes of the request. Unset, the request is left as it is.
+   * Changes of the request. Unset, the request does not change.
    */
   request?: Transform
   /**
-   * Changes of the response, also of answers that the gateway itself gives. Unset, it is left as it is.
+   * Changes of the response, also of responses of the gateway itself. Unset, it does not change.
    */
   response?: Transform
   /**
@@ -1786,7 +1786,7 @@ export interface ConditionalTransformation {
 export interface GwPolicyStatus {
   /**
    * One entry for each Gateway that receives the policy, at most 16, sorted. An entry named `StatusSummary` of group
-   * `gw.dev` holds what belongs to no Gateway: targets that are missing or that reach no Gateway, selectors that match
+   * `gw.dev` reports what belongs to no Gateway: targets that are missing or that reach no Gateway, selectors that match
    * nothing, and Gateways beyond the limit. Entries of other controllers are kept.
    *
    * Items: What became of the policy on one Gateway.

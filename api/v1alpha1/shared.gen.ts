@@ -33,8 +33,8 @@ export type NamespaceName = string
  */
 export type PortNumber = number
 /**
- * An expression in CEL, the Common Expression Language, of 1 to 16384 characters. Which variables it may read is
- * described with the field that holds it. An expression that does not parse is reported in the status of the object.
+ * An expression in CEL, the Common Expression Language, of 1 to 16384 characters. The description of its field
+ * names the variables that it may read. The status of the object reports an expression that does not parse.
  *
  * Example: `request.headers["x-team"] == "blue"`.
  */
@@ -45,8 +45,8 @@ export type CELExpression = string
  */
 export type HTTPHeaderName = string
 /**
- * What happens when the service cannot be reached or answers wrongly: `FailClosed` (default) refuses, `FailOpen`
- * continues as if the service had agreed.
+ * What happens when the service cannot be reached or returns an invalid response: `FailClosed` (default) rejects the
+ * request, `FailOpen` continues as if the service had allowed it.
  */
 export type FailureMode = 'FailOpen' | 'FailClosed'
 /**
@@ -61,7 +61,7 @@ export type ShortString = string
 export type Duration = string
 /**
  * Kind of the referenced object. Empty or unset means `Secret`. Together with `group` it may name another kind of
- * object that holds credentials; this release resolves Secrets only and reports anything else in the status.
+ * object with credentials; this release resolves Secrets only and reports anything else in the status.
  */
 export type SecretKind = string
 /**
@@ -83,7 +83,7 @@ export type InlineKey = string
 export type DataKey = string
 /**
  * Text before the credential, 1 to 256 characters, such as `Bearer ` with the space. Reading ignores its case and
- * removes it; a value without it holds no credential. Writing puts it in front. When unset, the whole value is the
+ * removes it; a value without it contains no credential. Writing puts it in front. When unset, the whole value is the
  * credential.
  */
 export type CredentialPrefix = string
@@ -215,7 +215,7 @@ export type CloudCRegion = string
  */
 export type Conditions = Condition[]
 /**
- * Value of the header, 1 to 4096 characters, used as it stands.
+ * Value of the header, 1 to 4096 characters, used unchanged.
  */
 export type HTTPHeaderValue = string
 /**
@@ -230,7 +230,7 @@ export type SectionName = string
 export type ProviderFormat =
   'Completions' | 'Messages' | 'Responses' | 'Embeddings' | 'AnthropicTokenCount' | 'Realtime' | 'Rerank'
 /**
- * Formats that the provider speaks, 1 to 6, each once. A request in another format is converted to one of these if
+ * Formats that the provider supports, 1 to 6, each once. A request in another format is converted to one of these if
  * that is possible.
  *
  * Example: `[{ type: Completions }, { type: Messages, path: /anthropic/v1/messages }]`.
@@ -275,11 +275,11 @@ export interface AIPromptEnrichment {
  */
 export interface Message {
   /**
-   * Who speaks, such as `system`, `user` or `assistant`.
+   * The author, such as `system`, `user` or `assistant`.
    */
   role: TinyString
   /**
-   * What is said, at most 65536 characters.
+   * The text, at most 65536 characters.
    */
   content: string
 }
@@ -399,8 +399,8 @@ export interface Webhook {
    */
   headers?: {
     /**
-     * An expression in CEL, the Common Expression Language, of 1 to 16384 characters. Which variables it may read is
-     * described with the field that holds it. An expression that does not parse is reported in the status of the object.
+     * An expression in CEL, the Common Expression Language, of 1 to 16384 characters. The description of its field
+     * names the variables that it may read. The status of the object reports an expression that does not parse.
      *
      * Example: `request.headers["x-team"] == "blue"`.
      */
@@ -414,8 +414,8 @@ export interface Webhook {
    */
   forwardHeaderMatches?: WebhookHeaderMatch[]
   /**
-   * What happens when the webhook cannot be reached, takes too long or answers wrongly: `FailClosed` (default)
-   * refuses, `FailOpen` continues.
+   * What happens when the webhook cannot be reached, takes too long or returns an invalid response: `FailClosed`
+   * (default) rejects the request, `FailOpen` continues.
    */
   failureMode?: FailureMode
 }
@@ -561,7 +561,7 @@ export interface Keepalive {
 export interface BackendTLS {
   /**
    * Secret with a client certificate, at most one, in the keys `tls.crt` and `tls.key`. The optional key `ca.crt`
-   * (`ca.cert` is read, too) holds the certificate authorities to trust. When unset, no client certificate is sent.
+   * (`ca.cert` is read, too) contains the CA certificates to trust. When unset, no client certificate is sent.
    *
    * Items: A Secret in the namespace of the referring object.
    *
@@ -622,7 +622,7 @@ export interface LocalSecretObjectRef {
   group?: ObjectGroup
   /**
    * Kind of the referenced object. Empty or unset means `Secret`. Together with `group` it may name another kind of
-   * object that holds credentials; this release resolves Secrets only and reports anything else in the status.
+   * object with credentials; this release resolves Secrets only and reports anything else in the status.
    */
   kind?: SecretKind
   /**
@@ -699,7 +699,7 @@ export interface LocalSecretKeyRef {
   group?: ObjectGroup
   /**
    * Kind of the referenced object. Empty or unset means `Secret`. Together with `group` it may name another kind of
-   * object that holds credentials; this release resolves Secrets only and reports anything else in the status.
+   * object with credentials; this release resolves Secrets only and reports anything else in the status.
    */
   kind?: SecretKind
   /**
@@ -707,8 +707,8 @@ export interface LocalSecretKeyRef {
    */
   name: ObjectName
   /**
-   * Key of the entry in the data of the Secret, 1 to 253 characters. When unset, the default key described with the
-   * field that holds this reference is read.
+   * Key of the entry in the data of the Secret, 1 to 253 characters. When unset, the default key in the
+   * description of the referring field is read.
    */
   key?: DataKey
 }
@@ -741,7 +741,7 @@ export interface LocationHeader {
   name: HTTPHeaderName
   /**
    * Text before the credential, 1 to 256 characters, such as `Bearer ` with the space. Reading ignores its case and
-   * removes it; a value without it holds no credential. Writing puts it in front. When unset, the whole value is the
+   * removes it; a value without it contains no credential. Writing puts it in front. When unset, the whole value is the
    * credential.
    */
   prefix?: CredentialPrefix
@@ -1000,7 +1000,7 @@ export interface GuardrailsCAuth {
  */
 export interface CloudCAuth {
   /**
-   * `AccessToken` (default) for APIs of the cloud, `IdToken` for services that check who calls.
+   * `AccessToken` (default) for APIs of the cloud, `IdToken` for services that check the caller.
    */
   type?: 'AccessToken' | 'IdToken'
   /**
@@ -1093,8 +1093,8 @@ export interface AuthorizationPolicy {
    * CEL expressions, 1 to 256. The rule matches when all of them are true. An expression that fails counts as
    * not true.
    *
-   * Items: An expression in CEL, the Common Expression Language, of 1 to 16384 characters. Which variables it may read is
-   * described with the field that holds it. An expression that does not parse is reported in the status of the object.
+   * Items: An expression in CEL, the Common Expression Language, of 1 to 16384 characters. The description of its field
+   * names the variables that it may read. The status of the object reports an expression that does not parse.
    *
    * Example: `request.headers["x-team"] == "blue"`.
    */
@@ -1174,8 +1174,8 @@ export interface BackendAI {
    */
   transformations?: FieldTransformations
   /**
-   * Names for models, at most 64: what clients ask for, and the name that the provider knows. What clients ask for
-   * may hold `*`; an exact name wins over one with `*`, of those the longest wins.
+   * Names for models, at most 64: the name in requests of clients, and the name at the provider. The name of clients
+   * may contain `*`; an exact name wins over one with `*`, of those the longest wins.
    *
    * Example: `{ fast: gpt-5-mini }`.
    */
@@ -1193,8 +1193,8 @@ export interface BackendAI {
    */
   promptCaching?: PromptCachingConfig
   /**
-   * What requests mean, by the end of their path, at most 64 entries: the longest key that the path ends with
-   * decides, `*` stands for any other path. When unset, every request is taken as `Completions`.
+   * The type of requests, by the end of their path, at most 64 entries: the longest key that the path ends with
+   * decides, `*` means any other path. When unset, every request is handled as `Completions`.
    *
    * Example: `{ /v1/chat/completions: Completions, /v1/models: Passthrough, '*': Detect }`.
    */
@@ -1455,8 +1455,8 @@ export interface OAuthTokenExchange {
    */
   additionalParams?: {
     /**
-     * An expression in CEL, the Common Expression Language, of 1 to 16384 characters. Which variables it may read is
-     * described with the field that holds it. An expression that does not parse is reported in the status of the object.
+     * An expression in CEL, the Common Expression Language, of 1 to 16384 characters. The description of its field
+     * names the variables that it may read. The status of the object reports an expression that does not parse.
      *
      * Example: `request.headers["x-team"] == "blue"`.
      */
@@ -1772,7 +1772,7 @@ export interface ExtAuth {
    */
   backendRef: BackendObjectReference
   /**
-   * What happens to the request when the authorization service cannot be asked: `FailClosed` (default) denies it,
+   * What happens to the request when the authorization service cannot be called: `FailClosed` (default) denies it,
    * `FailOpen` lets it pass.
    */
   failureMode?: FailureMode
@@ -1789,7 +1789,7 @@ export interface ExtAuth {
    */
   forwardBody?: ExtAuthBody
   /**
-   * Remembers decisions. When unset, the service is asked for each request.
+   * Caches decisions. When unset, the service is called for each request.
    */
   cache?: ExtAuthCache
 }
@@ -1809,8 +1809,8 @@ export interface ExtAuthGRPC {
    */
   requestMetadata?: {
     /**
-     * An expression in CEL, the Common Expression Language, of 1 to 16384 characters. Which variables it may read is
-     * described with the field that holds it. An expression that does not parse is reported in the status of the object.
+     * An expression in CEL, the Common Expression Language, of 1 to 16384 characters. The description of its field
+     * names the variables that it may read. The status of the object reports an expression that does not parse.
      *
      * Example: `request.headers["x-team"] == "blue"`.
      */
@@ -1847,8 +1847,8 @@ export interface ExtAuthHTTP {
    */
   addRequestHeaders?: {
     /**
-     * An expression in CEL, the Common Expression Language, of 1 to 16384 characters. Which variables it may read is
-     * described with the field that holds it. An expression that does not parse is reported in the status of the object.
+     * An expression in CEL, the Common Expression Language, of 1 to 16384 characters. The description of its field
+     * names the variables that it may read. The status of the object reports an expression that does not parse.
      *
      * Example: `request.headers["x-team"] == "blue"`.
      */
@@ -1866,8 +1866,8 @@ export interface ExtAuthHTTP {
    */
   responseMetadata?: {
     /**
-     * An expression in CEL, the Common Expression Language, of 1 to 16384 characters. Which variables it may read is
-     * described with the field that holds it. An expression that does not parse is reported in the status of the object.
+     * An expression in CEL, the Common Expression Language, of 1 to 16384 characters. The description of its field
+     * names the variables that it may read. The status of the object reports an expression that does not parse.
      *
      * Example: `request.headers["x-team"] == "blue"`.
      */
@@ -1893,8 +1893,8 @@ export interface ExtAuthCache {
    * CEL expressions, 1 to 16, whose values together identify a decision. When one fails, the authorization service
    * is asked and the decision is not remembered.
    *
-   * Items: An expression in CEL, the Common Expression Language, of 1 to 16384 characters. Which variables it may read is
-   * described with the field that holds it. An expression that does not parse is reported in the status of the object.
+   * Items: An expression in CEL, the Common Expression Language, of 1 to 16384 characters. The description of its field
+   * names the variables that it may read. The status of the object reports an expression that does not parse.
    *
    * Example: `request.headers["x-team"] == "blue"`.
    */
@@ -1916,7 +1916,7 @@ export interface ExtAuthCache {
  */
 export interface Health {
   /**
-   * CEL expression that says whether a response was bad. When unset, every 5xx and every failed connection is bad:
+   * CEL expression that is true for a bad response. When unset, every 5xx and every failed connection is bad:
    * it lowers the health score of the endpoint, and evicts nothing unless `eviction` is set.
    */
   unhealthyCondition?: CELExpression
@@ -1933,13 +1933,13 @@ export interface Health {
 export interface HealthEviction {
   /**
    * How long the first eviction lasts, at least 1s; the second in a row lasts twice as long, the third three
-   * times, and so on. When unset, what the backend asked for with a 429 (such as `Retry-After`), up to a day, else
-   * the backoff of retries, else 3s.
+   * times, and so on. When unset, the time that the backend requested with a 429 (such as `Retry-After`), up to a
+   * day, else the backoff of retries, else 3s.
    */
   duration?: Duration
   /**
-   * Health score in percent, 0 to 100, that an endpoint comes back with. When unset, the score it was evicted
-   * with.
+   * Health score in percent, 0 to 100, of an endpoint after its eviction. When unset, the score at which it was
+   * evicted.
    */
   restoreHealth?: number
   /**
@@ -1960,8 +1960,8 @@ export interface HealthEviction {
  */
 export interface BackendMCP {
   /**
-   * Decides about each tool, prompt and resource. Lists leave out what the client may not use; using it nevertheless
-   * is refused as if it did not exist. Expressions read `mcp.tool`, `mcp.prompt`, `mcp.resource` (each with `name`
+   * Decides about each tool, prompt and resource. Lists leave out what the client may not use; a request for it is
+   * rejected as if it did not exist. Expressions read `mcp.tool`, `mcp.prompt`, `mcp.resource` (each with `name`
    * and `target`) and the token as `jwt`. Rules of several policies are taken together.
    */
   authorization?: Authorization
@@ -2058,12 +2058,12 @@ export interface MCPGuardrails {
   /**
    * Services, 1 to 16, asked in this order. The first rejection ends.
    *
-   * Items: A service and the methods it is asked for. `remote` is the one kind of service there is.
+   * Items: A service and the methods for which it is called. `remote` is the only kind of service.
    */
   processors: MCPGuardrailsProcessor[]
 }
 /**
- * A service and the methods it is asked for. `remote` is the one kind of service there is.
+ * A service and the methods for which it is called. `remote` is the only kind of service.
  */
 export interface MCPGuardrailsProcessor {
   /**
@@ -2071,7 +2071,7 @@ export interface MCPGuardrailsProcessor {
    */
   remote: MCPGuardrailsRemote
   /**
-   * Methods of JSON-RPC and when the service is asked for them, 1 to 64. A key is a method, a beginning (`tools/*`),
+   * Methods of JSON-RPC and when the service is called for them, 1 to 64. A key is a method, a beginning (`tools/*`),
    * an end (`* /list`) or `*`; the most specific one decides. Methods that no key covers are not checked.
    */
   methods: {
@@ -2091,8 +2091,8 @@ export interface MCPGuardrailsRemote {
    */
   backendRef: BackendObjectReference
   /**
-   * What happens when the service cannot be reached or answers wrongly: `FailClosed` (default) refuses, `FailOpen`
-   * continues as if the service had agreed.
+   * What happens when the service cannot be reached or returns an invalid response: `FailClosed` (default) rejects the
+   * request, `FailOpen` continues as if the service had allowed it.
    */
   failureMode?: FailureMode
   /**
@@ -2100,8 +2100,8 @@ export interface MCPGuardrailsRemote {
    */
   metadata?: {
     /**
-     * An expression in CEL, the Common Expression Language, of 1 to 16384 characters. Which variables it may read is
-     * described with the field that holds it. An expression that does not parse is reported in the status of the object.
+     * An expression in CEL, the Common Expression Language, of 1 to 16384 characters. The description of its field
+     * names the variables that it may read. The status of the object reports an expression that does not parse.
      *
      * Example: `request.headers["x-team"] == "blue"`.
      */
@@ -2176,8 +2176,8 @@ export interface Transform {
    */
   metadata?: {
     /**
-     * An expression in CEL, the Common Expression Language, of 1 to 16384 characters. Which variables it may read is
-     * described with the field that holds it. An expression that does not parse is reported in the status of the object.
+     * An expression in CEL, the Common Expression Language, of 1 to 16384 characters. The description of its field
+     * names the variables that it may read. The status of the object reports an expression that does not parse.
      *
      * Example: `request.headers["x-team"] == "blue"`.
      */
@@ -2198,7 +2198,7 @@ export interface HeaderTransformation {
   value: CELExpression
 }
 /**
- * Guardrail that Bedrock applies to each request by itself. When unset, none.
+ * Guardrail that Bedrock applies to each request. When unset, none.
  *
  * Example: `{ identifier: abc123, version: '1' }`.
  */
@@ -2250,7 +2250,7 @@ export interface HTTPHeader {
    */
   name: HTTPHeaderName
   /**
-   * Value of the header, 1 to 4096 characters, used as it stands.
+   * Value of the header, 1 to 4096 characters, used unchanged.
    */
   value: HTTPHeaderValue
 }
