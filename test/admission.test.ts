@@ -1,5 +1,5 @@
-// The examples of admission policies are objects that Kubernetes takes, and their bindings name them. What they refuse
-// in a cluster is shown by test/e2e/50-tenants.test.ts.
+// The examples of admission policies are valid Kubernetes objects, and their bindings name them.
+// test/e2e/50-tenants.test.ts checks what they reject in a cluster.
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ValidatingAdmissionPolicy } from 'kubernetes-models/admissionregistration.k8s.io/v1/ValidatingAdmissionPolicy'
@@ -28,7 +28,7 @@ describe('config/admission', () => {
   it.each(files)('%s has a policy and its binding', (file) => {
     const [policy, binding, ...others] = documentsOf(file)
     expect(others).toEqual([])
-    // The models check at run time what they are given.
+    // The models validate their input at run time.
     new ValidatingAdmissionPolicy(policy as never).validate()
     new ValidatingAdmissionPolicyBinding(binding as never).validate()
     expect(binding?.spec.policyName).toBe(policy?.metadata.name)

@@ -1,4 +1,4 @@
-// Certificates for tests, made when they are needed by the openssl of the machine. No key is part of the repository.
+// Certificates for tests, created on demand with the openssl of the machine. No key is part of the repository.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,13 +12,13 @@ export interface KeyPair {
 
 export interface CertificateOptions {
   readonly commonName: string
-  /** As openssl writes them: `DNS:a.example.com`, `URI:spiffe://…`, `IP:127.0.0.1`. */
+  /** In the format of openssl: `DNS:a.example.com`, `URI:spiffe://…`, `IP:127.0.0.1`. */
   readonly names?: readonly string[]
-  /** Without one the certificate signs itself. */
+  /** Without an issuer the certificate is self-signed. */
   readonly issuer?: KeyPair
   readonly isAuthority?: boolean
   readonly days?: number
-  /** Without key identifiers an issuer is found by its name alone. */
+  /** Without key identifiers an issuer is found only by its name. */
   readonly hasKeyIdentifiers?: boolean
   /** Default: EC P-256. */
   readonly key?: 'EC' | 'RSA'

@@ -1,6 +1,5 @@
-// Pages of docs are true: links lead somewhere, every yaml block loads, manifests in it are valid, and pages of
-// policies have one shape.
-// What their commands print is checked by test/conformance/pages.test.ts.
+// Checks of docs: links are valid, every yaml block loads, manifests in it are valid, and pages of policies have the
+// same structure. test/conformance/pages.test.ts checks the output of their commands.
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseAllDocuments } from 'yaml'
@@ -52,7 +51,7 @@ describe('maps of the repository', () => {
       .filter((entry) => !entry.name.startsWith('.') && globSync('**/*.*', { cwd: join(ROOT, folder, entry.name) })[0])
       .map(({ name }) => join(folder, name))
 
-  it('docs/architecture.md says what is in each folder', () => {
+  it('docs/architecture.md describes each folder', () => {
     const folders = ['api', 'operator', 'proxy'].flatMap(foldersIn)
     const top = foldersIn('.').filter((folder) => !['api', 'bin', 'docs', 'operator', 'proxy'].includes(folder))
     expect(folders.length).toBeGreaterThan(30)
@@ -93,7 +92,7 @@ describe('links of the documentation', () => {
     expect(wrong).toEqual([])
   })
 
-  it('paths that pages name are there', () => {
+  it('paths on pages exist', () => {
     const named = pages.flatMap((page) =>
       [...readFileSync(join(ROOT, page), 'utf8').matchAll(PATH)].map(([, path = '']) => path),
     )
@@ -113,7 +112,7 @@ function linksOf(page: string): string[] {
   return [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link).filter((link) => !/^[a-z]+:/.test(link))
 }
 
-/** As anchors: `## Metrics of the controller` is `metrics-of-the-controller`. */
+/** The anchors of headings: `## Metrics of the controller` is `metrics-of-the-controller`. */
 function headingsOf(page: string): Set<string> {
   const lines = readFileSync(join(ROOT, page), 'utf8').matchAll(/^#{1,6} (.*)$/gm)
   return new Set(
@@ -128,19 +127,19 @@ function headingsOf(page: string): Set<string> {
   )
 }
 
-describe('the way of a new policy', () => {
+describe('the page about a new policy', () => {
   const text = readFileSync(join(ROOT, 'docs', 'adding-a-policy.md'), 'utf8')
   const all = globSync('{api,config,docs,operator,proxy,test}/**/*', { cwd: ROOT })
   const isThere = (name: string): boolean => all.some((file) => file === name || file.endsWith(`/${name}`))
 
-  it('names files that are there, also those it calls by the end of their path', () => {
+  it('names existing files, also those with only the end of their path', () => {
     const names = [...text.matchAll(/`([\w-][\w./-]*)`/g)].map(([, name = '']) => name)
     const paths = names.filter((name) => name.includes('/') || /\.(ts|yaml|md)$/.test(name))
     expect(paths.length).toBeGreaterThan(30)
     expect(paths.filter((path) => !isThere(path))).toEqual([])
   })
 
-  it('gives commands that run something', () => {
+  it('has commands that run something', () => {
     const runs = [...text.matchAll(/vitest run ([^`\n]+)/g)].flatMap(([, given = '']) =>
       (given.split(' -t ')[0] ?? '').split(' '),
     )
@@ -154,7 +153,7 @@ describe('the way of a new policy', () => {
 })
 
 describe('yaml of the documentation', () => {
-  it('is there', () => {
+  it('exists', () => {
     expect(documents.length).toBeGreaterThan(pages.length)
   })
 

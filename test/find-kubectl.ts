@@ -1,4 +1,4 @@
-// kubectl for tests that need no cluster of their own: GW_KUBECTL, PATH, or the programs of the test cluster.
+// kubectl for tests without their own cluster: GW_KUBECTL, PATH, or the programs of the test cluster.
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -18,7 +18,7 @@ function isClient(program: string): boolean {
   try {
     return execFileSync(program, ['version', '--client'], { encoding: 'utf8' }).includes('Client Version')
   } catch {
-    // No kubectl that runs here.
+    // This kubectl does not run here.
     return false
   }
 }

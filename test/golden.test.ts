@@ -24,28 +24,28 @@ function only(): ReturnType<typeof goldenFolder>['cases'][number] {
 }
 
 describe('golden files', () => {
-  it('fails without an output and says how to make one', () => {
+  it('fails without an output and reports how to create it', () => {
     writeFileSync(join(root, 'a.in.yaml'), 'x: 1\n')
     const { expected, actual } = compareGolden(only(), { x: 1 })
     expect(actual).toBe('x: 1\n')
     expect(expected).toContain('UPDATE_GOLDEN=1')
   })
 
-  it('writes outputs when asked to, and then holds', () => {
+  it('writes outputs with UPDATE_GOLDEN=1, and then passes', () => {
     writeFileSync(join(root, 'a.in.yaml'), 'x: 1\n')
     vi.stubEnv('UPDATE_GOLDEN', '1')
     expect(compareGolden(only(), { x: 2 })).toEqual({ expected: 'x: 2\n', actual: 'x: 2\n' })
     expect(readFileSync(join(root, 'a.out.yaml'), 'utf8')).toBe('x: 2\n')
   })
 
-  it('refuses to write in CI', () => {
+  it('does not write in CI', () => {
     writeFileSync(join(root, 'a.in.yaml'), 'x: 1\n')
     vi.stubEnv('UPDATE_GOLDEN', '1')
     vi.stubEnv('CI', 'true')
     expect(() => compareGolden(only(), {})).toThrow('refused in CI')
   })
 
-  it('finds outputs without inputs, and removes them only when updating', () => {
+  it('reports outputs without inputs, and removes them only in an update', () => {
     writeFileSync(join(root, 'old.out.yaml'), 'x: 1\n')
     const folder = goldenFolder(root)
     expect(removeOrphans(root, folder)).toEqual(['old.out.yaml'])
@@ -54,7 +54,7 @@ describe('golden files', () => {
     expect(goldenFolder(root).orphans).toEqual([])
   })
 
-  it('reads options from the head and refuses unknown ones, broken YAML and double keys', () => {
+  it('reads options from the head and rejects unknown ones, broken YAML and double keys', () => {
     const path = join(root, 'a.in.yaml')
     writeFileSync(path, '# What it shows.\n# option: className=other\nx: 1\n---\ny: 2\n')
     const { options, documents } = readGolden(path, ['className'])

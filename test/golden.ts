@@ -1,5 +1,5 @@
 // Golden files: `<case>.in.yaml` beside `<case>.out.yaml`. Runs any pure function over a folder of them.
-// UPDATE_GOLDEN=1 rewrites the outputs; in CI that is refused, so a difference always fails there.
+// UPDATE_GOLDEN=1 rewrites the outputs; CI does not allow it, so a difference always fails there.
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
 import { parseAllDocuments, stringify } from 'yaml'
@@ -22,7 +22,7 @@ export interface GoldenInput {
 
 export interface GoldenFolder {
   readonly cases: readonly GoldenCase[]
-  /** Outputs without an input, which tests must refuse. */
+  /** Outputs without an input; tests must fail for them. */
   readonly orphans: readonly string[]
 }
 
@@ -34,7 +34,7 @@ export function goldenFolder(root: string): GoldenFolder {
   return { cases: cases.toSorted((a, b) => (a.name < b.name ? -1 : 1)), orphans: orphans.toSorted() }
 }
 
-/** @throws {Error} for text that is not YAML, an option nobody knows, or a key given twice. */
+/** @throws {Error} for invalid YAML, an unknown option, or a duplicate key */
 export function readGolden(path: string, knownOptions: readonly string[] = []): GoldenInput {
   const text = readFileSync(path, 'utf8')
   const documents = parseAllDocuments(text, { uniqueKeys: true })
@@ -52,7 +52,7 @@ export interface GoldenVerdict {
   readonly actual: string
 }
 
-/** Equal texts mean the case holds. Under UPDATE_GOLDEN=1 the output is written first, and then always holds. */
+/** The case passes if the texts are equal. With UPDATE_GOLDEN=1 the output is written first, so it always passes. */
 export function compareGolden(golden: GoldenCase, output: unknown): GoldenVerdict {
   const actual = stringify(output, { lineWidth: 0, aliasDuplicateObjects: false })
   if (isUpdating()) writeFileSync(golden.outputPath, actual)
@@ -62,7 +62,7 @@ export function compareGolden(golden: GoldenCase, output: unknown): GoldenVerdic
   return { expected, actual }
 }
 
-/** Deletes outputs without inputs when updating; otherwise leaves them for the test to refuse. */
+/** Deletes outputs without inputs in an update; otherwise keeps them, and the test fails. */
 export function removeOrphans(root: string, { orphans }: GoldenFolder): readonly string[] {
   if (!isUpdating()) return orphans
   for (const orphan of orphans) rmSync(join(root, orphan))

@@ -1,4 +1,4 @@
-// The dashboard of config/grafana asks only for metrics and labels that a proxy or the controller has.
+// The dashboard of config/grafana uses only metrics and labels of a proxy or the controller.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -39,7 +39,7 @@ const own = processMetrics(
   new MetricsAggregate(),
 )
 
-/** Series names as Prometheus has them, with the labels of each. */
+/** Series names in Prometheus, with the labels of each. */
 const labels = new Map<string, ReadonlySet<string>>()
 for (const family of FAMILIES) {
   for (const { name, buckets } of family.metrics) {
@@ -62,7 +62,7 @@ const ofMesh = mesh?.metrics() ?? []
 for (const { name } of ofMesh) labels.set(name, new Set(['result']))
 for (const { name } of own) labels.set(name, new Set(['thread', 'state', 'tag', 'kind']))
 
-/** Metrics of the controller once it counted something; those of its runtime are none of its own. */
+/** Metrics of the controller after it counted something, without those of its runtime. */
 async function controllerMetrics(): Promise<string> {
   const build = { commit: 'c', date: 'd' }
   const { observer, onWrite, text } = createMetrics({ hasRuntimeMetrics: false, build })
@@ -83,13 +83,13 @@ for (const [, name = '', list = ''] of (await controllerMetrics()).matchAll(/^(g
 }
 
 describe('config/grafana', () => {
-  it('asks for metrics that exist', () => {
+  it('uses only existing metrics', () => {
     const asked = [...JSON.stringify([expressions, dashboard.templating]).matchAll(/\b(?:gw|process)_[a-z0-9_]+/g)]
     expect(asked.length).toBeGreaterThan(30)
     expect(asked.map(([name]) => name).filter((name) => !labels.has(name))).toEqual([])
   })
 
-  it('asks for labels that they have', () => {
+  it('uses only existing labels', () => {
     const wrong = expressions.flatMap((expression) => {
       const known = new Set(
         [...expression.matchAll(/\b(?:gw|process)_[a-z0-9_]+/g)].flatMap(([name]) => [...(labels.get(name) ?? [])]),
@@ -111,14 +111,14 @@ describe('config/grafana', () => {
     expect(names.filter((name) => !text.includes(name))).toEqual([])
   })
 
-  it('has panels that do not lie on each other', () => {
+  it('has panels that do not overlap', () => {
     const cells = dashboard.panels.flatMap(({ gridPos: { x, y, w, h } }) =>
       Array.from({ length: w * h }, (_, i) => `${x + (i % w)} ${y + Math.floor(i / w)}`),
     )
     expect(new Set(cells).size).toBe(cells.length)
   })
 
-  it('has panels of its own number, within the width', () => {
+  it('has panels with unique numbers, within the width', () => {
     const ids = dashboard.panels.map(({ id }) => id)
     expect(new Set(ids).size).toBe(ids.length)
     for (const { gridPos } of dashboard.panels) expect(gridPos.x + gridPos.w).toBeLessThanOrEqual(24)

@@ -1,4 +1,4 @@
-// hack/install-crds.sh by the calls of kubectl that it makes: which kinds it installs, and which it leaves alone.
+// The kubectl calls of hack/install-crds.sh: which kinds it installs, and which it does not change.
 import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,7 +16,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(folder, { recursive: true }))
 
-/** In a cluster that has the Gateway API, so nothing is fetched. */
+/** In a cluster with the Gateway API, so nothing is fetched. */
 function install(
   env: Record<string, string>,
   names = GATEWAYS,
@@ -35,7 +35,7 @@ function install(
 
 const WAIT = `wait --for=condition=Established --timeout 60s ${GATEWAYS}`
 
-it('installs the kinds of Gw and leaves those of the Gateway API alone', () => {
+it('installs the kinds of Gw and does not change those of the Gateway API', () => {
   const { code, text, calls } = install({})
   expect([code, calls]).toEqual([0, ['apply --server-side --force-conflicts -k config/crd', WAIT]])
   expect(text).toContain('Gateway API v1.6.3/standard is in the cluster and stays as it is')
@@ -45,7 +45,7 @@ it('leaves the kinds of Gw to the chart with GW_CRDS=skip', () => {
   expect(install({ GW_CRDS: 'skip' })).toMatchObject({ code: 0, calls: [WAIT] })
 })
 
-it('has nothing to wait for in a cluster without any of the kinds', () => {
+it('waits for nothing in a cluster without any of the kinds', () => {
   expect(install({ GW_CRDS: 'skip', GATEWAY_API: 'skip' }, '')).toMatchObject({ code: 0, calls: [] })
 })
 

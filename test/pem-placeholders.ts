@@ -1,10 +1,10 @@
-// Certificates in golden files: inputs name them (`{{certificate web}}`, `{{key web}}`), tests make them, outputs name
-// them again. So no key lies in the repository, and outputs do not change with every run.
+// Certificates in golden files: inputs name them (`{{certificate web}}`, `{{key web}}`), tests create them, outputs
+// name them again. So no key is in the repository, and outputs do not change with every run.
 import { certificateFor, type KeyPair } from './certificates.ts'
 
 const PLACEHOLDER = /\{\{(certificate|key) ([a-z0-9-]+)\}\}/g
 
-/** One pair for each name, of an authority unless it begins with `leaf`; the key belongs to the certificate. */
+/** One pair for each name, an authority unless the name begins with `leaf`; the key belongs to the certificate. */
 const pairs = new Map<string, KeyPair>()
 
 function textOf(kind: string, name: string): string {
@@ -20,14 +20,14 @@ function textOf(kind: string, name: string): string {
   return (kind === 'key' ? pair.privateKey : pair.certificate).trimEnd()
 }
 
-/** A copy with PEM in place of the names. */
+/** A copy with PEM instead of the names. */
 export function fillPem<T>(value: T): T {
   return mapStrings(value, (text) =>
     text.replaceAll(PLACEHOLDER, (_, kind: string, name: string) => textOf(kind, name)),
   )
 }
 
-/** A copy with names in place of the PEM that `fillPem` wrote. */
+/** A copy with names instead of the PEM that `fillPem` wrote. */
 export function maskPem<T>(value: T): T {
   return mapStrings(value, (text) => {
     let masked = text
@@ -39,7 +39,7 @@ export function maskPem<T>(value: T): T {
 }
 
 function mapStrings<T>(value: T, change: (text: string) => string): T {
-  // Each branch gives the kind of value it got, which the type system cannot follow.
+  // Each branch returns the kind of value that it got, which the type system cannot express.
   if (typeof value === 'string') return change(value) as T
   if (Array.isArray(value)) return value.map((item: unknown) => mapStrings(item, change)) as T
   if (typeof value !== 'object' || value === null) return value

@@ -1,16 +1,16 @@
-// Ports for tests that need to know one before it is opened. Loopback only.
+// Ports for tests that need a port number before the port is opened. Loopback only.
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import type { Server as HttpServer } from 'node:http'
 
 /**
- * Below those that systems give to whoever asks for any: a proxy that is started with such a port opens others as well,
- * and calls upstreams.
+ * Below the ports that systems assign for port 0: a proxy with such a port opens other ports too, and connects to
+ * upstreams.
  */
 const FIRST_PORT = 28_100
 const PORTS = 4_600
-/** Files of tests that run at the same time each have a share: none may get a port that another is about to open. */
+/** Test files that run at the same time use different ranges: no file may get a port that another one will open. */
 const SHARES = 4
 const PORTS_OF_SHARE = PORTS / SHARES
 const share = Number(process.env['VITEST_POOL_ID'] ?? 1) % SHARES
@@ -18,7 +18,7 @@ const ATTEMPTS_MAX = 100
 
 const given = new Set<number>()
 
-/** A port that was free a moment ago, and is asked for only once. */
+/** A port that was free a moment ago; each port is returned only once. */
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
     const port = FIRST_PORT + share * PORTS_OF_SHARE + randomInt(PORTS_OF_SHARE)
@@ -42,7 +42,7 @@ async function isFree(port: number): Promise<boolean> {
   return true
 }
 
-/** Opens the server; port 0: of the system's choice. */
+/** Opens the server on a port that the system assigns. */
 export async function listening(server: Server, port = 0): Promise<number> {
   server.listen(port, '127.0.0.1')
   await once(server, 'listening')
@@ -54,7 +54,7 @@ export function closeServer(server: HttpServer): void {
   server.closeAllConnections()
 }
 
-/** As `listening`; `cleanup` gets what ends the server together with its connections. */
+/** As `listening`; `cleanup` gets a function that ends the server with its connections. */
 export async function listeningUntil(cleanup: (() => unknown)[], server: Server): Promise<number> {
   const sockets = new Set<Socket>()
   server.on('connection', (socket: Socket) => {

@@ -1,5 +1,5 @@
-// The messages of the Envoy services are what the installed package gives. Those of OpenTelemetry need a module that is
-// downloaded: `make verify` compares them as well.
+// The messages of the Envoy services match the installed package. Those of OpenTelemetry need a downloaded module:
+// `make verify` compares them too.
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -11,7 +11,7 @@ const DEADLINE_MS = 60_000
 it(
   'proxy/envoy/gen is generated from the package',
   async () => {
-    // Fails, and prints the differences, when there are any.
+    // Fails and prints any differences.
     const { stdout } = await promisify(execFile)(SCRIPT, ['--verify'], { timeout: DEADLINE_MS })
     expect(stdout).toBe('')
   },

@@ -1,4 +1,4 @@
-// Numbers that look random and are the same for one seed. For tests only.
+// Pseudorandom numbers, equal for equal seeds. For tests only.
 
 export type RandomNumbers = () => number
 

@@ -1,4 +1,4 @@
-// The rights of the controller are exactly those its code needs: what it watches, what its writers write, no verb more.
+// The controller has exactly the rights that its code needs: for the objects that it watches and writes, no other verb.
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -18,7 +18,7 @@ const ROOT = join(import.meta.dirname, '..')
 const CONFIG = join(ROOT, 'config')
 const READ = ['get', 'list', 'watch']
 
-/** What the API server asks for at each call of the client. Server-side apply makes what is missing. */
+/** Verbs that the API server requires for each call of the client. Server-side apply creates missing objects. */
 const VERBS = {
   apply: ['create', 'patch'],
   create: ['create'],
@@ -30,7 +30,7 @@ type Call = keyof typeof VERBS
 
 const { ConfigMap, GatewayClass, InferencePool, Secret } = TRANSLATED
 
-/** Every call that writes, by file; `the list is whole` finds one that is missing here. */
+/** Every call that writes, by file; the test `the list is complete` reports missing ones. */
 const WRITERS: Readonly<Record<string, Partial<Record<Call, readonly Resource[]>>>> = {
   'operator/controllers/deploy-gateway.ts': {
     apply: owned(({ write }) => write === 'apply'),
@@ -109,7 +109,7 @@ function reads(resources: readonly Resource[]): string[] {
   return resources.flatMap((one) => READ.map((verb) => `${nameOf(one)} ${verb}`))
 }
 
-/** Deletion of an owner waits for what it owns: an admission plugin asks for this right of whoever says so. */
+/** Deletion of an owner waits for blocking dependents: an admission plugin requires this right to set that. */
 const OWNERS = `${nameOf(TRANSLATED.Gateway)}/finalizers update`
 
 const sorted = (names: Iterable<string>): string[] => [...new Set(names)].sort()
@@ -126,7 +126,7 @@ describe('rights of the controller', () => {
     OWNERS,
   ]
 
-  it('knows every writer of the code: the list is whole', () => {
+  it('include every writer of the code: the list is complete', () => {
     const files = globSync('operator/**/*.ts', { cwd: ROOT }).filter((file) => !/test\.ts$|operator\/kube\//.test(file))
     const found = files.flatMap((file) =>
       [...readFileSync(join(ROOT, file), 'utf8').matchAll(/\bclient\s*\.(apply|create|replace|patch|remove)\(/g)].map(
@@ -139,29 +139,29 @@ describe('rights of the controller', () => {
     expect(sorted(found)).toEqual(sorted(listed))
   })
 
-  it('in namespaces are what is watched and written there, and nothing more', () => {
+  it('in namespaces cover only the objects that are watched and written there', () => {
     const granted = rights(rulesOf('rbac/cluster-role.yaml'))
     expect(sorted(granted)).toEqual(sorted(needed.filter((right) => !isScoped(right) && !ofPools(right))))
   })
 
-  it('outside namespaces are those of classes and namespaces, and nothing more', () => {
+  it('outside namespaces cover only classes and namespaces', () => {
     const granted = rights(rulesOf('rbac/cluster-scope-role.yaml'))
     expect(sorted(granted)).toEqual(sorted(needed.filter(isScoped)))
     expect(sorted(granted)).toContain(`${nameOf(GatewayClass)}/status patch`)
   })
 
-  it('on InferencePools come only where they are enabled, into the same role', () => {
+  it('for InferencePools are added to the same role only if they are enabled', () => {
     const granted = rights(addedRules('components/inference/rules.yaml'))
     expect(sorted(granted)).toEqual(sorted(needed.filter(ofPools)))
   })
 
-  it('in its own namespace are the lease, and nothing that it has not everywhere', () => {
+  it('in its own namespace add only the lease', () => {
     const inNamespaces = rights(rulesOf('rbac/cluster-role.yaml'))
     const wanted = [...writes(WRITERS_AT_HOME), `${nameOf(LEASES)} get`].filter((right) => !inNamespaces.has(right))
     expect(sorted(rights(rulesOf('rbac/role.yaml')))).toEqual(sorted(wanted))
   })
 
-  it('include what it grants to proxies, else Kubernetes refuses the grant', () => {
+  it('include the rights that it grants to proxies, as Kubernetes requires', () => {
     const granted = rights(rulesOf('rbac/cluster-role.yaml'))
     for (const right of rights(deliveryRules('any'))) expect(granted).toContain(right)
   })
@@ -186,8 +186,8 @@ describe('rights of the controller', () => {
         const named = part === 'status' ? plural : resource
         const row = table.find(([, kinds = '']) => kinds.split(/[^a-z/]+/).includes(named))
         const [first = '', second = ''] = row?.[2]?.split(';') ?? []
-        const told = part === 'status' ? second.includes('patch of `status`') : first === verbs.join(', ')
-        return told ? [] : [`${resource}: ${verbs.join(', ')}`]
+        const isListed = part === 'status' ? second.includes('patch of `status`') : first === verbs.join(', ')
+        return isListed ? [] : [`${resource}: ${verbs.join(', ')}`]
       }),
     )
     expect(wrong).toEqual([])

@@ -1,5 +1,5 @@
-// A field that the API or the contract gets, and that a table of policies does not have, must not compile: in the
-// operator, in the proxy, and for standalone files. Compiles a copy of the sources with such fields.
+// A new field of the API or the contract that is missing in a table of policies must not compile: in the operator, in
+// the proxy, and for standalone files. Compiles a copy of the sources with such fields.
 import { execFile } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,7 +13,7 @@ const TABLES = {
   proxy: 'proxy/policy/fields.ts',
   standalone: 'proxy/config/standalone/coverage.ts',
 } as const
-/** Interface and its file; those of the API for the operator, those of the contract for the others. */
+/** Interface and its file: from the API for the operator, from the contract for the others. */
 const SECTIONS = [
   { name: 'traffic', api: 'Traffic', file: 'api/v1alpha1/gwpolicy.gen.ts', payload: 'TrafficPayload' },
   { name: 'backend', api: 'BackendFull', file: 'api/v1alpha1/shared.gen.ts', payload: 'BackendPayload' },

@@ -1,4 +1,4 @@
-// The published JSON Schema of the standalone file: up to date, and of one mind with gw validate.
+// The published JSON Schema of the standalone file is up to date and agrees with gw validate.
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
@@ -20,7 +20,7 @@ const GATEWAY = 'gateways: { default: { port: 80 } }\n'
 const route = (fields: string): string => `${GATEWAY}routes: [{ backends: [{ host: "a:1" }], ${fields} }]`
 const policies = (fields: string): string => route(`policies: { ${fields} }`)
 
-it('is what the loader has: node hack/update-standalone-schema.ts writes it', () => {
+it('matches the loader: node hack/update-standalone-schema.ts writes it', () => {
   expect(published).toEqual(standaloneJsonSchema())
 })
 

@@ -1,5 +1,5 @@
-// All places of proxy and operator that open connections or make requests are known, and check addresses or need no
-// check: a new one has to say which.
+// Lists all places of proxy and operator that open connections or send requests: they check addresses or need no check.
+// A new place must be added with its reason.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,12 +15,12 @@ const OPENS = new RegExp(
     String.raw`(?<![.#\w])fetch\((?!_?signal(?:: AbortSignal)?\)[ :])`,
     String.raw`import (?:\w+, )?\{[^}]*\b(?:connect|createConnection|request|get)\b[^}]*\} from 'node:(?:net|tls|https?|http2)'`,
     String.raw`from '(?:undici|ws|axios)'`,
-    // The client of the operator, which asks whom it is told to.
+    // The client of the operator, which connects to the given address.
     String.raw`from '(?:\.\.|#operator)/http/(?:connect|pool|socket-client)\.ts'`,
   ].join('|'),
 )
 
-/** Why an address that users name does not get past it. */
+/** Why users cannot bypass the check of addresses. */
 const KNOWN: Readonly<Record<string, string>> = {
   'proxy/upstream/http2-connect.ts': 'after resolveTarget, or over the socket of dialTunnel',
   'proxy/upstream/dial.ts': 'after resolveTarget',
@@ -36,7 +36,7 @@ const KNOWN: Readonly<Record<string, string>> = {
   'operator/kube/credentials.ts': 'the API server, which the pod or KUBECONFIG names',
 }
 
-it('connections are opened where addresses are checked, or where nobody but the administrator names them', () => {
+it('connections are opened only where addresses are checked, or where only the administrator sets them', () => {
   const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', 'proxy', 'operator'], {
     cwd: ROOT,
     encoding: 'utf8',

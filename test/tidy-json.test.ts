@@ -1,5 +1,5 @@
-// Only `api/bounded-json.ts` parses text of a peer. `JSON.parse` elsewhere reads what this program wrote, or what its
-// administrator gave it; each such place is listed with the reason.
+// Only `api/bounded-json.ts` parses text from a peer. `JSON.parse` elsewhere reads text of this program or of its
+// administrator; each such place is listed with the reason.
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 
 const ROOT = join(import.meta.dirname, '..')
 
-/** Calls without limits, and why nobody else decides what they parse. */
+/** Calls without limits, and why no peer can control their input. */
 const UNBOUNDED: Readonly<Record<string, string>> = {
   'api/bounded-json.ts': 'checks the text first',
   'api/json.ts': 'parseOwnJson, whose callers are listed below',
@@ -46,12 +46,12 @@ function filesWith(pattern: RegExp): string[] {
 }
 
 describe('JSON', () => {
-  it('is parsed without limits only where the text is not that of a peer', () => {
+  it('is parsed without limits only if the text is not from a peer', () => {
     const found = filesWith(/\bJSON\.parse\(|\bparseOwnJson\(|await [^\n]*\.json\(\)/)
     expect(found.toSorted()).toEqual(Object.keys(UNBOUNDED).toSorted())
   })
 
-  it('in tokens is parsed by the library only where it was measured', () => {
+  it('in tokens is parsed by the library only after it was measured', () => {
     expect(filesWith(/from 'jose'/)).toEqual(TOKEN_LIBRARY_USERS)
     for (const file of TOKEN_LIBRARY_USERS) expect(readFileSync(join(ROOT, file), 'utf8')).toContain('jsonExcess(')
   })

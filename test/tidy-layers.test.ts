@@ -1,4 +1,4 @@
-// The folders of the proxy are layers: docs/architecture.md draws them, and imports follow the picture.
+// The folders of the proxy are layers: imports match the diagram of docs/architecture.md.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
@@ -16,7 +16,7 @@ const sources = files
   .filter((file) => /^proxy\/[^/]+\/.*\.ts$/.test(file) && !/\.(test|testing|d)\.ts$/.test(file))
   .filter((file) => !/\/(?:testdata|bench)\/|\/(?:bench|test-support)\.ts$/.test(file))
 
-/** The first folder below `proxy`; undefined for what lies elsewhere or beside the folders. */
+/** The first folder below `proxy`; undefined for files elsewhere or beside the folders. */
 function folderOf(file: string): string | undefined {
   return /^proxy\/([^/]+)\//.exec(file)?.[1]
 }
@@ -61,7 +61,7 @@ describe('folders of proxy', () => {
     expect(pairs).toEqual([])
   })
 
-  it('are all in the picture of docs/architecture.md, which has no circle', () => {
+  it('are all in the diagram of docs/architecture.md, which has no cycle', () => {
     const drawn = new Set(arrows.flat())
     expect([...drawn].sort()).toEqual([...new Set(sources.map((file) => folderOf(file) ?? ''))].sort())
     expect([...drawn].filter((folder) => below(folder).has(folder))).toEqual([])
@@ -75,7 +75,7 @@ describe('folders of proxy', () => {
     expect(wrong).toEqual([])
   })
 
-  it('have no arrow without an import, and none that others imply', () => {
+  it('have no arrow without an import, and no redundant arrow', () => {
     const superfluous = arrows.filter(([from, to]) => {
       const others = arrows.filter((arrow) => arrow[0] === from && arrow[1] !== to)
       return imported.get(from)?.has(to) !== true || others.some(([, next]) => below(next).has(to))

@@ -1,4 +1,4 @@
-// docs/limits.md says what the code does: every row against the constant it names.
+// docs/limits.md matches the code: compares every row with the constant that it names.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -22,7 +22,7 @@ const rows = lines.flatMap((line) => {
 })
 
 describe('docs/limits.md', () => {
-  it('has rows of one form', () => {
+  it('has rows of the same form', () => {
     expect(rows.length).toBeGreaterThan(40)
     expect(rows.length).toBe(lines.length)
   })
@@ -33,7 +33,7 @@ describe('docs/limits.md', () => {
   })
 })
 
-/** Of `const NAME = 5 * 1000`, or of a member of `const HOLDER = { … }`. */
+/** The value of `const NAME = 5 * 1000`, or of a member of `const HOLDER = { … }`. */
 function constantOf(source: string, holder: string | undefined, name: string): number {
   const written =
     holder === undefined

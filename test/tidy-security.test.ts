@@ -1,4 +1,4 @@
-// docs/security.md names a test for every class of attack, and that test is there.
+// docs/security.md names a test for every class of attack, and that test exists.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'

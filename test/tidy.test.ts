@@ -1,4 +1,4 @@
-// The repository checks itself: what lives where, who may import whom, what a file must not hold (CONTRIBUTING.md).
+// Rules of the repository: content of folders, allowed imports, forbidden content of files (CONTRIBUTING.md).
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, normalize } from 'node:path'
@@ -28,7 +28,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 }
 
 /**
- * Inside the operator: what must not import what comes after it (docs/architecture.md). Types count as well. For the
+ * Inside the operator: imports in the wrong direction of the data (docs/architecture.md). Types count too. For the
  * proxy see tidy-layers.test.ts.
  */
 const MUST_NOT_IMPORT: readonly (readonly [folders: readonly string[], others: readonly string[]])[] = [
@@ -57,7 +57,7 @@ const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8')
 const isTest = (file: string): boolean =>
   /\.test(ing)?\.ts$/.test(file) || file.startsWith('test/') || /\/(testdata|bench|conformance)\//.test(file)
 
-/** What measures a part beside it. */
+/** Benchmarks of the code beside them. */
 const isBench = (file: string): boolean => /(^|\/)bench(\/|\.ts$)/.test(file)
 
 /** Paths below the root that a file imports; packages are left out. */
@@ -71,7 +71,7 @@ function importsOf(file: string): string[] {
   return found
 }
 
-/** Files that a file imports, and what these import. */
+/** Files that a file imports, directly or through others. */
 function reachableFrom(file: string): Set<string> {
   const found = new Set<string>()
   const open = [file]
@@ -86,7 +86,7 @@ function reachableFrom(file: string): Set<string> {
 
 const known = new Map<string, readonly string[]>()
 
-/** Generated files import nothing but each other. */
+/** Generated files import only each other. */
 function knownImportsOf(file: string): readonly string[] {
   let imports = known.get(file)
   if (imports === undefined) known.set(file, (imports = importsOf(file).filter((one) => sourceSet.has(one))))
@@ -116,7 +116,7 @@ describe('tidy', () => {
     expect(wrong).toEqual([])
   })
 
-  it('inside a program nothing imports what comes after it', () => {
+  it('inside a program no import has the wrong direction', () => {
     const wrong = MUST_NOT_IMPORT.flatMap(([folders, others]) =>
       folders.flatMap((folder) => {
         const own = sources.filter((file) => file.startsWith(`${folder}/`) && !isTest(file))
@@ -133,7 +133,7 @@ describe('tidy', () => {
     expect(wrong).toEqual([])
   })
 
-  it('no file leads back to itself, by types neither', () => {
+  it('no file imports itself through other files, not even types', () => {
     const own = sources.filter((file) => !isTest(file))
     expect(own.filter((file) => reachableFrom(file).has(file))).toEqual([])
   })
@@ -153,12 +153,12 @@ describe('tidy', () => {
     expect([...pairs].filter(([pair]) => isMutual(pair)).map(([, example]) => example)).toEqual([])
   })
 
-  it('the data plane does not know Effect, nor do pure parts of the control plane', () => {
+  it('the data plane and pure parts of the control plane do not import Effect', () => {
     const pure = sources.filter((file) => /^(proxy|deployer|operator\/translate|api)\//.test(file) && !isTest(file))
     expect(pure.filter((file) => /from '(effect|@effect\/)/.test(read(file)))).toEqual([])
   })
 
-  it('no file is a drawer for everything, and none only passes on what others export', () => {
+  it('no file has a generic name, and none only re-exports other files', () => {
     const named = sources.filter((file) => /(^|\/)(utils?|common|misc|helpers?|shared)(\.ts|\/)/.test(file))
     expect(named).toEqual([])
     const barrels = sources.filter((file) => {
@@ -177,17 +177,17 @@ describe('tidy', () => {
     expect(programs.filter((file) => importsOf(file).some((target) => target.endsWith('.testing.ts')))).toEqual([])
   })
 
-  it('every source says in its first line what it is', () => {
+  it('every source has a description in its first line', () => {
     const silent = sources.filter((file) => !file.endsWith('.test.ts') && !file.endsWith('vitest.config.ts'))
     expect(silent.filter((file) => !/^(\/\/|\/\*|#!)/.test(read(file)))).toEqual([])
   })
 
-  it('lines fit, and nothing is left for later without an issue', () => {
+  it('lines are not too long, and every TODO has an issue', () => {
     const wrong: string[] = []
     for (const file of sources) {
       for (const [index, line] of read(file).split('\n').entries()) {
         const place = `${file}:${index + 1}`
-        // Code is broken by the formatter, which leaves texts and expressions in one piece; comments are up to us.
+        // The formatter wraps code, but no strings and expressions; this test checks comments.
         const isComment = /^\s*(\/\/|\/\*|\*( |\/|$))/.test(line)
         if (isComment && line.length > COLUMNS_MAX) wrong.push(`${place} has ${line.length} columns`)
         if (/\b(TODO|FIXME|XXX|HACK)\b(?! ?\(#\d+\))/.test(line) && file !== 'test/tidy.test.ts')
@@ -197,7 +197,7 @@ describe('tidy', () => {
     expect(wrong).toEqual([])
   })
 
-  it('generated files say so', () => {
+  it('generated files have a header', () => {
     const generated = files.filter((file) => /\.gen\.(ts|js)$/.test(file))
     expect(generated.length).toBeGreaterThan(0)
     expect(
@@ -205,7 +205,7 @@ describe('tidy', () => {
     ).toEqual([])
   })
 
-  it('types hold no any', () => {
+  it('types contain no any', () => {
     const generated = files.filter((file) => file.endsWith('.gen.ts'))
     expect(
       generated.filter((file) =>
@@ -215,11 +215,11 @@ describe('tidy', () => {
   })
 })
 
-/** Of filters in routes: test/policy-coverage/filters.test.ts says which kinds they are for. */
+/** Cases of filters in routes: test/policy-coverage/filters.test.ts has their kinds. */
 const FILTER_PAGES = ['backend-ref-filters', 'mirror', 'route-headers', 'route-redirect', 'route-rewrite']
 const REGISTRY = 'operator/translate/policy/registry.ts'
 
-/** Fields of the API that are others in the configuration of the proxy; the rest has one of the same name. */
+/** Fields of the API with another name in the configuration of the proxy; the others have the same name. */
 const RENDERED: Readonly<Record<string, readonly string[]>> = {
   'traffic.rateLimit': ['rateLimit', 'rateLimitGlobal'],
   'traffic.headerModifiers': ['requestHeaderModifier', 'responseHeaderModifier'],
@@ -239,7 +239,7 @@ interface RunField {
   readonly translator: string
 }
 
-/** Fields of the registry, with the file their translator comes from. */
+/** Fields of the registry, with the file of their translator. */
 function runFields(): RunField[] {
   const text = read(REGISTRY)
   const fileOf = new Map<string, string>()
@@ -267,7 +267,7 @@ function kebab(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 }
 
-/** What a field that is run must have; each stage names what is missing, or nothing. */
+/** The parts that a supported field must have; each stage returns the missing ones. */
 function missingStages(feature: RunField): string[] {
   const { section, field, translator } = feature
   const name = featureName(feature)
@@ -306,7 +306,7 @@ interface ProxyField {
   readonly denyIfMissing: boolean
 }
 
-/** What the field is in the tables of the proxy. */
+/** The entry of the field in the tables of the proxy. */
 function proxyFields({
   section,
   field,
@@ -329,7 +329,7 @@ function missingReaders(feature: RunField): string[] {
   return [...misnamed, ...missing]
 }
 
-/** Readers in the compiler are tested through it. */
+/** The tests of the compiler cover its readers. */
 function isTested(file: string): boolean {
   if (file.startsWith('proxy/config/')) return true
   const tests = files.filter((one) => one.startsWith('proxy/') && one.endsWith('.test.ts'))
@@ -362,7 +362,7 @@ describe('feature completeness', () => {
     expect(wrong).toEqual([])
   })
 
-  it('operator and proxy agree on what lets nothing pass when it is missing', () => {
+  it('operator and proxy agree on the fields that reject all requests if they are missing', () => {
     const differing = fields.flatMap(({ section, field }) => {
       const table: Readonly<Record<string, { readonly failureMode: string }>> = OPERATOR_TABLES[section]
       const denies = table[field]?.failureMode === 'deny'

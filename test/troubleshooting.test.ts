@@ -1,4 +1,4 @@
-// docs/troubleshooting.md covers what users can meet: every error of the proxy, every reason of a status or Event.
+// docs/troubleshooting.md covers every error of the proxy, and every reason of a status or Event.
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-// Waits for a condition with a deadline; the only way tests wait for anything.
+// Waits for a condition with a deadline; all tests wait with this function.
 import { setTimeout as delay } from 'node:timers/promises'
 
 const DEADLINE_MS = 30_000

@@ -1,5 +1,5 @@
-// The charts by goldens: with their defaults, and what each set of values changes; and what the schema of their values
-// refuses. That they say what the kustomizations say is held by test/e2e/00-chart.test.ts.
+// Goldens of the charts: the defaults, and the changes of each set of values; and values that their schema rejects.
+// test/e2e/00-chart.test.ts compares the charts with the kustomizations.
 import { spawnSync } from 'node:child_process'
 import { cpSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -20,7 +20,7 @@ if (helm === '') console.log('skipped: no helm (hack/helm.sh builds one, GW_HELM
 const { cases, orphans } = goldenFolder(FOLDER)
 const nameOf = ({ kind, metadata }: Manifest): string => `${kind} ${metadata.namespace ?? ''}/${metadata.name}`
 
-/** Rules of roles and the dashboard are files of their own. */
+/** Rules of roles and the dashboard are separate files. */
 function short(one: Manifest): unknown {
   const { rules, data, ...rest } = one as Manifest & { rules?: unknown[]; data?: Record<string, string> }
   return {
@@ -35,7 +35,7 @@ function documentsOf(chart: string, ...more: readonly string[]): Map<string, unk
 }
 
 describe.skipIf(helm === '')('charts', () => {
-  // The body runs where it is skipped as well.
+  // The body also runs if the suite is skipped.
   const charts = helm === '' ? [] : ['gw', 'gw-standalone']
   const defaults = new Map(charts.map((chart) => [chart, documentsOf(chart)]))
 
@@ -55,8 +55,8 @@ describe.skipIf(helm === '')('charts', () => {
     expect(actual).toBe(expected)
   })
 
-  it.each(['gw', 'gw-standalone', 'gw-crds'])('%s needs no options and gives no warnings', (chart) => {
-    // Where helm is not built by hack/helm.sh, it is as new as the release that somebody installed.
+  it.each(['gw', 'gw-standalone', 'gw-crds'])('%s renders without options and without warnings', (chart) => {
+    // A helm that hack/helm.sh did not build has the version of its installation.
     const { status, stderr } = spawnSync(helm, ['template', 'gw', join(ROOT, 'config/helm', chart)], {
       encoding: 'utf8',
       maxBuffer: 64 * 1024 * 1024,
@@ -64,7 +64,7 @@ describe.skipIf(helm === '')('charts', () => {
     expect([status, stderr]).toEqual([0, ''])
   })
 
-  it('bring the kinds where that is asked for, kept when the release goes', { timeout: RENDER_MS }, () => {
+  it('install the CRDs on request, and keep them when the release is deleted', { timeout: RENDER_MS }, () => {
     const crds = (...values: string[]): Manifest[] =>
       render(helm, 'gw', ...values.flatMap((value) => ['--set', value])).filter(
         ({ kind }) => kind === 'CustomResourceDefinition',
@@ -78,15 +78,15 @@ describe.skipIf(helm === '')('charts', () => {
 
   it.each([
     [
-      'a number that is none',
+      'a number that is invalid',
       'gw',
       'controller.replicaCount=two',
       /\/controller\/replicaCount': got string, want integer/,
     ],
-    ['a name that is none', 'gw', 'controler.replicaCount=2', /additional properties 'controler' not allowed/],
-    ['a level nobody knows', 'gw', 'controller.logLevel=loud', /logLevel': value must be one of 'error', 'warn'/],
+    ['a name that is invalid', 'gw', 'controler.replicaCount=2', /additional properties 'controler' not allowed/],
+    ['a level that is unknown', 'gw', 'controller.logLevel=loud', /logLevel': value must be one of 'error', 'warn'/],
     [
-      'a setting nobody knows',
+      'a setting that is unknown',
       'gw',
       'controller.settings.grantMode=none',
       /settings': additional properties 'grantMode'/,
@@ -107,7 +107,7 @@ describe.skipIf(helm === '')('charts', () => {
       /parameters': value must be one of '', 'Allow'/,
     ],
     ['a list in a text', 'gw', 'gatewayRestrictions.allowedFields[0]=a\\,b', /'a,b' does not match pattern/],
-    ['a flag that is none', 'gw', 'gwModels.enabled=maybe', /gwModels\/enabled': got string, want boolean/],
+    ['a flag that is invalid', 'gw', 'gwModels.enabled=maybe', /gwModels\/enabled': got string, want boolean/],
     [
       'two ways for one variable',
       'gw',
@@ -115,7 +115,7 @@ describe.skipIf(helm === '')('charts', () => {
       /maxProperties/,
     ],
     [
-      'a quantity that is none',
+      'a quantity that is invalid',
       'gw',
       'resources.limits.memory=lots',
       /resources\/limits\/memory': 'lots' does not match/,
@@ -141,7 +141,7 @@ describe.skipIf(helm === '')('charts', () => {
     ['a type of Service', 'gw-standalone', 'service.type=External', /service\/type': value must be one of/],
     ['too little time to end', 'gw-standalone', 'terminationGracePeriodSeconds=5', /minimum: got 5, want 10/],
     ['a word for a flag', 'gw-crds', 'keep=sometimes', /keep': got string, want boolean/],
-  ])('refuse %s', { timeout: RENDER_MS }, (_, chart, value, message) => {
+  ])('reject %s', { timeout: RENDER_MS }, (_, chart, value, message) => {
     expect(refusal(helm, chart, '--set', value)).toMatch(message)
   })
 })
@@ -167,7 +167,7 @@ describe.skipIf(helm === '')('a chart that is not complete', () => {
   it.each([
     ['gw-crds', 'files', /files\/crd of the chart is empty: run `make charts`/],
     ['gw', 'charts', /missing in charts\/ directory: gw-crds/],
-  ])('%s without %s is refused', { timeout: RENDER_MS }, (chart, folder, message) => {
+  ])('%s without %s is rejected', { timeout: RENDER_MS }, (chart, folder, message) => {
     const copy = mkdtempSync(join(tmpdir(), 'gw-chart-'))
     cpSync(join(ROOT, 'config/helm', chart), copy, { recursive: true })
     rmSync(join(copy, folder), { recursive: true })
@@ -178,7 +178,7 @@ describe.skipIf(helm === '')('a chart that is not complete', () => {
   })
 })
 
-it('charts hold no links', () => {
+it('charts contain no links', () => {
   const links = globSync('**', { cwd: join(ROOT, 'config/helm'), withFileTypes: true }).filter((entry) =>
     entry.isSymbolicLink(),
   )
@@ -186,7 +186,7 @@ it('charts hold no links', () => {
 })
 
 describe('values of the chart', () => {
-  it('reach every setting of the controller', () => {
+  it('set every setting of the controller', () => {
     const source = readFileSync(join(ROOT, 'operator/controllers/settings.ts'), 'utf8')
     const read = [...source.matchAll(/reader\.\w+\('([A-Z0-9_]+)'/g)].map(([, name = '']) => name)
     const schema = JSON.parse(readFileSync(join(ROOT, 'config/helm/gw/values.schema.json'), 'utf8'))
@@ -194,7 +194,7 @@ describe('values of the chart', () => {
     const helpers = readFileSync(join(ROOT, 'config/helm/gw/templates/_helpers.tpl'), 'utf8')
     const named = [...helpers.matchAll(/GW_([A-Z0-9_]+)/g)].map(([, name = '']) => name)
     const reached = [...settings.map((name) => name.replaceAll(/[A-Z]/g, '_$&').toUpperCase()), ...named]
-    // Where it listens is fixed by the ports of pod and Service.
+    // The ports of pod and Service fix its addresses.
     const fixed = new Set(['HEALTH_ADDR', 'METRICS_ADDR', 'ADMIN_ADDR'])
     expect([...new Set(reached)].filter((name) => name !== '').sort()).toEqual(
       [...new Set(read)].filter((name) => !fixed.has(name)).sort(),

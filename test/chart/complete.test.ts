@@ -1,4 +1,4 @@
-// hack/charts.sh completes the charts: every shared file has one place in the repository, and the copies follow it.
+// hack/charts.sh completes the charts: every shared file has one place in the repository, and the copies are updated.
 import { execFile } from 'node:child_process'
 import { cpSync, existsSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -29,7 +29,7 @@ const texts = (folder: string, pattern = '*.yaml'): Record<string, string> =>
     ]),
   )
 
-it('copies what charts share, also twice at the same time', async () => {
+it('copies the shared files, also twice at the same time', async () => {
   await Promise.all([complete(), complete(), complete()])
   const crds = texts('config/crd')
   expect(Object.keys(crds).length).toBeGreaterThan(3)
@@ -40,7 +40,7 @@ it('copies what charts share, also twice at the same time', async () => {
   expect(readdirSync(join(clone, 'config/helm/gw/files')).sort()).toEqual(['grafana', 'inference', 'rbac'])
 })
 
-it('follows a change and removes what has no source any more', async () => {
+it('copies changed files and removes files without a source', async () => {
   await complete()
   writeFileSync(join(clone, 'config/crd/gw.dev_gwpolicies.yaml'), 'changed: true\n')
   const stale = join(clone, 'config/helm/gw-crds/files/crd/gw.dev_gone.yaml')

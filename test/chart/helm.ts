@@ -1,4 +1,4 @@
-// helm for tests that need no cluster: GW_HELM, PATH, or the one that hack/helm.sh has built.
+// helm for tests without a cluster: GW_HELM, PATH, or the build of hack/helm.sh.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, globSync } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
@@ -32,7 +32,7 @@ export function render(helm: string, chart: string, ...more: readonly string[]):
   return documents.map((document) => document.toJS() as Manifest | null).filter((one) => one !== null) // of Kubernetes
 }
 
-/** What helm says when it refuses. */
+/** The error message of helm. */
 export function refusal(helm: string, chart: string, ...more: readonly string[]): string {
   const { status, stderr } = spawnSync(helm, argumentsOf(chart, more), { encoding: 'utf8' })
   return status === 0 ? '' : stderr

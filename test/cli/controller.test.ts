@@ -1,4 +1,4 @@
-// gw controller where it cannot start: words with the cure, no stack, exit code 1.
+// gw controller that cannot start: a message with the fix, no stack, exit code 1.
 import { createServer } from 'node:net'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -19,7 +19,7 @@ let folder: string
 let config: string
 
 beforeAll(async () => {
-  // Nobody listens there.
+  // Nothing listens there.
   const server = `https://127.0.0.1:${await freePort()}`
   folder = mkdtempSync(join(tmpdir(), 'gw-controller-'))
   config = join(folder, 'config')
@@ -33,7 +33,7 @@ function run(args: readonly string[], environment: Readonly<Record<string, strin
 }
 
 describe('gw controller', () => {
-  it('names every wrong setting, and the cluster that cannot be read', async () => {
+  it('reports every wrong setting, and an unreachable cluster', async () => {
     const absent = join(folder, 'absent')
     const { code, stderr } = await run(['controller'], { KUBECONFIG: absent, GW_LOG_LEVEL: 'loud', POD_NAMESPACE: '?' })
     expect(code).toBe(1)
@@ -44,7 +44,7 @@ describe('gw controller', () => {
     ])
   })
 
-  it('names the setting of an address that is taken', async () => {
+  it('reports the setting of an address in use', async () => {
     const server = createServer()
     await new Promise<void>((resolve) => {
       server.listen(0, '127.0.0.1', resolve)
@@ -62,7 +62,7 @@ describe('gw controller', () => {
 })
 
 describe('gw controller that starts', () => {
-  it('warns of settings without effect', async () => {
+  it('warns about settings without effect', async () => {
     const refs = JSON.stringify({ other: { name: 'x', namespace: 'y' } })
     const environment = { KUBECONFIG: config, ...LOOPBACK, GW_GATEWAY_CLASS_PARAMETERS_REFS: refs, GW_LOGLEVEL: 'x' }
     const started = new GwProcess(['controller'], environment)
@@ -75,7 +75,7 @@ describe('gw controller that starts', () => {
 })
 
 describe('gw controller log', () => {
-  it('says why the cluster does not answer', async () => {
+  it('reports why the cluster does not answer', async () => {
     const { code, stderr } = await run(['controller', 'log'], { KUBECONFIG: config })
     expect([code, stderr]).toEqual([1, expect.stringMatching(/^cannot list the pods of gw-system: .*ECONNREFUSED/)])
   })

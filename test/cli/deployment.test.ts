@@ -1,4 +1,4 @@
-// gw translate --deployment through bin/gw: the objects of each Gateway without a cluster, overlays applied.
+// gw translate --deployment through bin/gw: the objects of each Gateway without a cluster, with overlays.
 import { describe, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { gw } from './gw.ts'
@@ -68,7 +68,7 @@ describe('gw translate --deployment', () => {
     expect(stdout).not.toContain('Secret"')
   })
 
-  it('names what is wrong with its place, and prints the other Gateways', { tags: ['full'] }, async () => {
+  it('reports problems with their positions, and prints the other Gateways', { tags: ['full'] }, async () => {
     const { code, stdout, stderr } = await gw('translate', '--deployment', '-f', 'test/cli/testdata/deployment')
     expect(code).toBe(1)
     expect(stderr.replaceAll('test/cli/testdata/deployment/', '').trimEnd().split('\n')).toEqual([
@@ -78,7 +78,7 @@ describe('gw translate --deployment', () => {
     expect(new Set(shown(stdout).map(({ metadata }) => metadata.name))).toEqual(new Set(['fine']))
   })
 
-  it('says when there is nothing to deploy', { tags: ['full'] }, async () => {
+  it('reports that there is nothing to deploy', { tags: ['full'] }, async () => {
     const { code, stdout, stderr } = await gw('translate', '--deployment', '-f', 'config/samples/standalone/binds.yaml')
     expect([code, stdout]).toEqual([1, ''])
     expect(stderr).toMatch(/apiVersion|nothing to deploy/)

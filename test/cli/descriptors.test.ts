@@ -1,4 +1,4 @@
-// A process of gw that idle clients would fill: it goes on serving those that have something to say.
+// Idle clients that use all file descriptors of gw: it still serves active clients.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { connect, type Socket } from 'node:net'
@@ -8,10 +8,10 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { closeServer, freePort, listening } from '#test/ports.ts'
 import { ANY_PORTS, GwProcess, until } from './gw.ts'
 
-/** A process of two threads has some fifty open before the first client comes. */
+/** A process with two threads has about fifty open before the first client connects. */
 const LIMIT = 240
 const IDLE_CLIENTS = 400
-/** A cold start on a machine that does much else. */
+/** A cold start on a busy machine. */
 const TIMEOUT = { timeout: 90_000 }
 
 let folder = ''
@@ -59,7 +59,7 @@ it.runIf(process.platform === 'linux')('keeps file descriptors for those that ar
     for (let request = 0; request < 5; request++) expect(await statusOf(url)).toBe(200)
     const metrics = await (await fetch(`http://127.0.0.1:${stats}/metrics`)).text()
     expect(metrics).toMatch(/^gw_descriptor_refused_connections_total\{thread="worker-0"\} [1-9]/m)
-    // Most of those that came first are there still: only a part of what clients may have is made free.
+    // Most of the first connections are still open: only a part of the limit is freed.
     expect(IDLE_CLIENTS - refused.size).toBeGreaterThan(50)
   } finally {
     await proxy.stop()

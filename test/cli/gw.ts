@@ -1,11 +1,11 @@
-// The gw command as users run it: a process of bin/gw, its output, and its end.
+// The gw command as users run it: a process of bin/gw, its output, and its exit.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 const BIN = fileURLToPath(new URL('../../bin/gw', import.meta.url))
-/** A cold start on a machine that does much else takes more than fifteen seconds. */
+/** A cold start on a busy machine takes more than fifteen seconds. */
 const DEADLINE_MS = 45_000
 const POLL_MS = 10
 
@@ -21,7 +21,7 @@ export class GwProcess {
   stderr = ''
   readonly ended: Promise<Finished>
 
-  /** `descriptors`: how many files and connections it may have open. `input`: all of its standard input. */
+  /** `descriptors`: limit of open files and connections. `input`: all of its standard input. */
   constructor(
     args: readonly string[],
     environment: Readonly<Record<string, string>> = {},
@@ -54,7 +54,7 @@ export class GwProcess {
     )
   }
 
-  /** As a user ends it, so that it can clean up; one that does not end is killed. */
+  /** Ends it as a user does, so that it can clean up; kills it if it does not end. */
   async stop(): Promise<void> {
     if (this.child.exitCode === null && this.child.signalCode === null) this.child.kill('SIGTERM')
     const timer = setTimeout(() => this.child.kill('SIGKILL'), DEADLINE_MS)
@@ -67,7 +67,7 @@ export function gw(...args: readonly string[]): Promise<Finished> {
   return new GwProcess(args).ended
 }
 
-/** Own servers on ports that the system chooses. */
+/** Admin, metrics and readiness servers on ports that the system chooses. */
 export const ANY_PORTS = [
   '--admin-addr=127.0.0.1:0',
   '--stats-addr=127.0.0.1:0',

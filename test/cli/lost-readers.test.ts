@@ -1,4 +1,4 @@
-// Readers of the output that leave: a command that prints ends with them, one that serves goes on.
+// Readers that close the output: a command that prints ends, one that serves continues.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -25,9 +25,9 @@ function sh(script: string): ChildProcess {
   return spawn('bash', ['-c', `set -o pipefail; ${script}`], { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] })
 }
 
-describe('a reader that leaves', () => {
-  it('is the end of a command that prints, without a word', async () => {
-    // `true` has ended long before anything is printed.
+describe('a reader that closes the pipe', () => {
+  it('ends a command that prints, without a message', async () => {
+    // `true` ends long before anything is printed.
     const child = sh('bin/gw translate -f config/samples/quickstart | true')
     let stderr = ''
     child.stderr?.on('data', (chunk: Buffer) => (stderr += chunk.toString()))
@@ -52,7 +52,7 @@ describe('a reader that leaves', () => {
     expect(code).toBe(1)
   })
 
-  it('is no matter of gw run', async () => {
+  it('does not affect gw run', async () => {
     const port = await freePort()
     const file = join(folder, 'gateway.yaml')
     const text = (status: number): string =>

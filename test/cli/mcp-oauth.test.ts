@@ -1,5 +1,5 @@
 // The official MCP client signs in through the gateway: metadata, registration, authorization code, token. The identity
-// provider is a small one on loopback; the gateway stands between, as for a product that needs an adapter.
+// provider is a small one on loopback; the gateway adapts it, as it does for some products.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -27,7 +27,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** What the provider was asked, by path. */
+/** Requests to the provider, by path. */
 type Asked = Map<string, string>
 
 async function startIdp(asked: Asked): Promise<TestIssuer> {
@@ -84,7 +84,7 @@ function pagesOf(idpKeys: TestIssuer, asked: Asked): ReadonlyMap<string, Page> {
   ])
 }
 
-/** A user who agrees at once, and keeps nothing on disk. */
+/** A user who agrees at once, without storage on disk. */
 class ClientUser implements OAuthClientProvider {
   readonly redirectUrl = REDIRECT
   readonly clientMetadata = { redirect_uris: [REDIRECT], client_name: 'test' }

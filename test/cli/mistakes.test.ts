@@ -1,4 +1,4 @@
-// What first users write, and what they are told: the mistake, and the cure.
+// Mistakes of new users, and the messages about them: the mistake, and the fix.
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -103,7 +103,7 @@ describe('mistakes in manifests', () => {
     ['networking.k8s.io/v1', 'NetworkPolicy'],
     ['inference.networking.k8s.io/v1', 'InferencePool'],
     ['rbac.authorization.k8s.io/v1', 'Role'],
-  ])('%s %s beside routes is none', (apiVersion, name) => {
+  ])('%s %s beside routes is not reported', (apiVersion, name) => {
     expect(loadManifests([{ path: 'f.yaml', text: kind(apiVersion, name) }]).problems).toEqual([])
   })
 })

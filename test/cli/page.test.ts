@@ -1,10 +1,10 @@
-// docs/cli.md shows what really happens: its commands about files are run, and print what the page says.
+// The output in docs/cli.md is real: its commands about files run, and print the output of the page.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { gw, ROOT } from './gw.ts'
 
-/** What stands on the page for lines that are left out. */
+/** The mark for omitted lines on the page. */
 const LEFT_OUT = '...'
 
 const page = readFileSync(join(ROOT, 'docs', 'cli.md'), 'utf8')

@@ -1,4 +1,4 @@
-// Names that would steer a terminal or forge lines, through the real command: everything printed is escaped.
+// Names with control characters or line ends, through the real command: all output is escaped.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { firstOf } from '../run/table.ts'
 
 const NAME = 'a\u001b[2J\u202e\nforged.yaml:1:1: all is well'
 const KEY = JSON.stringify(`k\u001b[2J\u009b\u202e\nforged`)
-// oxlint-disable-next-line no-control-regex -- what must not be in the output
+// oxlint-disable-next-line no-control-regex -- characters that must not be in the output
 const UNSAFE = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028-\u202e]|^forged/m
 
 const MANIFEST = `
@@ -42,7 +42,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(join(folder, '..'), { recursive: true, force: true }))
 
-describe('commands escape what would steer a terminal or forge a line', () => {
+describe('commands escape control characters and line ends', () => {
   firstOf(1)([
     ['translate to YAML', ['translate'], MODEL],
     ['validate manifests', ['validate'], MANIFEST],

@@ -1,5 +1,5 @@
 // Protocols of clients and of backends through a `gw run` process: curl with HTTP/2, the ws library, appProtocol of
-// Services, connections that come of age while a request is under way.
+// Services, connections that reach their maximum age during a request.
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -22,7 +22,7 @@ const run = promisify(execFile)
 const API = 'gateway.networking.k8s.io/v1'
 const named = (name: string) => ({ name, namespace: 'default' })
 
-/** Of each Service its `appProtocol`, and whether its server speaks TLS. */
+/** For each Service its `appProtocol`, and whether its server uses TLS. */
 const SERVICES = {
   plain: { appProtocol: undefined, isTls: false },
   https: { appProtocol: 'https', isTls: true },
@@ -39,11 +39,11 @@ let certificate: KeyPair
 const ports = { http: 0, https: 0, aging: 0 }
 const servers: (Server | Http2Server)[] = []
 const sockets: WebSocketServer[] = []
-/** Responses of `/held`, until the test lets them go. */
+/** Responses of `/held`, until the test ends them. */
 const held: ServerResponse[] = []
 
-/** Tells how it was asked. */
-function tell(request: IncomingMessage, response: ServerResponse): void {
+/** Answers with the version and the path of the request. */
+function describeRequest(request: IncomingMessage, response: ServerResponse): void {
   if (request.url?.endsWith('/held') === true) {
     held.push(response)
     return
@@ -57,8 +57,8 @@ function tell(request: IncomingMessage, response: ServerResponse): void {
 
 function secureServer(): Server {
   const { certificate: cert, privateKey: key } = certificate
-  // Would speak HTTP/2 if it were asked to.
-  return createTlsServer({ cert, key, ALPNProtocols: ['h2', 'http/1.1'] }, tell)
+  // Supports HTTP/2 too.
+  return createTlsServer({ cert, key, ALPNProtocols: ['h2', 'http/1.1'] }, describeRequest)
 }
 
 function echoing(server: Server): Server {
@@ -75,16 +75,16 @@ function echoing(server: Server): Server {
 }
 
 async function startServices(): Promise<Readonly<Record<ServiceName, number>>> {
-  // Answers when it has all, as a client that still sends may take an early answer for a failure.
+  // Answers after the whole body: a client that still sends may treat an early response as a failure.
   const h2c = http2.createServer((request, response) => {
     request.resume()
     request.on('end', () => response.end('HTTP/2'))
   })
   const started = {
-    plain: createServer(tell),
+    plain: createServer(describeRequest),
     https: secureServer(),
     h2c,
-    ws: echoing(createServer(tell)),
+    ws: echoing(createServer(describeRequest)),
     wss: echoing(secureServer()),
   }
   servers.push(...Object.values(started))
@@ -278,7 +278,7 @@ describe('a body of 512 MiB there and back', { tags: ['full'] }, () => {
     return report.process.rss
   }
 
-  /** The most that was resident while the bytes went through, and how many came back. */
+  /** The maximum resident memory during the transfer, and the number of bytes that came back. */
   async function through(stream: Duplex): Promise<{ resident: number; back: number }> {
     let back = 0
     let resident = 0
@@ -299,7 +299,7 @@ describe('a body of 512 MiB there and back', { tags: ['full'] }, () => {
     return { resident, back }
   }
 
-  it('costs the gateway no more memory than its buffers', async () => {
+  it('needs no more memory of the gateway than its buffers', async () => {
     const before = await residentBytes()
     const session = http2.connect(`https://localhost:${ports.https}`, { ca: certificate.certificate })
     const { resident, back } = await through(session.request({ ':path': '/plain/mirror', ':method': 'POST' }))
@@ -315,7 +315,7 @@ describe('maxConnectionDuration', { tags: ['full'] }, () => {
     busy.send('GET /plain/held HTTP/1.1\r\nhost: a\r\n\r\n')
     await until('the request is there', () => held.length === 1)
     const idle = await RawClient.connect(ports.aging)
-    // Younger: when it is ended with a response, the others have had their time.
+    // Newer: when it ends with a response, the others have reached their age.
     const used = await RawClient.connect(ports.aging)
     await until('its last response', () => {
       used.send('GET /plain HTTP/1.1\r\nhost: a\r\n\r\n')

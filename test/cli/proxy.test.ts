@@ -44,7 +44,7 @@ afterAll(async () => {
 const CURE = 'check that a proxy runs there, or set --admin-addr'
 
 describe('gw proxy config', () => {
-  it('sums up what is in force', async () => {
+  it('prints a summary of the active configuration', async () => {
     const { code, stdout } = await gw('proxy', 'config', 'all', ...local)
     expect(code).toBe(0)
     const rows = stdout.split('\n').map((line) => line.trim().replaceAll(/ {2,}/g, '|'))
@@ -55,7 +55,7 @@ describe('gw proxy config', () => {
     expect(rows).toContain('traffic/ns/p|traffic|csrf|gateway ns/gw')
   })
 
-  it('prints the whole dump, and reads one that was kept', async () => {
+  it('prints the whole dump, and reads a saved one', async () => {
     const json = await gw('proxy', 'config', 'all', ...local, '-o', 'json')
     const yaml = await gw('proxy', 'cfg', 'all', ...local, '-o', 'yaml')
     expect(Object.keys(parse(yaml.stdout))).toEqual(Object.keys(JSON.parse(json.stdout)))
@@ -72,23 +72,27 @@ describe('gw proxy config', () => {
     expect(rows).toEqual([expect.objectContaining({ type: 'Backend', name: 'all', requests: 1 })])
   })
 
-  it('names --all when no endpoint had a request, and says when there is none', { tags: ['full'] }, async () => {
-    const { stdout: json } = await gw('proxy', 'config', 'all', ...local, '-o', 'json')
-    const file = join(folder, 'unused.json')
-    writeFileSync(file, json.replaceAll(/"totalRequests": \d+/g, '"totalRequests": 0'))
-    const unused = await gw('proxy', 'config', 'backends', '--file', file)
-    expect([unused.code, unused.stderr]).toEqual([0, '1 endpoint received no request yet; --all shows it\n'])
-    writeFileSync(file, JSON.stringify({ ...JSON.parse(json), backends: [], services: [] }))
-    const none = await gw('proxy', 'config', 'backends', '--file', file)
-    expect([none.code, none.stderr]).toEqual([0, 'this proxy has no backends\n'])
-  })
+  it(
+    'suggests --all if no endpoint had a request, and reports that there are no endpoints',
+    { tags: ['full'] },
+    async () => {
+      const { stdout: json } = await gw('proxy', 'config', 'all', ...local, '-o', 'json')
+      const file = join(folder, 'unused.json')
+      writeFileSync(file, json.replaceAll(/"totalRequests": \d+/g, '"totalRequests": 0'))
+      const unused = await gw('proxy', 'config', 'backends', '--file', file)
+      expect([unused.code, unused.stderr]).toEqual([0, '1 endpoint received no request yet; --all shows it\n'])
+      writeFileSync(file, JSON.stringify({ ...JSON.parse(json), backends: [], services: [] }))
+      const none = await gw('proxy', 'config', 'backends', '--file', file)
+      expect([none.code, none.stderr]).toEqual([0, 'this proxy has no backends\n'])
+    },
+  )
 
-  it('says what is wrong', { tags: ['full'] }, async () => {
-    const nobody = await freePort()
-    const unreachable = await gw('proxy', 'config', 'all', '--local', `--admin-addr=127.0.0.1:${nobody}`)
+  it('reports mistakes', { tags: ['full'] }, async () => {
+    const unusedPort = await freePort()
+    const unreachable = await gw('proxy', 'config', 'all', '--local', `--admin-addr=127.0.0.1:${unusedPort}`)
     expect([unreachable.code, unreachable.stderr]).toEqual([
       1,
-      `cannot reach the admin server 127.0.0.1:${nobody}: connect ECONNREFUSED 127.0.0.1:${nobody}; ${CURE}\n`,
+      `cannot reach the admin server 127.0.0.1:${unusedPort}: connect ECONNREFUSED 127.0.0.1:${unusedPort}; ${CURE}\n`,
     ])
     const file = join(folder, 'other.json')
     writeFileSync(file, '{"binds": []}')
@@ -112,13 +116,13 @@ describe('gw proxy log', () => {
     [['--level', 'loud'], '"loud" is not a level; use one of off, error, warn, info, debug, trace\n'],
     [['--set', 'debug'], '--set debug: must be module=level\n'],
     [['--set', 'a=debug', '--level', 'info'], expect.stringContaining('cannot be used with')],
-  ])('refuses %j', { tags: ['full'] }, async (flags, problem) => {
+  ])('rejects %j', { tags: ['full'] }, async (flags, problem) => {
     const { code, stderr } = await gw('proxy', 'log', ...local, ...flags)
     expect([code, stderr]).toEqual([1, problem])
   })
 })
 
-describe('a proxy that wants a token at its admin server', () => {
+describe('a proxy whose admin server requires a token', () => {
   let guarded: TestProxy
   let at: string[]
 
@@ -129,7 +133,7 @@ describe('a proxy that wants a token at its admin server', () => {
   })
   afterAll(() => guarded.stop())
 
-  it('is read with the token that it left on this machine', { tags: ['full'] }, async () => {
+  it('is read with the token that it wrote on this machine', { tags: ['full'] }, async () => {
     const config = await gw('proxy', 'config', 'all', '--local', ...at)
     expect([config.code, config.stderr]).toEqual([0, ''])
     expect(config.stdout).toContain('ns/all')
@@ -159,13 +163,13 @@ describe('a proxy that wants a token at its admin server', () => {
     }
   })
 
-  it('has none for proxies that want none', { tags: ['full'] }, async () => {
+  it('has no token for proxies that require none', { tags: ['full'] }, async () => {
     const { code, stderr } = await gw('proxy', 'token', `--admin-addr=127.0.0.1:${gateway.proxy.ports.admin}`)
     expect([code, stderr]).toEqual([1, expect.stringContaining('no proxy on this machine requires a token')])
   })
 })
 
-it('gw proxy serve guards its backends, and wants a token at its admin server', async () => {
+it('gw proxy serve checks addresses of backends, and requires a token at its admin server', async () => {
   const port = await freePort()
   const serve = new GwProcess(['proxy', 'serve', '--listen-address=127.0.0.1', `--mount=${folder}`], {
     NAMESPACE: 'shop',

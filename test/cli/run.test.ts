@@ -48,7 +48,7 @@ function write(name: string, text: string): string {
   return path
 }
 
-/** One path answers with its own name. */
+/** A direct response with the name of its path. */
 function answering(port: number, ...paths: readonly string[]): string {
   const routes = paths.map(
     (path) =>
@@ -79,7 +79,7 @@ describe('gw run', () => {
     await client.close()
   })
 
-  it('takes over an edit under load without a failed request', async () => {
+  it('applies an edit under load without a failed request', async () => {
     const port = await freePort()
     const path = write('gateway.yaml', answering(port, '/old'))
     const gw = start(path, '--no-access-log')
@@ -175,7 +175,7 @@ describe('gw run', () => {
     expect(gw.stdout + gw.stderr).not.toMatch(/first|second/)
   })
 
-  it('serves a folder of manifests and takes over a new file', { tags: ['full'] }, async () => {
+  it('serves a folder of manifests and applies a new file', { tags: ['full'] }, async () => {
     const port = await freePort()
     for (const name of ['gateway.yaml', 'http.yaml']) {
       const sample = readFileSync(new URL(`../../config/samples/quickstart/${name}`, import.meta.url), 'utf8')
@@ -197,7 +197,7 @@ describe('gw run', () => {
     expect((await gw.ended).code).toBe(0)
   })
 
-  it.each(['listener', 'admin'])('names the port in one line when the %s port is in use', async (which) => {
+  it.each(['listener', 'admin'])('reports the port in one line if the %s port is in use', async (which) => {
     const server = createServer()
     const taken = await listening(server)
     const port = which === 'listener' ? taken : await freePort()
@@ -210,7 +210,7 @@ describe('gw run', () => {
     ])
   })
 
-  it('takes addresses and workers from config, and flags before config', { tags: ['full'] }, async () => {
+  it('reads addresses and workers from config, and prefers flags', { tags: ['full'] }, async () => {
     const [port, readiness, stats] = [await freePort(), await freePort(), await freePort()]
     const config = `config: { readinessAddr: "127.0.0.1:${readiness}", statsAddr: "127.0.0.1:1", workerThreads: 1, logging: { format: json } }\n`
     const path = write('gateway.yaml', config + answering(port, '/a'))
@@ -226,7 +226,7 @@ describe('gw run', () => {
   it.each([
     ['a flag', ['--log-format', 'json'], ''],
     ['the file', [], 'config: { logging: { format: json } }\n'],
-  ])('writes every line as JSON when %s asks for it, and each warning once', async (_, flags, config) => {
+  ])('writes every line as JSON if %s sets it, and each warning once', async (_, flags, config) => {
     const keyless = "routes:\n- policies: { jwtAuth: { issuer: a, jwks: '{}' } }\n  backends: [{ host: 'a:1' }]\n"
     const path = write('gateway.yaml', `${config}gateways: { default: { port: ${await freePort()} } }\n${keyless}`)
     const gw = new GwProcess(['run', '-f', path, ...flags, ...ANY_PORTS])
@@ -254,7 +254,7 @@ interface Load {
   stop(): Promise<{ failures: readonly string[]; requests: number }>
 }
 
-/** Keep-alive connections that ask for one path all the time. */
+/** Keep-alive connections that request one path repeatedly. */
 function startLoad(port: number, path: string): Load {
   const agent = new Agent({ keepAlive: true, maxSockets: CLIENTS })
   const failures: string[] = []

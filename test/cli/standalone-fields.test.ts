@@ -72,25 +72,25 @@ afterAll(async () => {
   for (const server of servers) closeServer(server)
 })
 
-it('hands requests on to a group', async () => {
+it('delegates requests to a group', async () => {
   expect(await ask(`${url}/shop/cart/1`)).toMatchObject({ status: 200, text: expect.stringContaining('/shop/cart/1') })
   expect(await ask(`${url}/shop/other`)).toMatchObject({ status: 404 })
 })
 
-it('takes endpoints of its own zone that have capacity', async () => {
+it('prefers endpoints of its own zone with capacity', async () => {
   for (let i = 0; i < 40; i++) expect(await ask(`${url}/near/${i}`)).toMatchObject({ status: 200 })
 })
 
-it('attaches policies to what they name', async () => {
+it('attaches policies to their targets', async () => {
   expect(await ask(`${url}/shop/cart/gone`)).toMatchObject({ status: 403 })
   expect(await ask(`${url}/shop/cart`, { headers: { 'x-closed': '1' } })).toMatchObject({ status: 403 })
 })
 
-it('goes where the host of the request says', async () => {
+it('connects to the host of the request', async () => {
   const host = `127.0.0.1:${upstream}`
   expect(await ask(`${url}/any/x`, { headers: { host } })).toMatchObject({ status: 200, text: `${host} /any/x` })
 })
 
-it('goes through a proxy', async () => {
+it('connects through a proxy', async () => {
   expect(await ask(`${url}/far/x`)).toMatchObject({ status: 200, text: expect.stringContaining('/far/x') })
 })

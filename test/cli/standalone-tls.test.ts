@@ -94,18 +94,18 @@ function fails(options: ConnectionOptions): Promise<void> {
 }
 
 describe('the standalone TLS sample', () => {
-  it('terminates TLS for its name and tries a failed request again', async () => {
+  it('terminates TLS for its name and retries a failed request', async () => {
     const authority = ['--cacert', join(folder, 'shop.localhost.pem'), ...to('shop.localhost')]
     expect(await curl(...authority, `https://shop.localhost:${ports.https}/flaky`)).toBe('shop')
     expect(seen).toEqual(['/flaky', '/flaky'])
   })
 
-  it('refuses a version below the lowest', async () => {
+  it('rejects a version below the minimum', async () => {
     const args = [...to('shop.localhost'), '-k', '--tls-max', '1.2', `https://shop.localhost:${ports.https}/`]
     await expect(curl(...args)).rejects.toThrow(/alert protocol version|SSL/)
   })
 
-  it('logs failed handshakes at info, with the cause, sparingly', { tags: ['full'] }, async () => {
+  it('logs failed handshakes at info, with the cause, at a limited rate', { tags: ['full'] }, async () => {
     const logged = (...causes: readonly string[]): Promise<void> =>
       until(
         causes.join(' or '),
@@ -127,12 +127,12 @@ describe('the standalone TLS sample', () => {
     expect(lines.length).toBeLessThanOrEqual(10)
   })
 
-  it('passes another name on to the server that has its key', { tags: ['full'] }, async () => {
+  it('forwards another name to the server that has its key', { tags: ['full'] }, async () => {
     const authority = ['--cacert', join(folder, 'vault.localhost.pem'), ...to('vault.localhost')]
     expect(await curl(...authority, `https://vault.localhost:${ports.https}/`)).toBe('vault')
   })
 
-  it('passes plain bytes on', { tags: ['full'] }, async () => {
+  it('forwards plain bytes', { tags: ['full'] }, async () => {
     expect(await text(connect(ports.tcp, '127.0.0.1'))).toBe('bytes')
   })
 })

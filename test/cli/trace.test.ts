@@ -65,7 +65,7 @@ describe('gw proxy trace', () => {
     expect(again.stdout).toBe(raw.stdout)
   })
 
-  it('waits for a request of somebody else', { tags: ['full'] }, async () => {
+  it('waits for a request of another client', { tags: ['full'] }, async () => {
     const command = new GwProcess([...local, '--expression', 'request.path == "/wanted"'])
     await command.says('waiting for a request; press Ctrl-C to stop')
     await (await fetch(`${gateway.url}/other`)).text()
@@ -75,16 +75,16 @@ describe('gw proxy trace', () => {
     expect(stdout).toContain('request finished status=200')
   })
 
-  it('says what is wrong', { tags: ['full'] }, async () => {
-    const nobody = await freePort()
-    const unreachable = await gw('proxy', 'trace', '--local', `--admin-addr=127.0.0.1:${nobody}`)
+  it('reports mistakes', { tags: ['full'] }, async () => {
+    const unusedPort = await freePort()
+    const unreachable = await gw('proxy', 'trace', '--local', `--admin-addr=127.0.0.1:${unusedPort}`)
     expect([unreachable.code, unreachable.stderr]).toEqual([
       1,
-      `cannot reach the admin server 127.0.0.1:${nobody}: connect ECONNREFUSED 127.0.0.1:${nobody}; ${CURE}\n`,
+      `cannot reach the admin server 127.0.0.1:${unusedPort}: connect ECONNREFUSED 127.0.0.1:${unusedPort}; ${CURE}\n`,
     ])
     const bad = await gw(...local, '--expression', '1 +')
     expect([bad.code, bad.stderr]).toEqual([1, expect.stringContaining('the admin server returned 400: expression: ')])
-    const refused = await gw(...local, `--port=${nobody}`, '--', 'http://shop.example/')
+    const refused = await gw(...local, `--port=${unusedPort}`, '--', 'http://shop.example/')
     expect(refused.code).toBe(1)
     expect(refused.stderr).toContain('curl failed: exit code 7')
     const missing = await gw('proxy', 'trace', '--file', join(folder, 'missing'))

@@ -1,4 +1,4 @@
-// gw validate in pipelines: several paths, parts of a whole, and problems for programs.
+// gw validate in pipelines: several paths, incomplete manifests, and problems for programs.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -47,7 +47,7 @@ const MISSING: readonly (readonly [string, string])[] = [
 
 afterAll(() => rmSync(folder, { recursive: true }))
 
-describe('--ignore-missing makes a warning of', () => {
+describe('--ignore-missing turns into a warning', () => {
   it.each(MISSING)('%s', async (_, manifest) => {
     const path = write('missing.yaml', [GATEWAY, manifest].join('---'))
     const severities = async (isMissingIgnored: boolean): Promise<string[]> =>
@@ -63,14 +63,14 @@ describe('--ignore-missing makes a warning of', () => {
     ],
     ['a list without items', policy('jwtAuthentication: { providers: [] }')],
     ['a misspelt field', policy('directRespons: { status: 200 }')],
-  ])('nothing that is wrong in the files: %s', { tags: ['full'] }, async (_, manifest) => {
+  ])('no mistake in the files: %s', { tags: ['full'] }, async (_, manifest) => {
     const path = write('wrong.yaml', [GATEWAY, manifest].join('---'))
     const problems = await checkSources([path], { isMissingIgnored: true })
     expect(problems.filter(({ severity }) => severity === 'error')).toHaveLength(1)
   })
 })
 
-it('--ignore-missing leaves an error about an object that is there', () => {
+it('--ignore-missing keeps an error about an object that exists', () => {
   const message = 'ConfigMap default/ca not found, or has no PEM certificate under ca.crt'
   const problem = { file: 'f', line: 1, column: 1, path: 'spec', message, severity: 'error' } as const
   const text = 'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: ca }\n'
@@ -81,7 +81,7 @@ it('--ignore-missing leaves an error about an object that is there', () => {
 })
 
 describe('gw validate', () => {
-  it('takes several paths, with and without -f, as one set of manifests', { tags: ['full'] }, async () => {
+  it('reads several paths, with and without -f, as one set of manifests', { tags: ['full'] }, async () => {
     const [gateway, route] = [
       write('gateway.yaml', GATEWAY.replace('HTTPS, tls: { certificateRefs: [{ name: cert }] }', 'HTTP')),
       write('route.yaml', rule('{ name: web, port: 80 }')),
@@ -96,7 +96,7 @@ describe('gw validate', () => {
     expect(result).toEqual({ code: 0, stdout: `${paths}: valid\n`, stderr: '' })
   })
 
-  it('gives JSON with every field', { tags: ['full'] }, async () => {
+  it('prints JSON with every field', { tags: ['full'] }, async () => {
     const path = write('broken.yaml', 'gateways: { default: { prot: 8080 } }\n')
     const { code, stdout, stderr } = await gw('validate', '-o', 'json', path, join(folder, 'absent'))
     expect([code, stderr]).toEqual([1, ''])
@@ -136,14 +136,14 @@ describe('gw validate', () => {
     expect(await gw('validate', '-o', 'json', valid)).toEqual({ code: 0, stdout: '[]\n', stderr: '' })
   })
 
-  it('gives the reasons of statuses', { tags: ['full'] }, async () => {
+  it('prints the reasons of statuses', { tags: ['full'] }, async () => {
     const path = write('reasons.yaml', [GATEWAY, rule('{ name: web, port: 80 }')].join('---'))
     const { stdout } = await gw('validate', '-o', 'json', path)
     const reasons = JSON.parse(stdout) as { reason: string }[]
     expect(reasons.map(({ reason }) => reason)).toEqual(['InvalidCertificateRef', 'BackendNotFound'])
   })
 
-  it('gives annotations of GitHub, of which no text is a command', { tags: ['full'] }, async () => {
+  it('prints annotations of GitHub, in which no text is a command', { tags: ['full'] }, async () => {
     const path = write('git,hub:%.yaml', 'gateways: { default: { port: 1, "a,b:\\n::error::%": 1 } }\n')
     const { code, stdout } = await gw('validate', path, '-o', 'github')
     expect(code).toBe(1)

@@ -10,7 +10,7 @@ import { gw, ROOT } from './gw.ts'
 const MISTAKES = 'test/cli/testdata/ten-mistakes'
 
 describe('gw validate', () => {
-  it('names ten mistakes in ten files, each with file, line, column and path', async () => {
+  it('reports ten mistakes in ten files, each with file, line, column and path', async () => {
     const { code, stdout, stderr } = await gw('validate', '-f', MISTAKES)
     expect([code, stdout]).toEqual([1, ''])
     const lines = stderr.trimEnd().split('\n')
@@ -32,12 +32,12 @@ describe('gw validate', () => {
     expect(lines[9]).toContain('default/ecco')
   })
 
-  it('finds config/samples clean as a whole', async () => {
+  it('reports no problems in config/samples as a whole', async () => {
     const result = await gw('validate', '-f', 'config/samples')
     expect(result).toEqual({ code: 0, stdout: 'config/samples: valid\n', stderr: '' })
   })
 
-  it('finds every file and folder of config/samples clean by itself', { tags: ['full'] }, async () => {
+  it('reports no problems in each file and folder of config/samples', { tags: ['full'] }, async () => {
     const samples = join(ROOT, 'config/samples')
     const paths = [
       ...readdirSync(samples)
@@ -51,7 +51,7 @@ describe('gw validate', () => {
     for (const path of paths) expect([path, await checkSources([path])]).toEqual([path, []])
   })
 
-  it('warns of policies that lose to older ones', async () => {
+  it('warns about policies that older ones override', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'gw-validate-'))
     const file = join(folder, 'twice.yaml')
     const sample = readFileSync(join(ROOT, 'config/samples/direct-response.yaml'), 'utf8')
@@ -65,7 +65,7 @@ describe('gw validate', () => {
     )
   })
 
-  it('names mistakes of a standalone file with the nearest valid name', async () => {
+  it('reports mistakes of a standalone file with the nearest valid name', async () => {
     const { code, stderr } = await gw('validate', '-f', 'test/cli/testdata/misspelt.yaml')
     expect(code).toBe(1)
     expect(stderr.split('\n')).toEqual([
@@ -77,7 +77,7 @@ describe('gw validate', () => {
     ])
   })
 
-  it('says in one line that a path is not there', { tags: ['full'] }, async () => {
+  it('reports in one line that a path does not exist', { tags: ['full'] }, async () => {
     expect(await gw('validate', '-f', 'no/such/file')).toEqual({
       code: 1,
       stdout: '',
@@ -114,7 +114,7 @@ describe('gw translate', () => {
     },
   )
 
-  it('has exit code 1 for what only translation finds, and names it', async () => {
+  it('reports problems that only translation finds, with exit code 1', async () => {
     const { code, stderr } = await gw('translate', '-f', 'test/cli/testdata/broken-links')
     expect(code).toBe(1)
     expect(stderr.replaceAll('test/cli/testdata/broken-links/', '').trimEnd().split('\n')).toEqual([
@@ -143,7 +143,7 @@ describe('gw help and completion', () => {
     for (const word of words) expect(stdout).toContain(word)
   })
 
-  it('lists its commands, and says what is wrong with a call', async () => {
+  it('lists its commands, and reports wrong arguments', async () => {
     const help = await gw('--help')
     for (const command of ['run', 'validate', 'translate', 'version', 'completion']) {
       expect(help.stdout).toMatch(new RegExp(`^  ${command} `, 'm'))

@@ -1,4 +1,4 @@
-// The shipped programs against a real API server: `gw controller` and `gw proxy serve` as processes of their own.
+// The shipped programs with a real API server: `gw controller` and `gw proxy serve` as separate processes.
 // @module-tag full
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -124,7 +124,7 @@ describe.skipIf(reason !== undefined)('the control plane on a real API server', 
   }
 
   it(
-    'serves a Gateway, and brings 200 changes of a route to traffic',
+    'serves a Gateway, and applies 200 changes of a route',
     async () => {
       controller('one')
       await until('the class', async () => (await status('/gatewayclasses/gw')).includes('"Accepted"'), SETUP_MS)
@@ -154,7 +154,7 @@ describe.skipIf(reason !== undefined)('the control plane on a real API server', 
   )
 
   it(
-    'hands leadership over when the leader stops, and when it dies',
+    'moves leadership when the leader stops, and when it is killed',
     async () => {
       const [first] = processes
       const second = controller('two')
@@ -186,7 +186,7 @@ describe.skipIf(reason !== undefined)('the control plane on a real API server', 
   )
 
   it(
-    'serves the last good configuration without an API server, and starts from the mount',
+    'serves the last valid configuration without an API server, and starts from the mount',
     async () => {
       for (const [kind, name] of [
         ['configmaps', 'web-config'],

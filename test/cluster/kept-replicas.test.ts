@@ -1,5 +1,5 @@
-// Field ownership as only a real API server has it: the number of pods outlives the parameters that gave it when an
-// autoscaler takes over, and only then.
+// Field ownership, which only a real API server has: the number of pods is kept after its parameters are removed only
+// if an autoscaler owns it.
 // @module-tag full
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { testPort } from '../../api/v1alpha1/apiserver.testing.ts'
@@ -66,7 +66,7 @@ describe.skipIf(reason !== undefined)('the number of pods on a real API server',
   }
 
   it(
-    'stays when an autoscaler comes, which may change it, and which parameters may take back',
+    'is kept for an autoscaler, which may change it, and parameters can set it again',
     async () => {
       await parameters('scaled', FIXED)
       await gateway('scaled')
@@ -75,7 +75,7 @@ describe.skipIf(reason !== undefined)('the number of pods on a real API server',
       await until('the autoscaler', () => hasScaler('scaled'), TEST_MS)
       await settled()
       expect(await replicas('scaled')).toBe(3)
-      // As the autoscaler does it.
+      // The call of an autoscaler.
       const path = '/apis/apps/v1/namespaces/shop/deployments/scaled/scale'
       const scale = await server.send({
         method: 'PATCH',

@@ -1,5 +1,5 @@
-// The controller with rights in single namespaces, as config/components/namespaced grants them, on an API server that
-// enforces rights: it works there, and asks for nothing outside.
+// The controller with rights in single namespaces (config/components/namespaced), on an API server that enforces
+// rights: it works there, and sends no request for other namespaces.
 // @module-tag full
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -20,7 +20,7 @@ const WATCHED = 'shop'
 const reason = missing()
 if (reason !== undefined) console.log(`skipped: ${reason}`)
 
-/** What config/overlays/namespaced grants, for the namespace of this test. */
+/** The rights of config/overlays/namespaced, for the namespace of this test. */
 function rights(): Manifest[] {
   const rbac = readdirSync(join(CONFIG, 'rbac')).filter((file) => !/kustomization|^cluster-role-binding/.test(file))
   const files = [...rbac.map((file) => `rbac/${file}`), 'components/namespaced/role-bindings.yaml']
@@ -74,11 +74,11 @@ describe.skipIf(reason !== undefined)('the controller in single namespaces', () 
   }
 
   async function objectAt(path: string): Promise<KubeObject> {
-    return (await server.send({ method: 'GET', path })).body as KubeObject // what the API server has there
+    return (await server.send({ method: 'GET', path })).body as KubeObject // the object of the API server
   }
 
   it(
-    'serves the Gateways there, and none elsewhere',
+    'serves only the Gateways in its namespaces',
     async () => {
       const one = await start({ GW_WATCH_NAMESPACES: WATCHED, GW_DISABLE_LEADER_ELECTION: 'false' })
       await until('ready', () => one.operator.isReady(), SETUP_MS)
@@ -100,14 +100,14 @@ describe.skipIf(reason !== undefined)('the controller in single namespaces', () 
       expect(lease.metadata.ownerReferences).toEqual([
         { apiVersion: 'v1', kind: 'ServiceAccount', name: 'gw-controller', uid: account.uid },
       ])
-      // Nothing was asked that the rights do not cover.
+      // The rights cover all requests.
       expect(one.log.filter((line) => /forbidden|Forbidden|failed/.test(line))).toEqual([])
     },
     SETUP_MS,
   )
 
   it(
-    'cannot see the rest of the cluster, and says so where it is told to',
+    'cannot read the rest of the cluster, and reports it if its settings require that',
     async () => {
       const one = await start({})
       await until('refusals', () => one.log.some((line) => line.includes('watch of gateways failed')), SETUP_MS)

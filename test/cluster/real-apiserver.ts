@@ -1,5 +1,5 @@
-// A real API server for tests, with the CRDs of Gateway API and ours: started by the script that GW_APISERVER names, or
-// by the one beside the project. Tests skip where there is none.
+// A real API server for tests, with the CRDs of Gateway API and ours: started by the script of GW_APISERVER, or by the
+// one beside the project. Tests are skipped without a script.
 import { execFile } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -18,12 +18,12 @@ export interface RealApiServer {
   readonly kubeconfig: string
   readonly config: KubeConfig
   send(request: KubeRequest): Promise<KubeResponse>
-  /** Server-side apply; throws when it is refused. */
+  /** Server-side apply; throws if it is rejected. */
   apply(path: string, object: unknown): Promise<void>
   stop(): Promise<void>
 }
 
-/** Why there is none; undefined: it can be started. */
+/** Why it cannot be started; undefined: it can. */
 export function missing(): string | undefined {
   if (apiServerScript() === undefined) return 'no API server (GW_APISERVER)'
   return existsSync(join(ROOT, '.cache/gateway-api/standard')) ? undefined : 'no CRDs of Gateway API (make generate)'

@@ -1,4 +1,5 @@
-// The controller as a service account of a real API server that enforces rights: what config/rbac grants, and a token.
+// The controller as a service account of a real API server that enforces rights: the rights of config/rbac, and a
+// token.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { KubeConfig } from '@kubernetes/client-node'
@@ -20,7 +21,7 @@ export interface Manifest {
   readonly metadata: { readonly name: string; readonly namespace?: string }
 }
 
-/** What config/rbac grants in the whole cluster. */
+/** The rights of config/rbac in the whole cluster. */
 export function clusterWideRights(): Manifest[] {
   const files = readdirSync(RBAC).filter((file) => file !== 'kustomization.yaml')
   return files.flatMap((file) =>

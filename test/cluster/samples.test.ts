@@ -1,5 +1,5 @@
-// Every theme of config/samples on a real API server, applied by the very command of the README, with a controller that
-// has the rights of config/rbac and no others.
+// Every theme of config/samples on a real API server, applied with the command of the README, with a controller that
+// has only the rights of config/rbac.
 // @module-tag full
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
@@ -17,7 +17,7 @@ const SAMPLES = join(ROOT, 'config/samples')
 const SETUP_MS = 180_000
 const STATUS_MS = 15_000
 const THEMES = ['auth', 'delegation', 'grpc', 'http', 'llm', 'mcp', 'parameters', 'rate-limit', 'tcp', 'tls']
-/** Not in the standard channel, whose kinds this server has. */
+/** Not in the standard channel, which this server has. */
 const KINDS = 'gateways,httproutes,grpcroutes,gwpolicies,gwbackends'
 
 interface Condition {
@@ -36,16 +36,16 @@ const kubectl = findKubectl()
 const reason = missing() ?? (kubectl === undefined ? 'no kubectl (GW_KUBECTL)' : undefined)
 if (reason !== undefined) console.log(`skipped: ${reason}`)
 
-/** Of the object itself, its listeners, parents or ancestors. */
+/** Conditions of the object itself, its listeners, parents or ancestors. */
 function conditionsOf(value: unknown): Condition[] {
   if (Array.isArray(value)) return value.flatMap(conditionsOf)
   if (typeof value !== 'object' || value === null) return []
-  // A condition of Kubernetes is what has all of these.
+  // An object with all of these is a condition of Kubernetes.
   if ('type' in value && 'status' in value && 'message' in value) return [value as Condition]
   return Object.values(value).flatMap(conditionsOf)
 }
 
-it('every theme of the product has a folder, complete with its upstreams', () => {
+it('every theme of the product has a folder with its upstreams', () => {
   const themes = readdirSync(SAMPLES).filter((name) => existsSync(join(SAMPLES, name, '00-backends.yaml')))
   expect(themes.sort()).toEqual(THEMES)
 })
@@ -84,7 +84,7 @@ describe.skipIf(reason !== undefined)('samples on a real API server', () => {
     run('apply', '-f', `config/samples/${theme}`)
     const wrong = (): string[] =>
       served().flatMap(({ kind, metadata, spec, status }) => {
-        // What a team writes is a child of another route: it says nothing of a Gateway.
+        // The route of a team is a child of another route: it has no status for a Gateway.
         if (kind === 'HTTPRoute' && spec.parentRefs === undefined) return []
         const conditions = conditionsOf(status)
         const needed = conditions.filter(({ type }) => ['Accepted', 'ResolvedRefs', 'Attached'].includes(type))
@@ -98,7 +98,7 @@ describe.skipIf(reason !== undefined)('samples on a real API server', () => {
     await until('its proxy is deployed', () => run('get', 'deployments', '-n', 'demo', '-o', 'name').includes(theme))
   })
 
-  it('goes away again, and the controller was never refused anything', { timeout: SETUP_MS }, async () => {
+  it('can be deleted, and the API server rejected no request of the controller', { timeout: SETUP_MS }, async () => {
     for (const theme of THEMES) run('delete', '-f', `config/samples/${theme}/${theme}.yaml`)
     expect(served()).toEqual([])
     expect(operator.log.filter((line) => /forbidden/i.test(line))).toEqual([])

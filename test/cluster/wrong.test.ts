@@ -1,5 +1,5 @@
-// Wrong manifests against a real API server and the controller: each gets a status that names the field and the cure.
-// A file of the folder `wrong` begins with what is expected; `_right.yaml` is what they refer to.
+// Wrong manifests with a real API server and the controller: each gets a status that names the field and the fix. A
+// file of the folder `wrong` begins with the expected status; they refer to objects of `_right.yaml`.
 // @module-tag full
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ interface Manifest {
 interface Expectation {
   /** Kind and name. */
   readonly object: string
-  /** What the API server says, in part: then there is no status. */
+  /** Part of the message of the API server, if it rejects the object: then there is no status. */
   readonly refused?: readonly string[]
   /** `Type=Status Reason` */
   readonly condition?: string
@@ -57,7 +57,7 @@ const cases = readdirSync(FOLDER)
   .filter((file) => !file.startsWith('_'))
   .map((file): WrongCase => {
     const [head, ...objects] = documentsOf(file)
-    // As every file of the folder begins.
+    // Every file of the folder begins with it.
     return { name: file.replace(/\.yaml$/, ''), ...(head as Pick<WrongCase, 'expect'>), objects: objects as Manifest[] }
   })
 
@@ -71,17 +71,17 @@ function pathOf({ apiVersion, kind, metadata: { name, namespace } }: Manifest): 
   return namespace === undefined ? `${root}/${plural}/${name}` : `${root}/namespaces/${namespace}/${plural}/${name}`
 }
 
-/** Of the object itself, its listeners, parents or ancestors. */
+/** Conditions of the object itself, its listeners, parents or ancestors. */
 function conditionsOf(value: unknown): Condition[] {
   if (Array.isArray(value)) return value.flatMap(conditionsOf)
   if (typeof value !== 'object' || value === null) return []
-  // A condition of Kubernetes is what has all of these.
+  // An object with all of these is a condition of Kubernetes.
   if ('type' in value && 'reason' in value && 'message' in value) return [value as Condition]
   return Object.values(value).flatMap(conditionsOf)
 }
 
 describe('wrong manifests', () => {
-  it('are at least twenty, of more than ten kinds of fault', () => {
+  it('are at least twenty, with more than ten kinds of mistakes', () => {
     expect(cases.length).toBeGreaterThanOrEqual(20)
     const conditions = cases.flatMap((one) => one.expect.flatMap(({ condition }) => condition ?? []))
     expect(new Set(conditions.map((condition) => condition.split(' ')[1])).size).toBeGreaterThan(10)
@@ -143,9 +143,9 @@ describe.skipIf(reason !== undefined)('wrong manifests on a real API server', ()
         continue
       }
       expect(refusals.get(name)).toBeUndefined()
-      const told = await found(object, condition)
-      for (const part of message) expect(told.message).toContain(part)
-      expect(told.message).not.toContain('secret-value')
+      const actual = await found(object, condition)
+      for (const part of message) expect(actual.message).toContain(part)
+      expect(actual.message).not.toContain('secret-value')
     }
   })
 })

@@ -1,4 +1,4 @@
-// The charts say what the kustomizations say; values change what they promise to.
+// The charts match the kustomizations; values change the documented settings.
 import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
@@ -10,7 +10,7 @@ interface Manifest {
   readonly rules?: readonly unknown[]
 }
 
-/** Labels that say who manages an object. */
+/** Labels with the manager of an object. */
 const MANAGER_LABELS = new Set([
   'app.kubernetes.io/instance',
   'app.kubernetes.io/managed-by',
@@ -37,7 +37,7 @@ function manifests(text: string): Manifest[] {
   return documents.filter((document) => document !== null)
 }
 
-/** By kind and name, without what may differ: the manager's labels, empty maps, order of maps. */
+/** Objects by kind and name, without allowed differences: the manager's labels, empty maps, order of maps. */
 function comparable(list: readonly Manifest[], without: readonly string[] = []): Record<string, unknown> {
   return Object.fromEntries(
     list
@@ -60,7 +60,7 @@ const deployment = (list: readonly Manifest[]): string =>
   JSON.stringify(list.find(({ kind }) => kind === 'Deployment')?.spec)
 
 describe('charts', () => {
-  it('gw is config/default without kinds and namespace', () => {
+  it('gw is config/default without CRDs and namespace', () => {
     const expected = comparable(kustomization('config/default'), ['CustomResourceDefinition', 'Namespace'])
     expect(Object.keys(expected)).toContain('Deployment gw-system/gw-controller')
     expect(comparable(chart('gw'))).toEqual(expected)
@@ -76,7 +76,7 @@ describe('charts', () => {
     expect(comparable(chart('gw', ...values))).toEqual(expected)
   })
 
-  it('gw-crds are config/crd, and stay when the release goes', () => {
+  it('gw-crds are config/crd, and stay when the release is deleted', () => {
     const crds = chart('gw-crds')
     expect(comparable(crds)).toEqual(comparable(kustomization('config/crd')))
     for (const { metadata } of crds) {
@@ -109,7 +109,7 @@ describe('charts', () => {
     expect(list.find(({ kind }) => kind === 'GatewayClass')?.metadata.name).toBe('edge')
   })
 
-  it('an autoscaler owns the replicas, and monitoring comes when it is asked for', () => {
+  it('an autoscaler owns the replicas, and monitoring is added on request', () => {
     const scaled = chart('gw', 'controller.horizontalPodAutoscaler={"minReplicas":2,"maxReplicas":4}')
     expect(deployment(scaled)).not.toContain('"replicas"')
     const kinds = chart('gw', 'monitoring.enabled=true').map(({ kind }) => kind)

@@ -1,9 +1,9 @@
-// What `make deploy` leaves in the cluster.
+// The result of `make deploy` in the cluster.
 import { describe, expect, it } from 'vitest'
 import { conditionOf, get, kubectl, list, waitFor } from './suite/kubectl.ts'
 
 describe('deploy', () => {
-  it('has the kinds served, and a class that is accepted', async () => {
+  it('serves the kinds, and has an accepted class', async () => {
     const crds = await list('crd')
     const established = crds.filter((crd) => conditionOf(crd, 'Established')?.status === 'True')
     expect(established.map(({ metadata }) => metadata.name)).toEqual(
@@ -16,7 +16,7 @@ describe('deploy', () => {
     expect(accepted.spec?.['controllerName']).toBe('gw.dev/controller')
   })
 
-  it('has a class that claims retries where HTTPRoutes have the field', async () => {
+  it('has a class that claims retries if HTTPRoutes have the field', async () => {
     const crd = JSON.stringify(await get('crd', '', 'httproutes.gateway.networking.k8s.io'))
     const hasField = crd.includes('"retry":{')
     const claimed = await waitFor('the features of the class', async () => {
@@ -43,7 +43,7 @@ describe('deploy', () => {
     expect(after?.metadata.generation).toBe(before?.metadata.generation)
   })
 
-  it('lets the controller do what it needs, and not more', async () => {
+  it('gives the controller only the rights that it needs', async () => {
     const account = 'system:serviceaccount:gw-system:gw-controller'
     const can = async (...words: string[]): Promise<string> =>
       (await kubectl(['auth', 'can-i', ...words, '--as', account]).catch((error: unknown) => String(error))).trim()

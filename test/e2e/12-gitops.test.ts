@@ -1,5 +1,5 @@
-// A folder in a repository is the truth: `kubectl apply -k` brings it into the cluster, a change of a file arrives in
-// traffic, and nothing that the controller writes counts as drift.
+// A folder in a repository is the source: `kubectl apply -k` applies it, a change of a file affects traffic, and
+// nothing that the controller writes counts as drift.
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ async function isServed(prefixOfUpstream: string): Promise<void> {
   await until({ url: URL_, host: 'www.example.com' }, { status: 200, includes })
 }
 
-/** What `kubectl diff` says; empty when the cluster is as the folder says. */
+/** Output of `kubectl diff`; empty if the cluster matches the folder. */
 function drift(folder: string, ...options: readonly string[]): string {
   try {
     return execFileSync('kubectl', ['diff', ...options, '-k', folder], { encoding: 'utf8', stdio: 'pipe' })
@@ -32,7 +32,7 @@ afterAll(async () => {
 })
 
 describe('GitOps', () => {
-  it('brings a folder into the cluster, then its changes, and leaves no drift', async () => {
+  it('applies a folder and then its changes, without drift', async () => {
     rmSync(FOLDER, { recursive: true, force: true })
     mkdirSync(FOLDER, { recursive: true })
     cpSync(themeFile('http'), FILE)
@@ -51,7 +51,7 @@ describe('GitOps', () => {
     expect(labelled).toContain('/http')
   })
 
-  it('of the controller itself leaves no drift', () => {
+  it('of the controller itself causes no drift', () => {
     expect(drift('.cache/deploy', '--server-side', '--force-conflicts')).toBe('')
   })
 })

@@ -1,4 +1,4 @@
-// The chart of a proxy without controller: serves its file, and follows a change of it.
+// The chart of a proxy without a controller: it serves its file, and applies a change of it.
 import { execFileSync } from 'node:child_process'
 import { afterAll, describe, expect, it } from 'vitest'
 import { until } from './suite/client.ts'
@@ -27,13 +27,13 @@ describe('standalone chart', () => {
     await kubectl(['delete', '--ignore-not-found', '-f', '-'], manifests('gone'))
   })
 
-  it('serves its file, and the next one without a restart', async () => {
+  it('serves its file, and a changed one without a restart', async () => {
     await kubectl(['apply', '--server-side', '-f', '-'], manifests('first'))
     await rolledOut('deployment', NAMESPACE, 'alone')
     const answer = await until({ url: ADDRESS }, { status: 200, includes: ['"x-from":"first"'] })
     expect(answer.status).toBe(200)
     await kubectl(['apply', '--server-side', '-f', '-'], manifests('second'))
-    // The kubelet brings the file within about a minute.
+    // The kubelet updates the file within about a minute.
     await until({ url: ADDRESS }, { status: 200, includes: ['"x-from":"second"'] }, { withinMs: 150_000 })
   })
 })

@@ -1,4 +1,4 @@
-// Every theme of config/samples, with the traffic that proves it.
+// Every theme of config/samples, tested with traffic.
 import { existsSync, readdirSync } from 'node:fs'
 import { afterEach, describe, expect, it } from 'vitest'
 import { callGrpc, send, talkTcp, until } from './suite/client.ts'
@@ -26,7 +26,7 @@ describe('samples', () => {
     expect(themes.sort()).toEqual([...THEMES].sort())
   })
 
-  it('http: one command brings it up, and its address answers', async ({ skip }) => {
+  it('http: one command applies it, and its address answers', async ({ skip }) => {
     skip(
       (process.env['GW_E2E_CLUSTER'] ?? '') === '',
       'only in a cluster of kind: the image of the samples is loaded there',
@@ -49,7 +49,7 @@ describe('samples', () => {
     expect((await send({ url: `http://${address}/api/users`, host: 'other.example.com' })).status).toBe(404)
   })
 
-  it('http: answers on the node port as well', async () => {
+  it('http: answers on the node port too', async () => {
     const address = await use('http')
     await until({ url: `http://${address}/`, host: 'www.example.com' }, { status: 200 })
     const service = await get('service', NAMESPACE, 'http')
@@ -62,7 +62,7 @@ describe('samples', () => {
     }
   })
 
-  it('tls: serves the certificate of the Secret, to that name only', async () => {
+  it('tls: serves the certificate of the Secret only for its name', async () => {
     const address = await use('tls')
     const host = 'shop.example.com'
     const answer = await until({ url: `https://${address}/`, host, serverName: host }, { status: 200 })
@@ -70,7 +70,7 @@ describe('samples', () => {
     expect((await send({ url: `https://${address}/`, host, serverName: 'other.example.com' })).error).toBeDefined()
   })
 
-  it('grpc: carries calls of the service, refuses others', async () => {
+  it('grpc: forwards calls of the service, rejects others', async () => {
     const address = await use('grpc')
     const question = { url: `http://${address}`, authority: 'grpc.example.com', message: 'hello' }
     const answered = await waitFor('an answer to the call', async () => {
@@ -81,7 +81,7 @@ describe('samples', () => {
     expect((await callGrpc({ ...question, path: '/demo.Other/Say' })).status).toBe('12')
   })
 
-  it('tcp: passes bytes in both directions', async () => {
+  it('tcp: forwards bytes in both directions', async () => {
     const host = await use('tcp')
     const heard = await waitFor('the bytes to come back', async () => {
       const { received } = await talkTcp({ host, port: 9000, send: 'over and out' })
@@ -90,7 +90,7 @@ describe('samples', () => {
     expect(heard).toMatch(/^pod demo-.*\nover and out$/)
   })
 
-  it('auth: asks for a key, and lets writers write', async () => {
+  it('auth: requires a key, and allows writers to write', async () => {
     const url = `http://${await use('auth')}/`
     const withKey = (key: string, method = 'GET'): Promise<number | undefined> =>
       send({ url, method, headers: { authorization: `Bearer ${key}` } }).then(({ status }) => status)
@@ -101,7 +101,7 @@ describe('samples', () => {
     expect(await withKey('alice-key', 'POST')).toBe(200)
   })
 
-  it('rate-limit: lets five requests of a minute through, and leaves other rules alone', async () => {
+  it('rate-limit: accepts five requests a minute, and does not affect other rules', async () => {
     const address = await use('rate-limit')
     await until({ url: `http://${address}/free` }, { status: 200 })
     const statuses: (number | undefined)[] = []
@@ -146,7 +146,7 @@ describe('samples', () => {
     }
   })
 
-  it('parameters: replicas, budget, Service type and limits as GwParameters says', async () => {
+  it('parameters: replicas, budget, Service type and limits are those of GwParameters', async () => {
     const address = await use('parameters')
     await until({ url: `http://${address}/` }, { status: 200 })
     const [pod] = await proxyCount('parameters', 3)

@@ -1,4 +1,4 @@
-// TLSRoutes: bytes are passed on by server name, to a Service or to whatever host the client names (dynamic).
+// TLSRoutes: bytes are forwarded by server name, to a Service or to the host that the client names (dynamic).
 import { X509Certificate } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { certificateFor } from '../certificates.ts'
@@ -62,12 +62,12 @@ const ask = (serverName: string): { url: string; host: string; serverName: strin
 })
 
 describe('TLSRoute', () => {
-  it('goes to the host that the client names, unopened', async () => {
+  it('forwards to the host that the client names, without decryption', async () => {
     await until(ask(INSIDE), { status: 200, certificate: fingerprint })
-    expect((await send(ask('nobody.demo.svc.cluster.local'))).error).toBeDefined()
+    expect((await send(ask('absent.demo.svc.cluster.local'))).error).toBeDefined()
   })
 
-  it('that comes later takes effect, and goes when it is removed', async () => {
+  it('that is added later takes effect, and loses it when it is removed', async () => {
     expect((await send(ask('fixed.example.com'))).error).toBeDefined()
     await applyObject(FIXED)
     await until(ask('fixed.example.com'), { status: 200, certificate: fingerprint })

@@ -10,7 +10,7 @@ import { NAMESPACE, programmed, proxyCount, serviceOf, themeFile, useSample } fr
 const HOST = 'www.example.com'
 const URL_ = `http://${serviceOf('http')}/`
 const LOAD = { url: URL_, host: HOST, ratePerSecond: 50, timeoutMs: 10_000 }
-/** Every tenth request dials: connections that last would hide a proxy that refuses new ones. */
+/** Every tenth request opens a connection: kept connections would hide a proxy that rejects new ones. */
 const HEAVY_LOAD = { ...LOAD, ratePerSecond: 200, freshEvery: 10 }
 
 /** Parameters for the Gateway of the sample; the sample itself has none. */
@@ -23,14 +23,14 @@ async function parameters(spec: unknown): Promise<void> {
   })
 }
 
-/** Those that parameters of Gateways may set; empty for the default. Images are not among them. */
+/** Fields that parameters of Gateways may set; empty for the default. Images are not among them. */
 async function allowedFields(list: string): Promise<void> {
   const variable = `GW_GATEWAY_PARAMETERS_ALLOWED_FIELDS${list === '' ? '-' : `=${list}`}`
   await kubectl(['set', 'env', '-n', 'gw-system', 'deployment/gw-controller', variable])
   await rolledOut('deployment', 'gw-system', 'gw-controller')
 }
 
-/** The account of the load that ran meanwhile. */
+/** The result of the load during the change. */
 async function underLoad(change: () => Promise<void>, plan: LoadPlan = LOAD): Promise<LoadSummary> {
   await startLoad(plan)
   let summary: LoadSummary | undefined
@@ -72,7 +72,7 @@ describe('changes under load', () => {
     expect([sent > 10 * HEAVY_LOAD.ratePerSecond, failed, failures]).toEqual([true, 0, []])
   })
 
-  it('rolls to another image', async ({ skip }) => {
+  it('rolls out another image', async ({ skip }) => {
     const tag = await secondProxyTag()
     skip(tag === undefined, 'only in a cluster of kind: another image has to be loaded')
     await allowedFields('default,image.tag')

@@ -1,4 +1,4 @@
-// A proxy of the cluster is looked into as docs/cli.md says: with `gw`, through a port that kubectl forwards.
+// Inspects a proxy of the cluster as in docs/cli.md: with `gw`, through a port that kubectl forwards.
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { promisify } from 'node:util'
@@ -22,7 +22,7 @@ async function forwarded<T>(deployment: string, use: (address: string) => Promis
   }
 }
 
-/** Of its only pod. */
+/** Name of its only pod. */
 async function tokenOf(deployment: string): Promise<string> {
   const command = ['/usr/local/bin/node', '/app/gw.js', 'proxy', 'token']
   const args = ['exec', '-n', NAMESPACE, `deployment/${deployment}`, '--', ...command]
@@ -37,8 +37,8 @@ afterAll(async () => {
   await remove(themeFile('http'))
 })
 
-describe('looking into the cluster', () => {
-  it('shows what a proxy has in force', async () => {
+describe('inspecting the cluster', () => {
+  it('shows the active configuration of a proxy', async () => {
     const shown = await forwarded('http', async (address) => {
       const args = ['proxy', 'config', 'all', '--local', '--admin-addr', address]
       const env = { ...process.env, GW_ADMIN_TOKEN: await tokenOf('http') }

@@ -1,4 +1,5 @@
-// What dies: a proxy, the controller, the API server. Traffic goes on; changes made meanwhile arrive.
+// Failures of a proxy, the controller, the API server: traffic continues, and changes in the meantime are applied
+// later.
 import { execFileSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startLoad, stopLoad, until } from './suite/client.ts'
@@ -41,7 +42,7 @@ function nodeOf(pod: KubeObject | undefined): string {
   return typeof name === 'string' ? name : ''
 }
 
-/** Name of the pod that holds the Lease and is not `former`; waits until there is one. */
+/** Name of the pod that holds the Lease and is not `former`; waits for it. */
 async function leader(former = ''): Promise<string> {
   return waitFor('a leader', async () => {
     const lease = await get('leases.coordination.k8s.io', SYSTEM, 'gw-gw')
@@ -50,7 +51,7 @@ async function leader(former = ''): Promise<string> {
   })
 }
 
-/** By force, with a change meanwhile; returns when another pod leads. */
+/** Kills it, with a change in the meantime; returns when another pod leads. */
 async function killLeader(meanwhile: () => Promise<void>): Promise<void> {
   const former = await leader()
   const killedAt = performance.now()
@@ -60,7 +61,7 @@ async function killLeader(meanwhile: () => Promise<void>): Promise<void> {
   console.log(`${next} leads ${Math.round(performance.now() - killedAt)} ms after the end of ${former}`)
 }
 
-/** Ends the load. Gives what of it failed, which is nothing. */
+/** Ends the load. Returns its failures; tests expect an empty list. */
 async function failures(): Promise<readonly string[]> {
   const summary = await stopLoad()
   console.log(`load: ${JSON.stringify(summary)}`)
@@ -79,12 +80,12 @@ describe('failures', () => {
 
   it('a drained node of a backend costs no request', async () => {
     await rolledOut('deployment', NAMESPACE, 'demo')
-    // As whoever drains nodes has it: one backend goes when another one is ready.
+    // As in a node drain: one backend ends when another one is ready.
     await applyObject(ONE_BACKEND_AT_A_TIME)
     const node = nodeOf((await list('pods', '-n', NAMESPACE, '-l', 'app=demo'))[0])
     await startLoad({ ...LOAD, ratePerSecond: 200 })
     try {
-      // Proxy and client stay where they are: this is about backends.
+      // Proxy and client do not move: the test is about backends.
       await kubectl(['drain', node, '--pod-selector=app=demo', '--ignore-daemonsets', '--timeout=120s'])
       await rolledOut('deployment', NAMESPACE, 'demo')
     } finally {
@@ -94,7 +95,7 @@ describe('failures', () => {
     expect(await failures()).toEqual([])
   })
 
-  it('a killed controller is not missed, and its successor catches up', async () => {
+  it('traffic does not need a killed controller, and its successor applies the changes', async () => {
     await startLoad(LOAD)
     await killLeader(() => rewriteTo('/killed'))
     await shows('/killed')
@@ -102,7 +103,7 @@ describe('failures', () => {
     await rolledOut('deployment', SYSTEM, 'gw-controller')
   })
 
-  it('of two controllers the other one takes over', async () => {
+  it('with two controllers the other one becomes the leader', async () => {
     await kubectl(['scale', 'deployment', '-n', SYSTEM, 'gw-controller', '--replicas=2'])
     await rolledOut('deployment', SYSTEM, 'gw-controller')
     await startLoad(LOAD)
@@ -113,7 +114,7 @@ describe('failures', () => {
     await rolledOut('deployment', SYSTEM, 'gw-controller')
   })
 
-  it('traffic does not need the controller, and what changed without it is caught up', async () => {
+  it('traffic does not need the controller, which later applies the changes', async () => {
     await startLoad(LOAD)
     await kubectl(['scale', 'deployment', '-n', SYSTEM, 'gw-controller', '--replicas=0'])
     await waitFor('the controller to end', async () =>
@@ -127,7 +128,7 @@ describe('failures', () => {
     expect(await failures()).toEqual([])
   })
 
-  it('a new proxy starts while the controller is away', async () => {
+  it('a new proxy starts without the controller', async () => {
     await kubectl(['scale', 'deployment', '-n', SYSTEM, 'gw-controller', '--replicas=0'])
     const [pod] = await proxyCount('http', 1)
     await kubectl(['delete', 'pod', '-n', NAMESPACE, pod?.metadata.name ?? ''])
@@ -138,7 +139,7 @@ describe('failures', () => {
     await rolledOut('deployment', SYSTEM, 'gw-controller')
   })
 
-  it('the API server may go away', async ({ skip }) => {
+  it('traffic does not need the API server', async ({ skip }) => {
     const cluster = process.env['GW_E2E_CLUSTER'] ?? ''
     skip(cluster === '', 'only in a cluster of kind: its API server can be ended')
     await startLoad(LOAD)

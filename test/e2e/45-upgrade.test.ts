@@ -1,5 +1,5 @@
-// Newer kinds over older ones: stored objects stay as they are, and in force. The older ones are today's with a field
-// less.
+// Newer CRDs replace older ones: stored objects stay unchanged and active. The older ones are the current CRDs without
+// one field.
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse, stringify } from 'yaml'
@@ -20,7 +20,7 @@ interface Crd {
   readonly spec: { readonly versions: readonly { readonly schema: { readonly openAPIV3Schema: Schema } }[] }
 }
 
-/** The kind as it might have been before `spec.traffic.delay` was thought of. */
+/** The CRD without `spec.traffic.delay`, as in an older version. */
 function older(): string {
   const crd = parse(readFileSync(FILE, 'utf8')) as Crd // our own file
   const traffic = crd.spec.versions[0]?.schema.openAPIV3Schema.properties['spec']?.properties['traffic']
@@ -51,7 +51,7 @@ afterAll(async () => {
 })
 
 describe('upgrade of the kinds', () => {
-  it('keeps stored objects, and knows the new field afterwards', async () => {
+  it('keeps stored objects, and accepts the new field afterwards', async () => {
     await isEnforced()
     const before = await get('gwpolicy', NAMESPACE, 'auth')
     await kubectl([...apply, '-k', 'config/crd'])

@@ -1,4 +1,4 @@
-// Tenants that ask for more than they may have: their Gateways, against the controller and against admission policies.
+// Tenants that request more than they may have: the controller and admission policies reject their Gateways.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { applyObject, type Condition, conditionOf, get, kubectl, waitFor } from './suite/kubectl.ts'
 
@@ -39,7 +39,7 @@ afterAll(async () => {
 }, SETUP_MS)
 
 describe('a tenant', () => {
-  it('gets no pod with the root of the node', async () => {
+  it('gets no pod with the root file system of the node', async () => {
     const volumes = [{ name: 'root', hostPath: { path: '/' } }]
     await parameters({ deployment: { spec: { template: { spec: { hostNetwork: true, volumes } } } } })
     await gateway('host', { parametersRef: PARAMETERS_REF })
@@ -72,7 +72,7 @@ describe('the examples of admission policies', () => {
       (error: unknown) => String(error),
     )
 
-  it('keep host names, parameters and DNS names of a tenant', async () => {
+  it('restrict host names, parameters and DNS names of a tenant', async () => {
     await kubectl(['apply', '-k', 'config/admission'])
     await waitFor('the policies', async () => {
       const said = await refusal(gateway('other', {}, 'shop.other.test'))

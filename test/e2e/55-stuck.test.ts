@@ -1,4 +1,4 @@
-// Roll-outs that get stuck, and a Service that is deleted: what the status of the Gateway says meanwhile.
+// Stuck roll-outs, and a deleted Service: the status of the Gateway in the meantime.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { until } from './suite/client.ts'
 import {
@@ -56,8 +56,8 @@ afterAll(async () => {
   await controllerVariable(`${ALLOWED}-`)
 })
 
-describe('a Service that is deleted', () => {
-  it('is made again, and Programmed and addresses agree all the time', async () => {
+describe('a deleted Service', () => {
+  it('is created again, and Programmed always matches the addresses', async () => {
     const agreed = async (): Promise<string> => {
       const gateway = await get('gateway', NAMESPACE, 'http')
       const { status, reason } = conditionOf(gateway, 'Programmed') ?? {}
@@ -83,8 +83,8 @@ describe('a Service that is deleted', () => {
   })
 })
 
-describe('a roll-out that is stuck', () => {
-  it('on an image is named while the former version serves', async () => {
+describe('a stuck roll-out', () => {
+  it('because of an image is reported while the previous version serves', async () => {
     await parameters({ image: { tag: 'missing' }, deployment: { spec: { replicas: 1 } } })
     const { status, message } = await says('The roll-out is stuck, the former version serves traffic: pod http-')
     expect(status).toBe('True')
@@ -100,14 +100,14 @@ describe('a roll-out that is stuck', () => {
     )
   })
 
-  it('on a node that is not there is named, too', async () => {
+  it('because of a missing node is reported too', async () => {
     const nodeSelector = { 'gw.example/none': 'x' }
     await parameters({ deployment: { spec: { replicas: 1, template: { spec: { nodeSelector } } } } })
     const { status, message } = await says('cannot be scheduled')
     expect([status, message.includes('The roll-out is stuck')]).toEqual(['True', true])
   })
 
-  it('is forgotten when it goes on', async () => {
+  it('is no longer reported when it continues', async () => {
     await parameters({ deployment: { spec: { replicas: 1 } } })
     await rolledOut('deployment', NAMESPACE, 'http')
     const message = await waitFor('the message to be as before', async () => {
@@ -117,7 +117,7 @@ describe('a roll-out that is stuck', () => {
     expect(message).not.toContain('do not run')
   })
 
-  it('cannot come from a catalogue or a mesh that is not there', async () => {
+  it('is not caused by a missing catalogue or mesh', async () => {
     const modelCatalog = { sources: [{ configMap: { name: 'no-such-catalogue' } }] }
     await parameters({ modelCatalog, meshIntegration: {}, deployment: { spec: { replicas: 1 } } })
     expect(await says('does not read them', 'Accepted')).toMatchObject({ status: 'True' })

@@ -1,5 +1,5 @@
-// The NetworkPolicies of config/components/network-policy: the API server takes them, traffic and readiness go on. The
-// network of the test cluster does not enforce them.
+// The NetworkPolicies of config/components/network-policy: the API server accepts them, traffic and readiness continue.
+// The network of the test cluster does not enforce them.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { until } from './suite/client.ts'
@@ -30,7 +30,7 @@ afterAll(async () => {
 })
 
 describe('NetworkPolicies', () => {
-  it('leave traffic and readiness alone', async () => {
+  it('do not affect traffic and readiness', async () => {
     const text = await kubectl(['kustomize', 'config/overlays/network-policy'])
     const all = parseAllDocuments(text).map((document): Policy => document.toJS())
     const policies = all.filter(({ kind }) => kind === 'NetworkPolicy')

@@ -1,4 +1,4 @@
-// `make undeploy`: refuses while it is used, then leaves nothing. Late, for it ends the controller.
+// `make undeploy`: fails while Gw is used, then removes everything. It runs late, because it ends the controller.
 import { spawnSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import { get, kubectl, list, waitFor } from './suite/kubectl.ts'
@@ -11,7 +11,7 @@ function undeploy(force: boolean): { code: number | null; stderr: string } {
 }
 
 describe('undeploy', () => {
-  it('names what is still used, and changes nothing', async () => {
+  it('reports the objects in use, and changes nothing', async () => {
     await useSample('auth')
     const { code, stderr } = undeploy(false)
     expect(code).toBe(1)
@@ -21,7 +21,7 @@ describe('undeploy', () => {
     expect(await get('deployment', 'gw-system', 'gw-controller')).toBeDefined()
   })
 
-  it('leaves nothing of Gw with FORCE=1', async () => {
+  it('removes everything of Gw with FORCE=1', async () => {
     await kubectl(['apply', '-f', 'config/components/namespaced/role-bindings.yaml'])
     await kubectl(['apply', '-f', 'config/components/network-policy/proxies.yaml'])
     expect(undeploy(true)).toMatchObject({ code: 0 })

@@ -1,5 +1,5 @@
-// The controller in single namespaces: serves its own, sees nothing of others, and goes without a trace. After
-// `make undeploy`, for its rights are others.
+// The controller in single namespaces: it serves them, does not read others, and can be removed completely. It runs
+// after `make undeploy`, because its rights differ.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -58,7 +58,7 @@ afterAll(async () => {
 })
 
 describe('single namespaces', () => {
-  it('are served, and others are not touched', async () => {
+  it('are served, and others are not changed', async () => {
     await kubectl(['apply', '-f', '-'], gateways())
     await programmed('single', WATCHED)
     expect(conditionOf(await get('gateway', NAMESPACE, 'single'), 'Accepted')?.reason).toBe('Pending')
@@ -67,7 +67,7 @@ describe('single namespaces', () => {
     expect(log.split('\n').filter((line) => line.includes('forbidden'))).toEqual([])
   })
 
-  it('have none of its rights after it has gone', async () => {
+  it('have none of its rights after its removal', async () => {
     const bindings = async (): Promise<string[]> =>
       (await list('rolebindings', '-A')).filter(({ metadata }) => metadata.name === 'gw-gw-system').map(namespaceOf)
     expect((await bindings()).sort()).toEqual([WATCHED, 'gw-system'])

@@ -1,5 +1,5 @@
-// The charts in a cluster that has nothing of Gw: install, traffic, upgrade under load, uninstall. It takes away what
-// `make deploy` made, so it comes after all others.
+// The charts in a cluster without Gw: install, traffic, upgrade under load, uninstall. It removes the objects of
+// `make deploy`, so it runs after all others.
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -25,7 +25,7 @@ async function helm(...args: readonly string[]): Promise<string> {
   return run((await run('hack/helm.sh', [])).trim(), [...args, '-n', SYSTEM])
 }
 
-/** Of controller and proxies: the chart has them apart. */
+/** Images of controller and proxies: the chart sets them separately. */
 function imageValues(): string[] {
   const registry = demoImage().replace(/\/[^/]*$/, '')
   const tag = proxyImage().split(':').at(-1) ?? ''
@@ -58,7 +58,7 @@ afterAll(async () => {
 })
 
 describe('helm', () => {
-  it('installs kinds and controller in a namespace of their own, and traffic flows', async () => {
+  it('installs CRDs and controller in their own namespace, and traffic works', async () => {
     await helm('install', 'gw-crds', 'config/helm/gw-crds', '--create-namespace')
     expect(await upgrade()).toContain('STATUS: deployed')
     await useSample('http')
@@ -86,13 +86,13 @@ describe('helm', () => {
       ['networkPolicy.enabled=true', 'networkPolicy.proxyNamespaces={gw-none}'],
       /networkPolicy.proxyNamespaces: the namespace gw-none does not exist: create it first/,
     ],
-  ])('refuses %s before it changes anything', async (_, values, message) => {
+  ])('rejects %s before it changes anything', async (_, values, message) => {
     const sets = values.flatMap((value) => ['--set', value])
     await expect(helm('install', 'other', 'config/helm/gw', ...sets)).rejects.toThrow(message)
     expect((await helm('list', '-aq')).split('\n')).not.toContain('other')
   })
 
-  it('installs a second release with a class and a controller name of its own', async () => {
+  it('installs a second release with its own class and controller name', async () => {
     const names = ['--set', 'gatewayClassName=other,controllerName=gw.dev/other']
     await helm('install', 'other', 'config/helm/gw', ...imageValues(), ...names, '--wait', '--timeout', '170s')
     const classes = await list('gatewayclasses')
@@ -101,7 +101,7 @@ describe('helm', () => {
     await until({ url: URL_, host: HOST }, { status: 200 })
   })
 
-  it('changes a setting while traffic goes on', async () => {
+  it('changes a setting under traffic', async () => {
     await startLoad({ url: URL_, host: HOST, ratePerSecond: 50, timeoutMs: 10_000 })
     expect(await upgrade('--set', 'controller.logLevel=debug')).toContain('STATUS: deployed')
     const { failed, failures } = await stopLoad()
@@ -114,7 +114,7 @@ describe('helm', () => {
     await until({ url: URL_, host: HOST }, { status: 200 })
   })
 
-  it('keeps the kinds with their objects when it is uninstalled, and leaves nothing else', async () => {
+  it('keeps only the CRDs and their objects when it is uninstalled', async () => {
     await remove(themeFile('http'))
     await useSample('auth')
     const before = await get('gwpolicy', NAMESPACE, 'auth')

@@ -1,5 +1,5 @@
-// Tests against a real cluster: that of KUBECONFIG, else one of their own that goes when they end
-// (cluster/use-cluster.ts). One file after the other, in the order of their names: they share the cluster.
+// Tests in a real cluster: that of KUBECONFIG, else one for this run, which is removed at the end
+// (cluster/use-cluster.ts). Files run one after the other, in the order of their names: they share the cluster.
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { clusterPossible } from './cluster/machine.ts'

@@ -1,5 +1,5 @@
-// Every failure that a client can see, end to end: status, body, headers, and what a gRPC client gets instead. A
-// failure of the registry that has no row here must be named below with the test that has it.
+// Every failure that a client can see, end to end: status, body, headers, and the gRPC status. A failure of the
+// registry without a row here must be listed below with its test.
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer, connect, type Server } from 'node:net'
@@ -24,13 +24,13 @@ interface Row {
   readonly status: number
   readonly text: string
   readonly headers?: Readonly<Record<string, string>>
-  /** Headers that must not be there. */
+  /** Headers that must be absent. */
   readonly without?: readonly string[]
-  /** Of the same request with content-type application/grpc; undefined: gRPC clients do not meet it. */
+  /** For the same request with content-type application/grpc; undefined: gRPC clients cannot get it. */
   readonly grpc?: number
 }
 
-/** Unless `frontend.http.maxBufferSize` says otherwise. */
+/** The default of `frontend.http.maxBufferSize`. */
 const MAX_BUFFER_BYTES = 2 * 1024 * 1024
 const UNAUTHENTICATED = 16
 const PERMISSION_DENIED = 7
@@ -227,7 +227,7 @@ const ROWS: readonly Row[] = [
   },
 ]
 
-/** In tests of their own below. */
+/** Failures with separate tests below. */
 const SEEN_BELOW: readonly FailureCode[] = [
   'rateLimited',
   'methodNotAllowed',
@@ -236,7 +236,7 @@ const SEEN_BELOW: readonly FailureCode[] = [
   'llmRequestInvalid',
 ]
 
-/** Failures that need another gateway, or parts that break: the test that provokes them, and what it looks for. */
+/** Failures that need another gateway, or broken parts: their test, and the text that it checks. */
 const ELSEWHERE: Readonly<Partial<Record<FailureCode, readonly [file: string, mark: string]>>> = {
   bindNotFound: ['test/conformance/frontend-connect.ts', 'toBe(404)'],
   misdirectedRequest: ['proxy/tls/tls.test.ts', 'misdirected request'],
@@ -322,7 +322,7 @@ describe('failures', () => {
   })
 })
 
-describe('answers that take more than one look', () => {
+describe('responses with several checks', () => {
   it('preflights: 200 without a body, with headers for allowed origins only', async () => {
     const preflight = (origin: string) =>
       gateway.ask('/cors', {
@@ -340,7 +340,7 @@ describe('answers that take more than one look', () => {
     expect(Object.keys(other.headers).filter((name) => name.startsWith('access-control-'))).toEqual([])
   })
 
-  it('rateLimited: 429 and what is left, of the gateway itself and of a service', async () => {
+  it('rateLimited: 429 with the remaining requests, by the gateway itself and by a service', async () => {
     const host = { host: 'a.test', 'x-who': 'errors' }
     expect((await gateway.ask('/rate-limit', { headers: host })).status).toBe(200)
     const local = await gateway.ask('/rate-limit', { headers: host })
@@ -355,7 +355,7 @@ describe('answers that take more than one look', () => {
     expect((await gateway.ask('/rate-limit-global', { headers: host })).status).toBe(429)
   })
 
-  it('a refusal of the authorization service is passed on as it is', async () => {
+  it('a rejection of the authorization service is forwarded unchanged', async () => {
     const refused = await gateway.ask('/ext-auth', { headers: { host: 'a.test', authorization: 'Bearer mallory' } })
     expect([refused.status, refused.text]).toEqual([403, 'not for you'])
   })
@@ -366,7 +366,7 @@ describe('answers that take more than one look', () => {
     )
   })
 
-  it('invalidRequest: no host, or a request that can be read in two ways', async () => {
+  it('invalidRequest: no host, or an ambiguous request', async () => {
     const refused = /^HTTP\/1\.1 400 [\s\S]*\r\n\r\ninvalid request$/
     expect(await answerTo('GET / HTTP/1.1\r\n\r\n')).toMatch(refused)
     expect(await answerTo('GET / HTTP/1.1\r\nhost: a.test\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n')).toMatch(
@@ -374,7 +374,7 @@ describe('answers that take more than one look', () => {
     )
   })
 
-  it('the log names the address and the error that the client is not told', async () => {
+  it('the log has the address and the error, the response does not', async () => {
     const { text } = await gateway.ask('/refused', { headers: { host: 'a.test' } })
     expect(text).toBe('upstream call failed: connection refused')
     await expect.poll(() => gateway.log()).toContain('error="127.0.0.1:1: connect ECONNREFUSED 127.0.0.1:1"')
@@ -383,14 +383,14 @@ describe('answers that take more than one look', () => {
     await expect.poll(() => gateway.log()).toContain('secret default/nowhere/Authorization is missing')
   })
 
-  it('upgradeFailed: the backend switches to another protocol than the one asked for', async () => {
+  it('upgradeFailed: the backend switches to a protocol that was not requested', async () => {
     const upgrade = 'GET /upgrade HTTP/1.1\r\nhost: a.test\r\nconnection: upgrade, close\r\nupgrade: websocket\r\n\r\n'
     expect(await answerTo(upgrade)).toMatch(
       /^HTTP\/1\.1 502 [\s\S]*\r\n\r\nrequest upgrade failed, the backend switched to another protocol$/,
     )
   })
 
-  it('llmRequestInvalid: the text says what is wrong', async () => {
+  it('llmRequestInvalid: the text names the mistake', async () => {
     const answer = await gateway.ask('/llm', {
       method: 'POST',
       headers: { host: 'a.test', ...JSON_BODY },
@@ -413,7 +413,7 @@ describe('the registry', () => {
   })
 })
 
-/** Everything that comes back until the gateway closes. */
+/** All bytes of the gateway until it closes. */
 async function answerTo(request: string): Promise<string> {
   const socket = connect(gateway.port, '127.0.0.1')
   const chunks: Buffer[] = []

@@ -1,4 +1,4 @@
-// One gateway that fails in every way: a path of its own for each failure, with the policy or backend that leads to it.
+// One gateway with every failure: a path for each failure, with the policy or backend that causes it.
 import { stringify } from 'yaml'
 
 const ROUTE_API = 'gateway.networking.k8s.io/v1'
@@ -88,7 +88,7 @@ const RULES: readonly FailingRule[] = [
   },
   {
     name: 'rewrite',
-    // The transformation runs first and takes away what the rewrite is to replace.
+    // The transformation runs first and removes the path that the rewrite replaces.
     policy: { traffic: { transformation: { request: { set: [{ name: ':path', value: '"/elsewhere"' }] } } } },
     filters: [
       { type: 'URLRewrite', urlRewrite: { path: { type: 'ReplacePrefixMatch', replacePrefixMatch: '/rewritten' } } },
@@ -98,7 +98,7 @@ const RULES: readonly FailingRule[] = [
   { name: 'mcp', backendRefs: to('tools') },
 ]
 
-/** `confusedPort`: a server that upgrades to another protocol than the one it was asked for. */
+/** `confusedPort`: a server that upgrades to a protocol that was not requested. */
 export function failingManifests({ confusedPort }: { readonly confusedPort: number }): string {
   const routes = Array.from({ length: Math.ceil(RULES.length / RULES_PER_ROUTE) }, (_, index) => ({
     name: `routes-${index}`,

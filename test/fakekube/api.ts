@@ -1,5 +1,5 @@
-// What a fake API server answers, whatever brings the calls: list with pages, watch with bookmarks, server-side apply,
-// status, conflicts, 410. Faults are put in front by those who bring calls. For tests only.
+// The responses of a fake API server, over any transport: list with pages, watch with bookmarks, server-side apply,
+// status, conflicts, 410. The transports add faults. For tests only.
 import { type Change, type FakeObject, merge, Refused, Store } from './store.ts'
 import { type Match, matchOf } from './selectors.ts'
 
@@ -13,9 +13,9 @@ export interface FakeRequest {
 
 export type Fault =
   | { readonly kind: 'status'; readonly status: number; readonly retryAfter?: number }
-  /** The connection breaks without an answer. */
+  /** The connection breaks without a response. */
   | { readonly kind: 'drop' }
-  /** The change happens, and the answer is lost. */
+  /** The change is applied, and the response is lost. */
   | { readonly kind: 'lose-answer' }
   | { readonly kind: 'slow'; readonly ms: number }
 
@@ -24,7 +24,7 @@ export interface FakeCall extends FakeRequest {
   readonly query: URLSearchParams
 }
 
-/** Who follows. */
+/** The receiver of a watch. */
 export interface WatchSink {
   readonly event: (event: unknown) => void
   /** The connection breaks. */
@@ -38,15 +38,15 @@ interface Watch extends WatchSink {
 
 export class FakeApi {
   readonly store = new Store()
-  /** Looked up for every request; undefined: none. */
+  /** Called for every request; undefined: no fault. */
   fault: (request: FakeRequest) => Fault | undefined = () => undefined
-  /** What is wrong with an object that is applied; undefined: nothing. */
+  /** The problem of an applied object; undefined: valid. */
   refusal: (object: FakeObject) => string | undefined = () => undefined
   readonly requests: FakeRequest[] = []
   readonly #absent: Set<string>
   readonly #watches = new Set<Watch>()
 
-  /** `absent`: resources that are not served, as before their CRD is installed. */
+  /** `absent`: resources that are not served, as if their CRD were not installed. */
   constructor(absent: readonly string[] = []) {
     this.#absent = new Set(absent)
     this.store.onChange((change) => {
@@ -71,7 +71,7 @@ export class FakeApi {
     for (const { event } of this.#watches) event({ type: 'BOOKMARK', object: { kind: 'Any', metadata } })
   }
 
-  /** Takes note of the call. `path`: with its query. */
+  /** Records the call. `path`: with its query. */
   call(method: string, path: string): FakeCall {
     const { pathname, searchParams: query } = new URL(path, 'http://fake')
     const target = targetOf(pathname)
@@ -88,7 +88,7 @@ export class FakeApi {
     if (method === 'GET' && name === undefined) return this.#list({ resource, namespace }, query)
     if (method === 'GET') return this.#found(resource, key)
     if (method === 'DELETE') return this.store.delete(resource, key)
-    // What clients of tests send.
+    // Bodies that clients of tests send.
     const object = body as FakeObject
     if (resource === REVIEWS) return { ...object, status: { userInfo: USER } }
     if (method === 'POST') return this.store.create(resource, placed(object, namespace))
@@ -108,7 +108,10 @@ export class FakeApi {
     return this.store.apply(resource, object, query.get('fieldManager') ?? '')
   }
 
-  /** Ends the watch when it is called; undefined: the version is too old, and the sink was told. @throws Refused */
+  /**
+   * Returns a function that ends the watch; undefined: the version is too old, and the sink got the error. @throws
+   * Refused
+   */
   watch({ target, query }: FakeCall, sink: WatchSink): (() => void) | undefined {
     const { resource, namespace } = this.#served(target)
     const missed = this.store.since(Number(query.get('resourceVersion') ?? 0))
@@ -152,7 +155,7 @@ export function refusalBody({ status: code, reason, message }: Refused): unknown
   return { kind: 'Status', apiVersion: 'v1', status: 'Failure', code, reason, message }
 }
 
-/** Who asks: no ServiceAccount, who owns nothing. Nothing is stored, and asking is no write. */
+/** The user: not a ServiceAccount, without objects. Nothing is stored, and the request does not count as a write. */
 export const REVIEWS = 'selfsubjectreviews.authentication.k8s.io'
 const USER = { username: 'test' }
 
@@ -176,7 +179,7 @@ function placed(object: FakeObject, namespace: string | undefined): FakeObject {
   return { ...object, metadata: { ...object.metadata, ...(namespace !== undefined && { namespace }) } }
 }
 
-/** A selector that an object begins or ceases to match makes it come and go. */
+/** An object that begins or ceases to match a selector is reported as added or deleted. */
 function send({ event, resource, match }: Watch, change: Change): void {
   if (resource !== change.resource) return
   const [was, is] = [change.before !== undefined && match(change.before), match(change.object)]

@@ -1,5 +1,5 @@
-// Brings the calls of one replica to a fake API server in this process, on virtual time: answers take a moment, faults
-// come in between, and a network that is cut leaves calls without an answer. For tests only.
+// Sends the calls of one replica to a fake API server in this process, on virtual time: responses take a moment, faults
+// occur, and calls over a cut network get no response. For tests only.
 import { setImmediate as turn } from 'node:timers/promises'
 import type { KubeRequest, KubeResponse, StreamOptions, Transport } from '#operator/kube/transport.ts'
 import { type FakeApi, type FakeCall, type Fault, refusalBody } from './api.ts'
@@ -9,18 +9,18 @@ import type { VirtualTime } from './virtual-time.ts'
 export interface DirectTransportOptions {
   readonly api: FakeApi
   readonly time: VirtualTime
-  /** One way. */
+  /** Time in one direction. */
   readonly latencyMs: () => number
-  /** Told about every write in the moment it happens. */
+  /** Called for every write when it happens. */
   readonly onWrite?: (call: FakeCall) => void
 }
 
-/** As that of the operator. */
+/** The same as in the operator. */
 const ANSWER_MS_MAX = 30_000
 
 export class DirectTransport implements Transport {
   readonly #options: DirectTransportOptions
-  /** Breaks what goes over the network now. */
+  /** Breaks the current connections. */
   #network = new AbortController()
   #isCut = false
 
@@ -28,12 +28,12 @@ export class DirectTransport implements Transport {
     this.#options = options
   }
 
-  /** From now on nothing comes through, in either direction, and nobody is told. */
+  /** From now on no bytes arrive in either direction, without an error. */
   cut(): void {
     this.#isCut = true
   }
 
-  /** Connections from before are broken. */
+  /** Existing connections are broken. */
   heal(): void {
     this.#isCut = false
     this.#network.abort(new Error('connection reset'))
@@ -76,7 +76,7 @@ export class DirectTransport implements Transport {
         time.touch()
         onEvent(JSON.parse(text))
       }
-      // All of a watch take the same time: their order stays.
+      // All events of a watch take the same time: their order stays.
       time.sleep(EVENT_MS, signal).then(deliver, ignoreAbort)
     }
     const drop = (): void => ended.abort(new Error('socket hang up'))
@@ -123,7 +123,7 @@ export class DirectTransport implements Transport {
 
   async #travel(signal: AbortSignal): Promise<void> {
     const { time, latencyMs } = this.#options
-    // As with a socket, nothing comes back before the caller goes on.
+    // As with a socket, nothing returns before the caller continues.
     await turn()
     await time.sleep(latencyMs(), signal)
     if (!this.#isCut) return
@@ -147,5 +147,5 @@ function copyOf(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value))
 }
 
-/** The stream has ended, and its reader knows why. */
+/** The stream has ended, and its reader has the reason. */
 function ignoreAbort(): void {}

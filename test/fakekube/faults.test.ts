@@ -1,6 +1,6 @@
-// The operator ends in the same state whatever goes wrong on the way: dropped watches, forgotten versions, conflicts,
-// refusals, lost answers, a slow server, a cut network, leaders that are killed or replaced; by seeds, on virtual time.
-// GW_FAULT_SEEDS says how many, GW_FAULT_SEED names a single one.
+// The operator reaches the same state after all kinds of faults: dropped watches, expired versions, conflicts, rejected
+// requests, lost responses, a slow server, a cut network, killed or replaced leaders; by seeds, on virtual time.
+// GW_FAULT_SEEDS sets the number of seeds, GW_FAULT_SEED a single one.
 import { describe, expect, it } from 'vitest'
 import { SETTLE_MS } from '#operator/publish/publish-context.ts'
 import { FakeApi, type Fault, type FakeRequest } from './api.ts'
@@ -14,11 +14,11 @@ const SEEDS = Number(process.env['GW_FAULT_SEEDS'] ?? 200)
 const ONE = process.env['GW_FAULT_SEED']
 const TOGETHER = 10
 const GROUP_MS = 120_000
-/** All that follows is virtual time. */
+/** The following values are virtual time. */
 const CONVERGED_MS = 120_000
 const QUIET_MS = 2000
 const CALLS_MS = 5000
-/** Longer than files of an earlier delivery are kept: they are removed once no proxy can be reading them any more. */
+/** Longer than files of an earlier delivery are kept: they are removed when no proxy can be reading them. */
 const SETTLED_MS = SETTLE_MS + 20_000
 const AFTER_MS = 20_000
 
@@ -38,7 +38,7 @@ function faultsOf(random: RandomNumbers): (request: FakeRequest) => Fault | unde
   }
 }
 
-/** Two replicas; the one that leads is now and then stopped, killed or cut off, and another one takes its place. */
+/** Two replicas; the leader is sometimes stopped, killed or cut off, and another one replaces it. */
 class Fleet {
   readonly #site: ReplicaSite
   #replicas: Replica[] = []
@@ -87,7 +87,7 @@ function siteOf(seed: number): ReplicaSite {
   }
 }
 
-/** All at once, and nothing goes wrong. */
+/** All changes at once, without faults. */
 async function undisturbed(seed: number): Promise<unknown> {
   const site = { ...siteOf(seed), environment: { GW_DISABLE_LEADER_ELECTION: 'true' } }
   const replica = await startReplica(site, 'alone')
@@ -101,7 +101,7 @@ async function undisturbed(seed: number): Promise<unknown> {
 interface Outcome {
   readonly state: unknown
   readonly wrongWrites: readonly string[]
-  /** Of calls other than those of leadership, after all was done. */
+  /** Number of calls, without those of leadership, after all changes. */
   readonly laterWrites: readonly string[]
 }
 
@@ -119,15 +119,15 @@ async function disturbed(seed: number, expected: unknown): Promise<Outcome> {
     if (random() < 0.1) api.store.compact()
     if (random() < 0.1) api.bookmark()
     if (random() < 0.1) await fleet.disturb(random)
-    // Some steps meet a busy operator, others one that has caught up.
+    // Some steps happen while the operator is busy, others while it is idle.
     await time.pass(random() < 0.5 ? 0 : random() * 400)
   }
   api.fault = () => undefined
-  // Calls that were under way have come to their end.
+  // Calls in progress have ended.
   await time.pass(CALLS_MS)
   api.store.collectGarbage()
-  const want = JSON.stringify(expected)
-  await time.until(() => isDone(api, fleet, want), CONVERGED_MS)
+  const wanted = JSON.stringify(expected)
+  await time.until(() => isDone(api, fleet, wanted), CONVERGED_MS)
   const isWrite = ({ method, resource }: FakeRequest): boolean => method !== 'GET' && !NO_WRITES.has(resource)
   await time.pass(SETTLED_MS)
   const from = api.requests.length
@@ -138,11 +138,11 @@ async function disturbed(seed: number, expected: unknown): Promise<Outcome> {
   return { state, wrongWrites, laterWrites: later.map(({ method, path }) => `${method} ${path}`) }
 }
 
-function isDone(api: FakeApi, { leader }: Fleet, want: string): boolean {
-  return leader?.operator.isIdle() === true && JSON.stringify(visibleState(api.store)) === want
+function isDone(api: FakeApi, { leader }: Fleet, wanted: string): boolean {
+  return leader?.operator.isIdle() === true && JSON.stringify(visibleState(api.store)) === wanted
 }
 
-/** Nothing is asked for a while. */
+/** No calls for a while. */
 function untilQuiet({ api, time }: ReplicaSite, isIdle: () => boolean): Promise<boolean> {
   let seen = -1
   let since = time.nowMs

@@ -1,5 +1,5 @@
-// One replica follows another within 5 s, whatever the phase of their looks at the Lease, and no two write at the same
-// time. On virtual time, by seeds.
+// One replica replaces another within 5 s, at any phase of their reads of the Lease, and no two write at the same time.
+// On virtual time, by seeds.
 import { expect, it } from 'vitest'
 import { FakeApi } from './api.ts'
 import { randomOf } from '../random.ts'
@@ -18,7 +18,7 @@ interface Pair {
   readonly next: Replica
 }
 
-/** One that leads, one that waits, and a cluster that both have seen; at any point between two looks at the Lease. */
+/** A leader, a waiting replica, and a cluster that both have read; at any time between two reads of the Lease. */
 async function pairOf(seed: number): Promise<Pair> {
   const random = randomOf(seed)
   const latencyMs = (): number => 1 + Math.floor(random() * 20)
@@ -34,7 +34,7 @@ async function pairOf(seed: number): Promise<Pair> {
   return { site, leader, next }
 }
 
-/** Until a Gateway that is made now has got its configuration. */
+/** Time until a new Gateway has its configuration. */
 async function served({ api, time }: ReplicaSite): Promise<number> {
   const start = time.nowMs
   const listeners = [{ name: 'http', port: 80, protocol: 'HTTP' }]

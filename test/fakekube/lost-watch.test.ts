@@ -1,11 +1,11 @@
-// A kind that cannot be followed for a minute is seen from outside: readiness names it. On virtual time.
+// Readiness reports a kind that cannot be watched for a minute. On virtual time.
 import { expect, it } from 'vitest'
 import { FakeApi } from './api.ts'
 import { startReplica } from './replica.ts'
 import { ROUTES } from './scenario.ts'
 import { VirtualTime } from './virtual-time.ts'
 
-it('is not ready while routes are not followed, and again when they are', async () => {
+it('is not ready while routes are not watched, and ready again when they are', async () => {
   const [api, time] = [new FakeApi(), new VirtualTime()]
   const site = { api, time, seed: '1', latencyMs: () => 1, wrongWrites: [] }
   const replica = await startReplica(site, 'alone')

@@ -1,5 +1,5 @@
-// Replicas of the operator on virtual time, against a fake API server in this process. They can be stopped as by a
-// rolling update, killed, and cut off; one that writes while another one holds the Lease is noted. For tests only.
+// Replicas of the operator on virtual time, with a fake API server in this process. They can be stopped as by a rolling
+// update, killed, and cut off; writes while another replica holds the Lease are recorded. For tests only.
 import { Clock, Effect, Exit, Layer, Logger, Random, Scope } from 'effect'
 import { LEASE_NAME } from '#operator/controllers/lease.ts'
 import { type RunningOperator, startOperator } from '#operator/controllers/operator.ts'
@@ -14,7 +14,7 @@ export interface ReplicaSite {
   readonly time: VirtualTime
   readonly seed: string
   readonly latencyMs: () => number
-  /** Writes of replicas that did not hold the Lease, as sentences. */
+  /** Writes of replicas that did not hold the Lease, as text. */
   readonly wrongWrites: string[]
   readonly environment?: Readonly<Record<string, string>>
 }
@@ -25,16 +25,16 @@ export interface Replica {
   readonly log: readonly string[]
   cut(): void
   heal(): void
-  /** In order: it gives the Lease back. */
+  /** Stops it gracefully: it releases the Lease. */
   stop(): Promise<void>
-  /** Between two instructions. */
+  /** Kills it between two instructions. */
   kill(): Promise<void>
 }
 
 const START_MS_MAX = 60_000
 const END_MS_MAX = 60_000
 export const LEASES = 'leases.coordination.k8s.io'
-/** Calls that a replica without the Lease may make as well. */
+/** Calls that a replica without the Lease may make too. */
 export const NO_WRITES: ReadonlySet<string> = new Set([LEASES, REVIEWS])
 
 export async function startReplica(site: ReplicaSite, name: string): Promise<Replica> {
@@ -81,7 +81,7 @@ export async function startReplica(site: ReplicaSite, name: string): Promise<Rep
   }
 }
 
-/** undefined: there is no Lease yet, or nobody has it. */
+/** undefined: the Lease does not exist yet or has no holder. */
 export function holderOf(api: FakeApi): string | undefined {
   const lease = api.store.list(LEASES).find(({ metadata }) => metadata.name === LEASE_NAME)
   // coordination.k8s.io/v1

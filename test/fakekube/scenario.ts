@@ -1,5 +1,5 @@
-// What users do to a small cluster, by seed: two Gateways, routes of two namespaces, Services with endpoints, Secrets,
-// policies, grants; made, changed and removed in any order. For tests only.
+// Changes of users in a small cluster, by seed: two Gateways, routes of two namespaces, Services with endpoints,
+// Secrets, policies, grants; created, changed and removed in any order. For tests only.
 import { pick, type RandomNumbers, randomOf } from '../random.ts'
 import type { FakeObject, Store } from './store.ts'
 
@@ -17,7 +17,7 @@ export const GATEWAY_NAMES = ['web', 'api'] as const
 const OTHER = 'billing'
 const STEPS = 20
 
-/** The same for one seed. */
+/** The same changes for one seed. */
 export function stepsOf(seed: number): Step[] {
   const random = randomOf(seed)
   const steps: Step[] = [
@@ -60,7 +60,7 @@ function stepOf(random: RandomNumbers): Step {
     remove('secrets', NAMESPACE, 'key'),
     remove(POLICIES, NAMESPACE, pick(random, ['guard', 'edge', 'login'])),
     remove(GATEWAYS, NAMESPACE, 'api'),
-    // What the operator has made.
+    // Objects that the operator has created.
     remove('configmaps', NAMESPACE, `${parent}-config`),
     remove('secrets', NAMESPACE, `${parent}-secrets`),
     remove('services', NAMESPACE, parent),

@@ -1,4 +1,4 @@
-// Label and field selectors of list and watch, as far as Gw uses them.
+// Label and field selectors of list and watch: the part that Gw uses.
 import type { FakeObject } from './store.ts'
 
 export type Match = (object: FakeObject) => boolean

@@ -1,4 +1,4 @@
-// The fake API server over real HTTP on loopback, with faults in front of every request. For tests only.
+// The fake API server over real HTTP on loopback, with a fault for any request. For tests only.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -6,7 +6,7 @@ import { FakeApi, type FakeCall, type Fault, refusalBody } from './api.ts'
 import { Refused } from './store.ts'
 
 export interface FakeKubeOptions {
-  /** Resources that are not served, as before their CRD is installed. */
+  /** Resources that are not served, as if their CRD were not installed. */
   readonly absent?: readonly string[]
   readonly bookmarkMs?: number
 }

@@ -1,5 +1,5 @@
-// The objects of a fake cluster and their history: versions, generations, conflicts, server-side apply, owners. Knows
-// nothing of HTTP.
+// The objects of a fake cluster and their history: versions, generations, conflicts, server-side apply, owners. It
+// does not depend on HTTP.
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { isRecord } from '#api/json.ts'
@@ -26,7 +26,7 @@ export interface Change {
   readonly resource: string
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'
   readonly object: FakeObject
-  /** As it was: a selector may have matched then and not now. */
+  /** The previous object: a selector may have matched it and not match now. */
   readonly before: FakeObject | undefined
 }
 
@@ -46,7 +46,7 @@ const HISTORY_MAX = 20_000
 export class Store {
   /** By resource (`gateways.gateway.networking.k8s.io`), then `namespace/name`. */
   readonly #objects = new Map<string, Map<string, FakeObject>>()
-  /** What each field manager applied last, by uid and manager. */
+  /** The last applied object of each field manager, by uid and manager. */
   readonly #applied = new Map<string, Record<string, unknown>>()
   readonly #listeners = new Set<(change: Change) => void>()
   #history: Change[] = []
@@ -64,7 +64,7 @@ export class Store {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Forgets the history: older versions can no longer be watched. */
+  /** Deletes the history: older versions can no longer be watched. */
   compact(): void {
     this.#oldest = this.#version
     this.#history = []
@@ -138,7 +138,7 @@ export class Store {
     return before
   }
 
-  /** Objects that were made when their owner had gone already: the garbage collector of a cluster finds them later. */
+  /** Objects created after their owner was deleted: the garbage collector of a cluster finds them later. */
   collectGarbage(): void {
     const all = [...this.#objects].flatMap(([resource, objects]) =>
       [...objects].map(([key, { metadata }]) => ({ resource, key, metadata })),
@@ -179,7 +179,7 @@ export function keyOf({ metadata }: FakeObject): string {
   return `${metadata.namespace ?? ''}/${metadata.name}`
 }
 
-/** What the server owns in metadata stays as it is. */
+/** The server's own fields of metadata do not change. */
 function kept(before: FakeObject, { metadata }: FakeObject): FakeObject['metadata'] {
   const { uid = '', generation = 1, creationTimestamp = '' } = before.metadata
   return { ...metadata, uid, generation, creationTimestamp }
@@ -212,7 +212,7 @@ function sorted(value: unknown): unknown {
   )
 }
 
-/** JSON merge patch (RFC 7386) without deletions when `null` does not occur. */
+/** JSON merge patch (RFC 7386), in which `null` deletes a field. */
 export function merge(target: unknown, patch: unknown): unknown {
   if (!isRecord(patch)) return patch
   const result: Record<string, unknown> = isRecord(target) ? { ...target } : {}
@@ -223,7 +223,7 @@ export function merge(target: unknown, patch: unknown): unknown {
   return result
 }
 
-/** Without the fields that were applied before and are not any more. */
+/** Removes fields that were applied earlier and are not applied now. */
 function remove(live: unknown, before: unknown, wanted: unknown): unknown {
   if (!isRecord(live) || !isRecord(before)) return live
   const result: Record<string, unknown> = {}

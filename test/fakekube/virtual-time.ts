@@ -1,5 +1,5 @@
-// Time that moves only when nothing is left to do at the moment: an hour of an operator's waiting takes milliseconds,
-// and nothing depends on how busy the machine is. One clock for effects and for promises.
+// Time that advances only when no work is left: an hour of an operator's waits takes milliseconds, and the result does
+// not depend on the load of the machine. One clock for effects and for promises.
 import { setImmediate as turn } from 'node:timers/promises'
 import { type Clock, Duration, Effect } from 'effect'
 
@@ -8,7 +8,7 @@ interface Timer {
   readonly fire: () => void
 }
 
-/** Turns of the event loop without any activity: fibers and promises have run as far as they can. */
+/** Turns of the event loop without activity: after them all fibers and promises are waiting. */
 const QUIET_TURNS = 3
 
 export class VirtualTime {
@@ -35,7 +35,7 @@ export class VirtualTime {
     return this.#nowMs
   }
 
-  /** Something happened that others may go on from. */
+  /** Reports an event after which others may continue. */
   touch(): void {
     this.#activity++
   }
@@ -58,7 +58,7 @@ export class VirtualTime {
     return promise
   }
 
-  /** Lets time pass until the condition holds, as looked at whenever nothing is left to do; false: it never did. */
+  /** Advances time until the condition is true; checks it whenever no work is left. false: it never was. */
   async until(condition: () => boolean, msMax: number): Promise<boolean> {
     const end = this.#nowMs + msMax
     for (;;) {
@@ -78,7 +78,7 @@ export class VirtualTime {
     await this.until(() => false, ms)
   }
 
-  /** Lets time pass until the promise is settled. */
+  /** Advances time until the promise is settled. */
   async wait<T>(promise: Promise<T>, msMax: number): Promise<T> {
     let isDone = false
     const done = (): void => {
@@ -103,7 +103,7 @@ export class VirtualTime {
         fire()
       },
     }
-    // Behind those that are due at the same time.
+    // After the timers with the same time.
     const index = this.#timers.findIndex(({ atMs }) => atMs > timer.atMs)
     this.#timers.splice(index === -1 ? this.#timers.length : index, 0, timer)
     return () => {

@@ -1,10 +1,10 @@
-// What users and proxies can see of a fake cluster, without what differs from run to run. For tests only.
+// The state of a fake cluster for users and proxies, without values that differ from run to run. For tests only.
 import { DeliveryDecoder } from '#api/delivery/decode.ts'
 import { isRecord } from '#api/json.ts'
 import { GATEWAY_NAMES, GATEWAYS, NAMESPACE, POLICIES, ROUTES } from './scenario.ts'
 import type { Store } from './store.ts'
 
-/** JSON, fit for comparison. */
+/** JSON for comparisons. */
 export function visibleState(store: Store): unknown {
   const delivered = GATEWAY_NAMES.map((gateway) => deliveredTo(store, gateway))
   const statuses = [GATEWAYS, ROUTES, POLICIES].flatMap((resource) =>
@@ -35,8 +35,8 @@ function deliveredTo(store: Store, gateway: string): unknown {
 }
 
 /**
- * Who was told something once and is told nothing now has an empty list; another one has none. Entries stay where they
- * were first written.
+ * An object that had problems and has none now has an empty list; other objects have no list. Entries stay at the place
+ * where they were first written.
  */
 function withoutTimes(status: unknown): unknown {
   const { parents, ancestors, ...rest } = { ...(isRecord(status) && status) }

@@ -1,16 +1,16 @@
-// `node compare-report.ts COMMITTED RUN`: fails when the report of a run differs from the committed one in anything but
-// its date and the version of the build. A feature that is claimed no more, or a test that is skipped, is a difference.
+// `node compare-report.ts COMMITTED RUN`: fails if the report of a run differs from the committed one in more than its
+// date and the version of the build. A feature that is no longer claimed, or a skipped test, is a difference.
 import { readFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { parse } from 'yaml'
 import { isRecord } from '#api/json.ts'
 
-/** More is not read: the first ones show what is wrong. */
+/** The first differences are enough to find the problem. */
 const DIFFERENCES_MAX = 50
 const DEPTH_MAX = 16
 const PASSING = new Set(['date', 'implementation.version'])
 
-/** One line for each place that differs. */
+/** One line for each difference. */
 export function differences(committed: string, run: string): string[] {
   const found: string[] = []
   compare(parse(committed), parse(run), [], found)
@@ -28,7 +28,7 @@ function compare(one: unknown, other: unknown, path: readonly string[], found: s
   for (const key of new Set([...own.keys(), ...its.keys()])) compare(own.get(key), its.get(key), [...path, key], found)
 }
 
-/** Of lists by name or value: their order says nothing. undefined: not a list or an object. */
+/** Entries of lists by name or value, because their order has no meaning. undefined: not a list or an object. */
 function membersOf(value: unknown): ReadonlyMap<string, unknown> | undefined {
   if (Array.isArray(value)) {
     const items: readonly unknown[] = value

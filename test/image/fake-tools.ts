@@ -1,10 +1,10 @@
-// Programs that write down how they were called and answer as they are told: what a script asks a container engine for
-// can be tested where there is none.
+// Programs that record their calls and return given answers: they test what scripts request from a container engine,
+// without a container engine.
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 export interface FakeTools {
-  /** For PATH: the fakes, node, and the small programs of the system; no engine that the machine may have. */
+  /** For PATH: the fakes, node, and the small programs of the system; no real engine. */
   readonly path: string
   /** `docker build -f …`, in the order of the calls. */
   calls(): string[]
@@ -12,7 +12,7 @@ export interface FakeTools {
 
 export interface FakeTool {
   readonly name: string
-  /** Lines of shell that run after the call was written down; `exit 1` makes it fail. */
+  /** Lines of shell that run after the call was recorded; `exit 1` makes it fail. */
   readonly does: string
 }
 

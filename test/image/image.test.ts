@@ -1,5 +1,5 @@
-// What is in the images, without a container engine: the archives that a Dockerfile of nothing else puts together.
-// Size, user, entry point, no shell, and a bill of materials that says what the bundle holds.
+// The content of the images, without a container engine: the archives from which the Dockerfile builds them. Size,
+// user, entry point, no shell, and a bill of materials with the content of the bundle.
 // @module-tag full
 import { execFileSync } from 'node:child_process'
 import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
@@ -44,7 +44,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** name@version of each package that a source map of the bundle names, from what is installed. */
+/** name@version of each package in a source map of the bundle, from the installed packages. */
 function bundledPackages(): string[] {
   const found = new Set<string>()
   for (const map of globSync(join(bundle, '*.js.map'))) {
@@ -60,13 +60,13 @@ function bundledPackages(): string[] {
 }
 
 describe('an image', () => {
-  it('begins with nothing and runs nothing while it is built', () => {
+  it('starts from scratch and runs no command during the build', () => {
     expect(dockerfile).toMatch(/^FROM scratch AS base$/m)
     expect(dockerfile.match(/^FROM (?!scratch|base).*$/gm)).toBeNull()
     expect(dockerfile.match(/^(RUN|COPY --from|ADD https?:).*$/gm)).toBeNull()
   })
 
-  it('runs as a user that is a number, the one that pods ask for', () => {
+  it('runs as the numeric user that pods set', () => {
     expect(dockerfile.match(/^USER .*$/gm)).toEqual([`USER ${RUN_AS_USER}:${RUN_AS_USER}`])
     expect(readFileSync(join(root, 'etc/passwd'), 'utf8')).toContain(`:${RUN_AS_USER}:${RUN_AS_USER}:`)
   })
@@ -75,7 +75,7 @@ describe('an image', () => {
     const [, entry = ''] = /^ENTRYPOINT (\[.*\/app\/gw\.js"\])$/m.exec(dockerfile) ?? []
     const [node = '', ...args] = JSON.parse(entry) as string[] // an entry point in its exec form
     for (const file of [node, args.at(-1) ?? '']) expect(existsSync(join(root, file))).toBe(true)
-    // Without it SSL_CERT_FILE would mean nothing.
+    // Without it SSL_CERT_FILE would have no effect.
     expect(args).toContain('--use-system-ca')
     expect(dockerfile).toMatch(/AS controller\n[^]*?CMD \["controller"\]/)
   })
@@ -85,7 +85,7 @@ describe('an image', () => {
     expect(bytes.reduce((sum, one) => sum + one, 0)).toBeLessThan(BYTES_MAX)
   })
 
-  it('has no shell, no package manager, no other program, and nothing that changes the user', () => {
+  it('has no shell, no package manager, no other program, and no setuid file', () => {
     const list = execFileSync('tar', ['-tvf', join(output, 'base.tar')], { encoding: 'utf8' })
       .trim()
       .split('\n')
@@ -97,7 +97,7 @@ describe('an image', () => {
     expect(globSync(join(root, '**/{sh,bash,busybox,apt,dpkg,npm,npx,corepack}'))).toEqual([])
   })
 
-  it('says its version, with what it has itself', { timeout: RUN_MS }, () => {
+  it('prints its version, with only its own files', { timeout: RUN_MS }, () => {
     const command = [
       '/usr/local/bin/node',
       '--disable-warning=ExperimentalWarning',
@@ -131,14 +131,14 @@ describe('its bill of materials', () => {
     )
   })
 
-  it('names the packages of the bundle in their installed versions, and the runtime, and nothing else', () => {
+  it('lists only the packages of the bundle in their installed versions, and the runtime', () => {
     const runtime = ofKind('npm').filter((name) => name.startsWith('node-'))
     expect(runtime).toEqual([expect.stringMatching(new RegExp(`^node-\\w+-\\w+@${process.versions.node}`))])
     expect(ofKind('npm').filter((name) => !runtime.includes(name))).toEqual(bundledPackages())
     expect(bundledPackages()).toEqual(expect.arrayContaining([expect.stringMatching(/^effect@/)]))
   })
 
-  it('names where each library of the machine is from', () => {
+  it('names the source of each system library', () => {
     const libraries = globSync(join(root, '{lib,lib64,usr/lib}/**/*.so*'))
     expect(libraries.length).toBeGreaterThan(3)
     expect(components.length).toBeGreaterThan(ofKind('npm').length)

@@ -1,5 +1,5 @@
-// The scripts with each container tool, by programs that write down how they are called: builds, and how an image gets
-// into a cluster of kind.
+// The scripts with each container tool, with programs that record their calls: builds, and loading an image into a
+// cluster of kind.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -62,7 +62,7 @@ describe('make images', () => {
     ])
   })
 
-  it('takes the first tool that works', () => {
+  it('uses the first tool that works', () => {
     const tools = fakes({ name: 'docker', ...FAILS }, 'nerdctl', 'podman')
     expect(images(tools).code).toBe(0)
     expect(tools.calls().map((call) => call.split(' ').slice(0, 2).join(' '))).toEqual([
@@ -73,13 +73,13 @@ describe('make images', () => {
     ])
   })
 
-  it('takes the one it is told to', () => {
+  it('uses the selected tool', () => {
     const tools = fakes('docker', 'podman')
     expect(images(tools, '--tool', 'podman', '--demo').code).toBe(0)
     expect(tools.calls().map((call) => call.split(' ')[0])).toEqual(['podman', 'podman', 'podman'])
   })
 
-  it('says that there is none, or what the tool said', () => {
+  it('reports a missing tool, or the error of the tool', () => {
     expect(images(fakes())).toEqual({
       code: 1,
       out: '',
@@ -102,7 +102,7 @@ describe('plain kind', () => {
   const IMAGE = 'gw.dev/gw:v1'
   const NO_IMAGE = { name: 'docker', does: '[ "$1" != image ]' }
 
-  /** With a cluster that is there, or none. */
+  /** With or without an existing cluster. */
   function state(kubeconfig: string): string {
     const place = join(folder, `state-${count}`)
     mkdirSync(place, { recursive: true })
@@ -113,7 +113,7 @@ describe('plain kind', () => {
   const kind = (tools: FakeTools, place: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Ran =>
     run(tools, ['hack/kind.sh', ...args], { GW_CLUSTER_SCRIPTS: '/nowhere', GW_KIND_STATE: place, ...env })
 
-  it('starts with the node image that is asked for', () => {
+  it('starts with the requested node image', () => {
     const tools = fakes('kind')
     const place = state('')
     const { code, out } = kind(tools, place, ['up'], { GW_KIND_NODE_IMAGE: 'node:v1', GW_CLUSTER_NAME: 'one' })
@@ -126,7 +126,7 @@ describe('plain kind', () => {
     ])
   })
 
-  it('takes images of docker as they are', () => {
+  it('loads images of docker directly', () => {
     const tools = fakes('kind', 'docker')
     expect(kind(tools, state('x'), ['load', IMAGE]).code).toBe(0)
     expect(tools.calls()).toEqual([`docker image inspect ${IMAGE}`, `kind load docker-image --name gw ${IMAGE}`])
@@ -136,7 +136,7 @@ describe('plain kind', () => {
     ['buildah', (file: string) => `buildah push -q ${IMAGE} docker-archive:${file}:${IMAGE}`],
     ['podman', (file: string) => `podman push -q ${IMAGE} docker-archive:${file}:${IMAGE}`],
     ['nerdctl', (file: string) => `nerdctl save -o ${file} ${IMAGE}`],
-  ])('takes images of %s as archives', (tool, saving) => {
+  ])('loads images of %s as archives', (tool, saving) => {
     const tools = fakes('kind', NO_IMAGE, tool)
     const place = state('x')
     expect(kind(tools, place, ['load', IMAGE], { GW_CONTAINER_TOOL: tool }).code).toBe(0)
@@ -144,13 +144,13 @@ describe('plain kind', () => {
     expect(tools.calls().slice(1)).toEqual([saving(file), `kind load image-archive --name gw ${file}`])
   })
 
-  it('says who is to be named where docker does not have an image', () => {
+  it('reports which tool to select if docker does not have an image', () => {
     const { code, err } = kind(fakes('kind', NO_IMAGE), state('x'), ['load', IMAGE])
     expect(code).not.toBe(0)
     expect(err).toContain(`docker does not have ${IMAGE}; GW_CONTAINER_TOOL says who built it`)
   })
 
-  it('says what is missing, and goes away again', () => {
+  it('reports a missing program, and cleans up', () => {
     expect(kind(fakes(), state(''), ['up'])).toMatchObject({ code: 3, err: 'neither /nowhere/up nor kind is here\n' })
     const tools = fakes('kind')
     const place = state('x')

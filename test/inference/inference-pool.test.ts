@@ -1,5 +1,5 @@
-// config/samples/inference on the whole way: operator, proxy, three model servers, and an endpoint picker behind TLS
-// that chooses by the model a request names.
+// config/samples/inference end to end: operator, proxy, three model servers, and an endpoint picker behind TLS that
+// selects a server by the model of the request.
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
@@ -29,7 +29,7 @@ import { until } from '../wait.ts'
 const SAMPLE = join(import.meta.dirname, '../../config/samples/inference/inference-pool.yaml')
 const NAMESPACE = 'inference'
 const POOLS = 'inferencepools.inference.networking.k8s.io'
-/** The model servers of the pool, by the model that the picker gives them. All listen on one port. */
+/** The model servers of the pool, by the model for which the picker selects them. All listen on one port. */
 const SERVERS = { small: '127.0.0.1', medium: '127.0.0.2', large: '127.0.0.3' } as const
 const RESOURCES: Readonly<Record<string, string>> = {
   GatewayClass: 'gatewayclasses.gateway.networking.k8s.io',
@@ -49,7 +49,7 @@ let url: string
 let modelPort: number
 const servers: Server[] = []
 
-/** Waits for the whole body, then names the endpoint of its model, and gives the body back. */
+/** Waits for the whole body, then returns the endpoint of its model and the body. */
 const byModel: Script = (request, talk) => {
   const { request: part } = request
   if (part.case === 'requestHeaders') return
@@ -60,7 +60,7 @@ const byModel: Script = (request, talk) => {
   }
   if (!part.value.endOfStream) return
   const body = bodyOf(talk.seen, 'requestBody')
-  const { model } = JSON.parse(body) as { model: keyof typeof SERVERS } // what the tests send
+  const { model } = JSON.parse(body) as { model: keyof typeof SERVERS } // the tests send it
   const endpoint = `${SERVERS[model]}:${modelPort}`
   talk.reply(headers('requestHeaders', { 'x-gateway-destination-endpoint': endpoint }))
   talk.reply(piece('requestBody', Buffer.from(body), true))
@@ -104,7 +104,7 @@ async function modelServer(name: string, host: string): Promise<Server> {
   return server
 }
 
-/** With the ports of this test. */
+/** The manifests with the ports of this test. */
 function sampleObjects(listenerPort: number): FakeObject[] {
   const text = readFileSync(SAMPLE, 'utf8').replace('port: 8080', `port: ${listenerPort}`)
   return parseAllDocuments(text.replace('number: 8000', `number: ${modelPort}`)).map(
@@ -121,7 +121,7 @@ function pod(name: string, podIP: string): FakeObject {
   }
 }
 
-/** What the cluster makes for the Service of the picker. */
+/** The objects that a cluster creates for the Service of the picker. */
 function pickerSlice(): FakeObject {
   return {
     apiVersion: 'discovery.k8s.io/v1',
@@ -133,7 +133,7 @@ function pickerSlice(): FakeObject {
   }
 }
 
-/** Puts in force what the operator has delivered, once it satisfies the condition. */
+/** Waits until the delivery of the operator satisfies the condition, then applies it. */
 async function follow(isThere: (text: string) => boolean): Promise<void> {
   const files = (resource: string, name: string): [string, Buffer][] => {
     const object = kube.store.get(resource, `${NAMESPACE}/inference-${name}`)
@@ -173,7 +173,7 @@ function conditions(resource: string, name: string): string[] {
 }
 
 describe('the sample of an InferencePool', () => {
-  it('is waited for until its kind is there', async () => {
+  it('is not used before its kind exists', async () => {
     expect.hasAssertions()
     await until('ready', () => operator.operator.isReady())
     const broken = ['Accepted=True Accepted', 'ResolvedRefs=False BackendNotFound']
@@ -185,25 +185,25 @@ describe('the sample of an InferencePool', () => {
     expect(conditions(POOLS, 'models')).toEqual(whole)
   })
 
-  it('goes to the server that the picker chose by the body', async () => {
+  it('sends requests to the server that the picker selects by the body', async () => {
     picker.script = byModel
     await follow((text) => text.includes(SERVERS.large))
     for (const model of Object.keys(SERVERS)) {
       const got = await ask(model)
       expect(got.status).toBe(200)
-      const answer = JSON.parse(got.body) as { name: string; body: string } // what modelServer writes
+      const answer = JSON.parse(got.body) as { name: string; body: string } // modelServer writes it
       expect(answer).toEqual({ name: model, body: JSON.stringify({ model, messages: [] }) })
     }
   })
 
-  it('does not go to a server that has left the pool', async () => {
+  it('sends no requests to a server that has left the pool', async () => {
     kube.store.delete('pods', `${NAMESPACE}/large`)
     await follow((text) => !text.includes(SERVERS.large))
     expect((await ask('large')).status).toBe(503)
     expect((await ask('small')).status).toBe(200)
   })
 
-  it('refuses without a picker, unless the pool fails open; the status says why', async () => {
+  it('rejects requests without a picker, unless the pool fails open; the status has the reason', async () => {
     kube.store.delete('services', `${NAMESPACE}/endpoint-picker`)
     await until('status of the pool', () =>
       conditions(POOLS, 'models').includes('ResolvedRefs=False InvalidExtensionRef'),
@@ -219,15 +219,15 @@ describe('the sample of an InferencePool', () => {
     expect((await ask('small')).status).toBe(200)
   })
 
-  it('forgets its entry when no route leads there any more', async () => {
+  it('removes the status entry when no route uses the pool', async () => {
     kube.store.delete(RESOURCES['HTTPRoute'] ?? '', `${NAMESPACE}/chat`)
     await until('status of the pool', () => conditions(POOLS, 'models').length === 0)
     expect(kube.store.get(POOLS, `${NAMESPACE}/models`)).toMatchObject({ status: { parents: [] } })
   })
 })
 
-describe('where InferencePools are not enabled', () => {
-  it('neither they nor Pods are asked for', async () => {
+describe('if InferencePools are not enabled', () => {
+  it('neither they nor Pods are requested', async () => {
     const before = kube.requests.length
     const other = await testOperator({ config: configFor(kube.url), identity: 'other' })
     await until('ready', () => other.operator.isReady())

@@ -1,4 +1,4 @@
-// A cluster with every place a policy can stand at, and random policies on it; as manifests that the schema accepts.
+// A cluster with every place for policies, and random policies on it; as manifests that the schema accepts.
 import * as fc from 'fast-check'
 import { applyDefaults, isKnownKind, validateObject } from '#api/validate/validate.ts'
 import type { KubeObject } from '#operator/translate/kube.ts'
@@ -18,13 +18,13 @@ export interface DrawnPolicy {
   readonly mark: Mark
   readonly units: readonly Unit[]
   readonly targets: readonly Target[]
-  /** By a label of what it targets; the targets are then what has the label. */
+  /** Selects its targets by a label; all objects with the label are targets. */
   readonly hasSelector: boolean
   readonly isPreRouting: boolean
   readonly isOverride: boolean
 }
 
-/** What stands in the objects themselves. undefined: nothing. */
+/** Inline policies of the objects themselves. undefined: none. */
 export interface Inline {
   readonly parentRule: Mark | undefined
   readonly childRule: Mark | undefined
@@ -39,7 +39,7 @@ export interface Drawn {
 }
 
 export const NAMESPACE = 'n'
-/** Policies there reach nothing. */
+/** Policies at these places have no effect. */
 const OTHER_NAMESPACE = 'o'
 export const BACKEND_MARK: Mark = 190_000
 export const PROVIDER_MARK: Mark = 190_001
@@ -56,7 +56,9 @@ const GROUPS = {
 const routes = (kind: 'HTTPRoute' | 'GRPCRoute', names: readonly string[]): Target[] =>
   names.flatMap((name) => [{ kind, name }, ...['r', 'q', 'gone'].map((section) => ({ kind, name, section }))])
 
-/** Names and sections meet on purpose: listener `l` is in Gateway and ListenerSet, route `parent` is of both kinds. */
+/**
+ * Names and sections are equal on purpose: Gateway and ListenerSet have a listener `l`, both kinds a route `parent`.
+ */
 const TARGETS: { readonly [K in Target['kind']]: readonly Target[] } = {
   Gateway: [
     { kind: 'Gateway', name: 'gw' },
@@ -163,7 +165,7 @@ export const drawn: fc.Arbitrary<Drawn> = fc.record({
   }),
 })
 
-/** Throws when the schema refuses one: then the model above is not about what users can write. */
+/** Throws if the schema rejects one: then the model above is not valid for real manifests. */
 export function manifests({ policies, inline }: Drawn): KubeObject[] {
   return [...skeleton(inline), ...tunnelProxies(policies), ...policies.map(policyManifest)].map((object) => {
     const problems = isKnownKind(object) ? validateObject(object).problems : []

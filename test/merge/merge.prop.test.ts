@@ -1,5 +1,5 @@
-// Manifests in, effective policies out: translation and the merge of the proxy together give what a naive model gives,
-// which is written from the text of the specification.
+// Compares translation and the merge of the proxy with a naive model, which follows the text of the specification:
+// manifests in, effective policies out.
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { Listener, RenderedConfig, Route, RouteBackend } from '#api/ir/types.gen.ts'
@@ -17,7 +17,7 @@ import { marksIn, NO_UNIT, UNITS, type Mark, type Unit } from './units.ts'
 
 const SETTINGS = { controllerName: 'gw.dev/controller', className: 'gw', clusterDomain: 'cluster.local' }
 
-/** Every level that leads to the Gateway: port 81 of the Service is there, but no route leads to it. */
+/** Every level of the Gateway: port 81 of the Service exists, but no route uses it. */
 const KNOWN: ReadonlySet<Level> = new Set(
   [
     'Gateway/gw Gateway/gw#l Gateway/gw#m Gateway/gw:80 Gateway/gw:82',
@@ -43,7 +43,7 @@ interface Setting {
   readonly index: PolicyIndex
 }
 
-/** Marks of each unit in effective policies; a unit that nobody sets has none. */
+/** Marks of each unit in effective policies; a unit that no policy sets has none. */
 function found(section: Unit['section'], values: object): Record<string, Mark[]> {
   return byUnit(section, (unit) => {
     const value = unit.effective.split('.').reduce<unknown>((at, name) => Object(at)[name], values)
@@ -138,7 +138,7 @@ function checkBackend(setting: Setting, { listener, levels, chain }: ChainPlace,
   expect(found('backend', overlaySection(index, merged, section))).toEqual(model([...steps, ...overProvider]))
 }
 
-/** Chains of routes on a listener, as the configuration holds them. */
+/** Chains of routes on a listener, from the configuration. */
 function chainsOf({ routes }: RenderedConfig, listener: Listener): Route[][] {
   return routes
     .filter(({ listenerKey }) => listenerKey === listener.key)
@@ -169,7 +169,7 @@ function checkStatuses({ policies }: Drawn, { statuses }: Translation): void {
   }
 }
 
-it('knows every field of a policy', () => {
+it('covers every field of a policy', () => {
   const units = new Set([...UNITS.map(({ section, path }) => `${section}.${path.split('.')[0]}`), ...NO_UNIT])
   const sections = { traffic: TRAFFIC, backend: BACKEND, frontend: FRONTEND }
   const fields = Object.entries(sections).flatMap(([section, all]) =>
@@ -178,7 +178,7 @@ it('knows every field of a policy', () => {
   expect([...units].toSorted()).toEqual(fields.toSorted())
 })
 
-it('merges the policies of manifests as the model does, and says who lost', () => {
+it('merges the policies of manifests as the model does, and reports overridden ones', () => {
   fc.assert(
     fc.property(drawn, (input) => {
       const translation = translate(snapshotOf(manifests(input)), SETTINGS)

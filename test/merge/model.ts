@@ -2,10 +2,10 @@
 import { NAMESPACE, type DrawnPolicy, type Target } from './cluster.ts'
 import type { Mark, Unit } from './units.ts'
 
-/** A place that policies can stand at, such as `HTTPRoute/parent#rule`. */
+/** A place for policies, such as `HTTPRoute/parent#rule`. */
 export type Level = string
 
-/** What stands in an object itself, in its place among the levels. */
+/** The inline policies of an object, at their place among the levels. */
 export interface InlineLevel {
   readonly units: readonly Unit[]
   readonly mark: Mark
@@ -50,7 +50,7 @@ interface Value {
 }
 
 /**
- * The marks of the values that count. "Override: a policy fixes the fields it sets: later, more specific values of
+ * The marks of the effective values. "Override: a policy fixes the fields it sets: later, more specific values of
  * those fields are ignored"; of fields that accumulate, later ones are not added. Only for traffic after routing.
  */
 export function effective(
@@ -82,11 +82,11 @@ function valueAt(policies: readonly DrawnPolicy[], step: Step, unit: Unit, phase
 }
 
 export interface ExpectedStatus {
-  /** Of the entry for the Gateway; undefined: there is none. */
+  /** Condition of the entry for the Gateway; undefined: no entry. */
   readonly attached: 'Attached' | 'Merged' | 'Overridden' | undefined
-  /** Names of the policies it lost to. */
+  /** Names of the policies that override it. */
   readonly winners: readonly string[]
-  /** There is an entry for targets that are missing or lead to no Gateway. */
+  /** Whether there is an entry for targets that are missing or have no Gateway. */
   readonly hasSummary: boolean
 }
 

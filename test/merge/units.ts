@@ -1,9 +1,9 @@
-// What is merged as one, by the text of the specification, with values that tell whose they are. No merging.
+// The units of merging, from the text of the specification, with values that identify their policy. No merging.
 
-/** A line of htpasswd that can be used; others are told of in the status. */
+/** A valid line of htpasswd; the status reports others. */
 const USER = 'a:{SHA}5en6G6MezRroT3XKqkdPOmY/BfQ='
 
-/** Six digits beginning with 1: found again in whatever a value is translated into. */
+/** Six digits beginning with 1: found again in every translation of a value. */
 export type Mark = number
 
 export interface Unit {
@@ -13,11 +13,11 @@ export interface Unit {
   /** In the effective policies of the proxy. */
   readonly effective: string
   readonly value: (mark: Mark) => unknown
-  /** Values of all levels count. */
+  /** The values of all levels apply. */
   readonly accumulates?: true
   /** Traffic that may influence routing. */
   readonly isPreRouting?: true
-  /** Targets that the API refuses for it. */
+  /** Targets that the API rejects for it. */
   readonly refuses?: ReadonlySet<string>
 }
 
@@ -73,7 +73,7 @@ export const UNITS: readonly Unit[] = [
   traffic({
     path: 'basicAuthentication',
     effective: 'basicAuthentication',
-    // Another place than tokens, or both could never be there.
+    // Another place than tokens: otherwise both could not be set.
     value: (mark) => ({ users: [USER], realm: `r${mark}`, location: { cookie: { name: 'login' } } }),
     isPreRouting: true,
   }),
@@ -167,14 +167,14 @@ export const UNITS: readonly Unit[] = [
   }),
 ]
 
-/** Fields that are no unit here, for no value of them can hold a mark: whole-fields.test.ts has them. */
+/** Fields that are not units here, because their values cannot hold a mark: whole-fields.test.ts covers them. */
 export const NO_UNIT: ReadonlySet<string> = new Set([
   'traffic.hostRewrite',
   'frontend.proxyProtocol',
   'frontend.connect',
 ])
 
-/** The GwBackend that a tunnel with this mark leads through. */
+/** The GwBackend of a tunnel with this mark. */
 export function tunnelProxy(mark: Mark): string {
   return `via${mark}`
 }

@@ -1,4 +1,4 @@
-// Fields whose values hold no mark: each is taken whole from the most specific level, parts of it included.
+// Fields whose values cannot hold a mark: the most specific level replaces the whole field, with all its parts.
 // From manifests to the effective policies of the proxy.
 import { expect, it } from 'vitest'
 import type { RenderedConfig } from '#api/ir/types.gen.ts'
@@ -24,7 +24,7 @@ const IN_ROUTES = [GATEWAY, LISTENER, ROUTE, RULE]
 interface WholeField {
   readonly section: Unit['section']
   readonly path: string
-  /** What each level says, the least specific first, and what it means where nothing more specific is said. */
+  /** The value of each level, the least specific first, and its effect without a more specific level. */
   readonly levels: readonly (readonly [target: Target, value: unknown, effective: unknown])[]
 }
 
@@ -77,7 +77,7 @@ const CASES = FIELDS.flatMap(({ levels, ...field }) =>
   levels.map(([, , effective], i) => ({ ...field, effective, levels: levels.slice(0, i + 1) })),
 )
 
-it('covers what the property leaves out', () => {
+it('covers the fields that the property leaves out', () => {
   const paths = FIELDS.map(({ section, path }) => `${section}.${path}`)
   expect(paths.filter((path) => !path.startsWith('backend.mcp.')).toSorted()).toEqual([...NO_UNIT].toSorted())
 })
@@ -88,7 +88,7 @@ it.each(CASES)(
     const policies = levels.map(([target, value], i): DrawnPolicy => ({
       namespace: NAMESPACE,
       name: `p${i}`,
-      // The less specific the older: age decides within a level only.
+      // Less specific policies are older: age decides only within a level.
       created: `2026-01-0${i + 1}T00:00:00Z`,
       mark: 100_000 + i,
       units: [{ section, path, effective: path, value: () => value }],

@@ -1,5 +1,5 @@
-// One gateway with a route for everything that logs, metrics, expressions and traces tell of: manifests, the way of `gw
-// run`, a real proxy, the upstreams of the samples.
+// One gateway with a route for everything in logs, metrics, expressions and traces: manifests, loaded as by `gw run`, a
+// real proxy, the upstreams of the samples.
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -36,13 +36,13 @@ export interface Everything {
   readonly client: KeyPair
   /** Entries of the log about requests and connections. */
   log(): readonly Readonly<Record<string, unknown>>[]
-  /** A scrape. */
+  /** The text of a scrape. */
   metrics(accept?: string): Promise<string>
   stop(): Promise<void>
 }
 
 export interface EverythingOptions {
-  /** Fields of the log that expressions give. */
+  /** Fields of the log that expressions set. */
   readonly fields?: readonly Added[]
 }
 
@@ -115,7 +115,7 @@ export async function startEverything({ fields = [] }: EverythingOptions = {}): 
   }
 }
 
-/** More than a manifest may have. */
+/** More than the limit of a manifest. */
 function withFields(config: RenderedConfig, fields: readonly Added[]): RenderedConfig {
   const policies = config.policies.map((one) => {
     const { frontend } = one.policy
@@ -130,7 +130,7 @@ function entriesOf(text: string): Readonly<Record<string, unknown>>[] {
   return lines.map((line) => JSON.parse(line)).filter(({ scope }) => scope === 'request')
 }
 
-/** The entry of the request whose `http.path` ends so, once it is there. */
+/** The entry of the request whose `http.path` has this end; waits for it. */
 export function entryOf(all: Everything, end: string): Promise<Readonly<Record<string, unknown>>> {
   return vi.waitFor(
     () => {
@@ -241,7 +241,7 @@ function ref(name: string): object {
   return { group: 'gw.dev', kind: 'GwBackend', name }
 }
 
-/** A route each: its name, which is that of its rule and its path as well, and its backend. */
+/** One route for each: its name, which is also the name of its rule and its path, and its backend. */
 const RULES: Readonly<Record<string, string>> = {
   echo: 'echo',
   retried: 'flaky',
@@ -378,7 +378,7 @@ function policies({ issuer }: Input): object[] {
   ]
 }
 
-/** Services that cannot be asked, and what comes to nothing. */
+/** Services that cannot be asked, and broken settings. */
 function failures(): object[] {
   const gone = (failureMode: string): object => ({ backendRef: ref('gone'), failureMode })
   const limit = { domain: 'shop', descriptors: [{ entries: [{ name: 'all', expression: '"all"' }] }] }

@@ -1,7 +1,7 @@
 // Fields of the access log, data-plane supplement section 6.3, in their order, and the request that shows each. A field
-// that no request can show yet says what it waits for.
+// that no request can show yet has the missing feature.
 
-/** Where a field is seen: see observability.test.ts. */
+/** The request that shows a field: see observability.test.ts. */
 export type Shown =
   | 'echo'
   | 'jwt'

@@ -1,10 +1,10 @@
-// Metrics of the data-plane supplement, section 6.2, as a table: what a scrape must show. Written down here once more,
-// and not taken from the code, so that neither can change alone.
+// Metrics of the data-plane supplement, section 6.2, as a table: the expected content of a scrape. It is a second copy,
+// not derived from the code, so that neither can change alone.
 
 export interface ExpectedMetric {
   readonly type: 'counter' | 'gauge' | 'histogram'
   readonly labels: readonly string[]
-  /** Upper bounds as a scrape shows them, but for +Inf. */
+  /** Upper bounds as in a scrape, without +Inf. */
   readonly buckets?: readonly number[]
 }
 
@@ -51,14 +51,14 @@ export const SPECIFIED: Readonly<Record<string, ExpectedMetric>> = {
   gw_gen_ai_server_time_to_first_token: histogram(FIRST_TOKEN, GEN_AI),
 }
 
-/** Metrics of the supplement that a proxy does not have yet, with what they wait for. */
+/** Metrics of the supplement that a proxy does not have yet, with the missing feature. */
 export const WAITING: Readonly<Record<string, string>> = {
   gw_guardrail_checks_total: 'prompt guards',
   gw_gen_ai_client_cost_usd_total: 'the catalog of prices',
   gw_cost_catalog_lookups_total: 'the catalog of prices',
 }
 
-/** Beyond the supplement: what this proxy tells about itself. */
+/** Additional metrics of this proxy about itself. */
 export const OWN: Readonly<Record<string, ExpectedMetric>> = {
   gw_refused_requests_total: counter(['status']),
   gw_tls_handshake_failures_total: counter(),

@@ -1,5 +1,5 @@
 // Variables of expressions, data-plane supplement section 2.1: every field, and the request whose log shows it. A field
-// that no request can show yet says what it waits for.
+// that no request can show yet has the missing feature.
 import type { FieldPlace, Shown } from './expected-fields.ts'
 
 const shown = (where: Shown): FieldPlace => ({ in: where })
@@ -60,7 +60,7 @@ export const VARIABLES: readonly (readonly [expression: string, place: FieldPlac
   ['source.certificate', shown('https')],
   [
     'source.unverifiedWorkload.name',
-    { waitsFor: 'addresses of all pods; a proxy is told of those behind its backends' },
+    { waitsFor: 'addresses of all pods; a proxy gets only those behind its backends' },
   ],
   ['source.connectHeaders', { waitsFor: 'nothing: proxy/runtime/connect.test.ts has it' }],
   ['destination.address', shown('echo')],

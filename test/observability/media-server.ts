@@ -1,7 +1,7 @@
-// A model that knows pictures and sounds, for what logs tell of them.
+// A model with images and audio, for their fields in logs.
 import { createServer, type Server } from 'node:http'
 
-/** Tells of tokens by kind of content, whatever it is asked. */
+/** Always reports the tokens for each kind of content. */
 export function mediaServer(): Server {
   const input = { text_tokens: 1, image_tokens: 2, audio_tokens: 3 }
   const output = { text_tokens: 4, image_tokens: 5, audio_tokens: 6 }

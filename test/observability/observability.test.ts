@@ -1,5 +1,5 @@
-// Metrics, fields of the access log and variables of expressions: the lists of the specification against what a real
-// proxy shows of real requests.
+// Metrics, fields of the access log and variables of expressions: compares the lists of the specification with the
+// output of a real proxy for real requests.
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { entryOf, startEverything, type Everything } from './everything.ts'
 import { FIELDS, type Shown } from './expected-fields.ts'
@@ -14,7 +14,7 @@ import { scraped } from './scrape.ts'
 const DEADLINE_MS = 20_000
 const PROTOBUF = 'application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited'
 
-/** Metrics whose series exist only after something went wrong. */
+/** Metrics whose series exist only after an error. */
 const MAY_BE_NONE: Readonly<Record<string, true>> = {
   gw_credentials_refused_total: true,
   gw_mcp_dropped_messages_total: true,
@@ -24,7 +24,7 @@ const MAY_BE_NONE: Readonly<Record<string, true>> = {
 
 let all: Everything
 
-/** Names of the fields that hold variables: the expression itself. */
+/** Names of the fields with variables: the expression itself. */
 const added = VARIABLES.map(([expression]) => ({ name: `cel:${expression}`, expression }))
 
 beforeAll(async () => {
@@ -57,7 +57,7 @@ describe('metrics', () => {
     expect(metrics.get(name)).toEqual(sorted(wanted))
   })
 
-  it('shows no other', () => {
+  it('has no other metrics', () => {
     const known = new Set([...Object.keys(SPECIFIED), ...Object.keys(OWN)])
     expect([...metrics.keys()].filter((name) => !known.has(name))).toEqual([])
     expect(Object.keys(WAITING).filter((name) => metrics.has(name))).toEqual([])
@@ -71,13 +71,13 @@ describe('metrics', () => {
     expect(dump).toMatchObject({ credentials: [fetched, fetched] })
   })
 
-  it('counts connections to backends by what they speak', async () => {
+  it('counts connections to backends by protocol', async () => {
     const text = await all.metrics()
     expect(text).toMatch(/gw_upstream_connect_duration_seconds_count\{transport="plaintext"\} [1-9]/)
     expect(text).toMatch(/gw_upstream_connect_duration_seconds_count\{transport="tls"\} [1-9]/)
   })
 
-  it('of connections have a duration and the labels of the policy, and are no requests', async () => {
+  it('of connections have a duration and the labels of the policy, and do not count as requests', async () => {
     const lines = (await all.metrics()).split('\n').filter((line) => line.includes('protocol="tcp"'))
     const valuesOf = (name: string): number[] =>
       lines
@@ -106,7 +106,7 @@ describe('metrics', () => {
     )
   })
 
-  it('is as well in the format of OpenMetrics', async () => {
+  it('also has the format of OpenMetrics', async () => {
     const text = await all.metrics('application/openmetrics-text')
     expect(text).toContain('# TYPE gw_requests counter\n')
     expect(text.endsWith('# EOF\n')).toBe(true)
@@ -114,7 +114,7 @@ describe('metrics', () => {
 })
 
 describe('the protobuf format', () => {
-  it('has what the text has', async () => {
+  it('has the same content as the text format', async () => {
     const text = await all.metrics()
     const url = `http://127.0.0.1:${all.proxy.ports.stats}/metrics`
     const answer = await fetch(url, { headers: { accept: `${PROTOBUF};q=0.6,text/plain;q=0.5` } })
@@ -134,7 +134,7 @@ describe('fields of the access log', () => {
     expect((await shownIn(where))[name]).toBeDefined()
   })
 
-  it('are in the order of the list, and no others', async () => {
+  it('are exactly those of the list, in its order', async () => {
     const order = FIELDS.map(([name]) => name)
     for (const [, where] of seen) {
       const names = Object.keys(await shownIn(where)).filter((name) => !name.startsWith('cel:'))
@@ -143,7 +143,7 @@ describe('fields of the access log', () => {
     }
   })
 
-  it('say what a connection was whose bytes were passed on', async () => {
+  it('describe a connection whose bytes were forwarded', async () => {
     const entry = await vi.waitFor(
       () => {
         const found = all.log().find(({ protocol }) => protocol === 'tcp')
@@ -156,7 +156,7 @@ describe('fields of the access log', () => {
     expect(entry).not.toHaveProperty('http.method')
   })
 
-  it('tell embeddings from chats', async () => {
+  it('distinguish embeddings from chats', async () => {
     expect((await shownIn('stream'))['gen_ai.operation.name']).toBe('chat')
     expect(await shownIn('embeddings')).toMatchObject({
       'gen_ai.operation.name': 'embeddings',
@@ -165,13 +165,13 @@ describe('fields of the access log', () => {
     })
   })
 
-  it('give one request one id', async () => {
+  it('have one id for one request', async () => {
     const entry = await shownIn('sampled')
     expect(entry['request.id']).toBe(entry['trace.id'])
     expect((await shownIn('echo'))['request.id']).toMatch(/^[0-9a-f]{32}$/)
   })
 
-  it('tell what an agent did', async () => {
+  it('describe the call of an agent', async () => {
     expect(await shownIn('agent')).toMatchObject({
       'a2a.method': 'message/send',
       'a2a.response.outcome': 'success',
@@ -188,7 +188,7 @@ describe('fields of the access log', () => {
 })
 
 describe('/config_dump', () => {
-  it('has live figures of the endpoints of backends of every kind', async () => {
+  it('has the current values of endpoints for every kind of backend', async () => {
     const answer = await fetch(`http://127.0.0.1:${all.proxy.ports.admin}/config_dump`)
     // The contract of the endpoint.
     const { backends } = (await answer.json()) as components['schemas']['ConfigDump']
@@ -204,7 +204,7 @@ describe('/config_dump', () => {
 })
 
 describe('certificates', () => {
-  it('are in the dump with their times, and measured', async () => {
+  it('are in the dump with their times, and have metrics', async () => {
     const dump = await fetch(`http://127.0.0.1:${all.proxy.ports.admin}/config_dump`)
     // The contract of the endpoint.
     const { certificates } = (await dump.json()) as components['schemas']['ConfigDump']
@@ -227,7 +227,7 @@ describe('variables of expressions', () => {
     },
   )
 
-  it('that wait for something are not there yet', async () => {
+  it('of missing features do not exist yet', async () => {
     const waiting = VARIABLES.filter(([, place]) => 'waitsFor' in place && !place.waitsFor.startsWith('nothing'))
     for (const where of ['stream', 'tool'] as const) {
       const entry = await shownIn(where)

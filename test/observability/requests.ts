@@ -1,4 +1,4 @@
-// One request for each place where a field of the log, or a variable, is seen.
+// One request for each place that shows a field of the log or a variable.
 import { request as httpsRequest } from 'node:https'
 import { connect } from 'node:net'
 import { ask, type Answer, type Question } from '#test/conformance/suite/ask.ts'
@@ -76,7 +76,7 @@ async function sendHttps({ ports, client }: Everything): Promise<void> {
   await promise
 }
 
-/** Bytes of HTTP, on a port that does not look at them. */
+/** Bytes of HTTP, on a port that does not parse them. */
 async function sendTcp({ ports }: Everything): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const socket = connect(ports.tcp, '127.0.0.1', () => {

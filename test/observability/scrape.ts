@@ -1,4 +1,4 @@
-// A scrape in the text format of Prometheus as types, labels and buckets of each metric.
+// Parses a scrape in the text format of Prometheus into types, labels and buckets of each metric.
 import type { ExpectedMetric } from './expected-metrics.ts'
 
 interface Found {
@@ -27,7 +27,7 @@ function take({ labels, buckets }: Found, text: string): void {
 
 function metricOf(type: string, { labels, buckets }: Found): ExpectedMetric {
   const bounds = [...buckets].sort((a, b) => a - b)
-  // One that is none of the three makes the comparison fail.
+  // Any other type makes the comparison fail.
   const own = type as ExpectedMetric['type']
   return { type: own, labels: [...labels].sort(), ...(bounds.length > 0 && { buckets: bounds }) }
 }

@@ -1,4 +1,5 @@
-// Traces beside traffic: a watcher that does not read costs requests nothing, and any worker's request can be watched.
+// Traces under traffic: a watcher that does not read does not slow requests, and requests of all workers can be
+// watched.
 // @module-tag full
 import { createServer, type Server } from 'node:http'
 import { Agent, request } from 'node:http'
@@ -12,7 +13,7 @@ import { testProxy, type TestProxy } from '#proxy/main.testing.ts'
 const CLIENTS = 8
 const REQUESTS = 2000
 const DEADLINE_MS = 60_000
-/** As many expressions as make a trace larger than what the kernel holds for a reader that stopped. */
+/** Enough expressions for a trace that is larger than the buffers of the kernel. */
 const EXPRESSIONS = 900
 
 let upstream: Server
@@ -49,7 +50,7 @@ const newAgent = (): Agent => {
   return agent
 }
 
-/** Resolves to the status, when the answer is whole. */
+/** Resolves to the status when the response is complete. */
 function send(agent: Agent, path: string, headers: Readonly<Record<string, string>> = {}): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>()
   const call = request(gateway.url + path, { agent, headers }, (response) => {
@@ -65,7 +66,7 @@ async function dropped(): Promise<number> {
   return Number(/^gw_trace_events_dropped_total (\d+)$/m.exec(text)?.[1])
 }
 
-/** A reader that stops reading once it waits. */
+/** A reader that stops reading after it is ready. */
 async function stalledWatcher(): Promise<{ readonly socket: Socket; readonly text: () => string }> {
   const socket = connect({ host: '127.0.0.1', port: gateway.proxy.ports.admin })
   let text = ''
@@ -108,7 +109,7 @@ describe('a watcher that stops reading', () => {
 
 describe('a watcher', () => {
   it(
-    'gets the request of whichever worker',
+    'gets the request of any worker',
     async () => {
       const clients = Array.from({ length: 16 }, newAgent)
       for (const agent of clients) await send(agent, '/x')
@@ -128,7 +129,7 @@ describe('a watcher', () => {
     DEADLINE_MS,
   )
 
-  it('is told why its expression takes no request', async () => {
+  it('gets the reason why its expression matches no request', async () => {
     const expression = 'request.headers["x-tenant"] == "a"'
     const watcher = await watchTrace({ adminPort: gateway.proxy.ports.admin, expression })
     const agent = newAgent()
@@ -139,7 +140,7 @@ describe('a watcher', () => {
     expect((await watcher.ended).at(-1)?.message.type).toBe('requestFinished')
   })
 
-  it('is refused with the place of the error when the expression does not parse', async () => {
+  it('is rejected with the position of the error if the expression does not parse', async () => {
     const watcher = await watchTrace({ adminPort: gateway.proxy.ports.admin, expression: 'request.' })
     expect(watcher.response.statusCode).toBe(400)
     watcher.close()

@@ -1,4 +1,4 @@
-// Every event of a trace, each from a request that makes it; and what policies say they decided, and why.
+// Every event of a trace, each from a request that causes it; and the decisions of policies with their reasons.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { POLICY_ORDER } from '#proxy/policy/order.ts'
 import { displayName } from '#proxy/trace/policy-names.ts'
@@ -37,7 +37,7 @@ type Sent = readonly [path: string, question?: Question]
 
 type Decision = readonly [kind: string, said: string | RegExp, path: string, question?: Question]
 
-/** The compiler holds the list complete. */
+/** The compiler checks that the list is complete. */
 const EVENTS: Readonly<Record<TraceMessage['type'], Sent>> = {
   requestStarted: ['/echo'],
   requestSnapshot: ['/echo'],
@@ -93,7 +93,7 @@ describe('phases of policySelection', () => {
     expect(selections.map(({ message }) => message.phase)).toEqual(phases)
   })
 
-  it('tell what the reference of the rule has of its own', async () => {
+  it('list the policies of the backendRef of the rule', async () => {
     const events = await traceOf('/inlined?own')
     const policies = events.filter(({ message }) => message.phase === 'inlineBackend' || message.phase === 'backend')
     const own = { requestHeaderModifier: { set: [{ name: 'x-inline', value: '1' }] } }
@@ -163,7 +163,7 @@ describe('decisions', () => {
     },
   )
 
-  /** Reported by an event of its own, or only by a rejection. */
+  /** Reported by a separate event, or only by a rejection. */
   const OTHERWISE: ReadonlySet<string> = new Set([
     'deny', // proxy/trace/trace.test.ts: answered 403, with the reason
     'authorization', // authorizationResult
@@ -176,7 +176,7 @@ describe('decisions', () => {
     expect(missing).toEqual([])
   })
 
-  it('of a copy are events of their own', async () => {
+  it('of a copy are separate events', async () => {
     const scopes = (await traceOf('/mirrored')).map(({ scope }) => scope?.[0])
     expect(scopes).toContain('mirror')
   })
@@ -188,7 +188,7 @@ describe('decisions', () => {
     ])
   })
 
-  it('of keys that are not there name the key, and not the token', async () => {
+  it('of missing keys name the key, and not the token', async () => {
     const events = await traceOf('/keyless', header('authorization', `Bearer ${token}`))
     const results = events.flatMap(({ message }) => (message.kind === 'jwt auth' ? [message.result] : []))
     expect(results).toEqual([expect.objectContaining({ details: expect.stringMatching(/^answered 401: .*key/) })])
@@ -199,7 +199,7 @@ describe('decisions', () => {
     ['/echo?way', 'HTTP/1.1, without TLS'],
     ['/secure?way', 'HTTP/1.1, with TLS'],
     ['/tunnelled', 'HTTP/1.1, without TLS, through a proxy'],
-  ])('of the way to the backend: %s', async (path, details) => {
+  ])('of the connection to the backend: %s', async (path, details) => {
     const starts = (await traceOf(path)).filter(({ message }) => message.type === 'backendCallStart')
     expect(starts.map(({ message }) => message.details)).toEqual([details])
   })

@@ -1,5 +1,5 @@
-// Where fields are seen to act: the goldens of operator and deployer, each with what is rendered from its documents as
-// they stand now. Writes nothing.
+// The goldens of operator and deployer, in which fields have an effect: each with a function that renders its current
+// documents. Writes nothing.
 import { join } from 'node:path'
 import { applyDefaults } from '#api/validate/validate.ts'
 import type { KubeObject } from '#operator/translate/kube.ts'
@@ -15,13 +15,13 @@ const OPERATOR = join(ROOT, 'operator', 'translate', 'testdata')
 const DEPLOYER = join(ROOT, 'deployer', 'testdata')
 
 export interface ActingGolden {
-  /** Those of the golden; changes of them are seen by the next `rendered`. */
+  /** The documents of the golden; the next `rendered` uses changes of them. */
   readonly documents: readonly unknown[]
-  /** undefined: such documents are not taken; the schema would have refused them. */
+  /** undefined: invalid documents; the schema would have rejected them. */
   readonly rendered: () => string | undefined
 }
 
-/** `withStatuses`: what only statuses tell counts as well. */
+/** `withStatuses`: an effect that only statuses show counts too. */
 export function* operatorWorlds(withStatuses: boolean): Generator<ActingGolden> {
   const defaults = readGolden(join(OPERATOR, '_defaults.yaml')).documents as KubeObject[] // by hand, as the goldens
   for (const { inputPath } of goldenFolder(OPERATOR).cases) {

@@ -1,11 +1,11 @@
-// Which settings are acted upon: a golden that sets one must be rendered otherwise when its value is another.
+// Which settings have an effect: a golden that sets one must be rendered differently for another value.
 import type { Setting, SetValue } from './settings.ts'
 import type { ActingGolden } from './acting-goldens.ts'
 
-/** Tried in place of a value, one after the other, until something changes. */
+/** Values that replace the original one, one after the other, until the output changes. */
 const OTHER_TEXTS = ['other', '45s', '"other"', '45']
 
-/** What a document sets of the settings in question. */
+/** The settings that a document sets. */
 export type Reader = (document: unknown) => readonly SetValue[]
 
 export function settingsThatAct(
@@ -29,7 +29,7 @@ export function settingsThatAct(
 
 interface Attempt {
   readonly allowed: readonly string[]
-  /** What the golden is rendered to as it is. */
+  /** The output of the unchanged golden. */
   readonly before: string | undefined
   readonly rendered: () => string | undefined
 }
@@ -46,7 +46,7 @@ function doesAct(one: SetValue, { allowed, before, rendered }: Attempt): boolean
   if (allowed.length > 1) {
     const outcomes = allowed.map(outcomeWith)
     if (new Set(outcomes).size === allowed.length) return true
-    // Some values may be refused for the list beside them, and others without it.
+    // The schema may reject some values with the list beside them, and others without it.
     const lists = Object.keys(record).filter((name) => Array.isArray(record[name]))
     if (Array.isArray(holder) || lists.length === 0) return false
     const alone = withoutLists(record, lists, () => allowed.map(outcomeWith))
@@ -64,7 +64,7 @@ function othersFor(value: unknown): readonly unknown[] {
   return typeof value === 'string' ? OTHER_TEXTS : [{ other: 'other' }, undefined]
 }
 
-/** What `work` gives while these fields are not there. */
+/** The result of `work` without these fields. */
 function withoutLists<T>(record: Record<string, unknown>, names: readonly string[], work: () => T): T {
   const kept = Object.fromEntries(names.map((name) => [name, record[name]]))
   for (const name of names) delete record[name]

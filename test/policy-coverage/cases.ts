@@ -1,4 +1,4 @@
-// What the end-to-end cases apply: their samples, as they are and as the cases change them.
+// The manifests of the end-to-end cases: their samples, unchanged and with the changes of the cases.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseAllDocuments } from 'yaml'
@@ -9,10 +9,10 @@ import type { Setting } from './settings.ts'
 const ROOT = join(import.meta.dirname, '..', '..')
 const CONFORMANCE = join(ROOT, 'test', 'conformance')
 
-/** To load and read some hundreds of manifests, on machines that do other things as well. */
+/** Time to load and read some hundreds of manifests on a busy machine. */
 export const READING_MS = 60_000
 
-/** Of each setting the values it is given. */
+/** The values of each setting. */
 export async function valuesOfCases(read: Reader): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
   const used = new Map<string, Set<string>>()
   const files = readdirSync(CONFORMANCE).filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
@@ -32,7 +32,7 @@ export async function valuesOfCases(read: Reader): Promise<ReadonlyMap<string, R
   return used
 }
 
-/** Of settings that cases use and that have only some values: each value that no case gives, as `path=value`. */
+/** For settings with a list of values that cases use: each value that no case has, as `path=value`. */
 export function valuesNotUsed(
   settings: readonly Setting[],
   used: ReadonlyMap<string, ReadonlySet<string>>,

@@ -1,5 +1,5 @@
 // Every default that the specification names (chapters Frontend, Traffic, BackendFull, Authentication, Limits) against
-// the schema, against what the operator makes of a field that is not set, and against the proxy's own numbers.
+// the schema, against the operator's output for an unset field, and against the proxy's own numbers.
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_KEEPALIVE } from '#api/ir/keepalive.ts'
 import type { Policy } from '#api/ir/types.gen.ts'
@@ -38,7 +38,9 @@ function under(path: string, values: Readonly<Record<string, unknown>>): Record<
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [`${path}.${name}`, value]))
 }
 
-/** Of the schema, without kinds and groups of references, repetitions in conditional entries, and `backend.ai`. */
+/**
+ * Defaults of the schema, without kinds and groups of references, duplicates in conditional entries, and `backend.ai`.
+ */
 const SCHEMA_DEFAULTS: Readonly<Record<string, unknown>> = {
   ...under('frontend.tcp.keepalive', KEEPALIVE),
   'frontend.networkAuthorization.action': 'Allow',
@@ -93,7 +95,7 @@ function defaultsOf(schema: Schema & { readonly default?: unknown }, path = ''):
 
 const LEFT_OUT = /\.(?:kind|group)$|conditional|^backend\.ai\./
 
-it('the schema has these defaults and no others', () => {
+it('the schema has exactly these defaults', () => {
   const all = defaultsOf(policySchema()).filter(([path]) => !LEFT_OUT.test(path))
   expect(Object.fromEntries(all)).toEqual(SCHEMA_DEFAULTS)
 })
@@ -104,9 +106,9 @@ const ISSUER = { issuer: 'i', jwks: { inline: '{"keys":[]}' } }
 
 interface Row {
   readonly section: 'frontend' | 'traffic' | 'backend'
-  /** As little as can be written. */
+  /** The smallest valid value. */
   readonly value: object
-  /** What the proxy then gets, in part. */
+  /** A part of the proxy's configuration for it. */
   readonly rendered: object
 }
 
@@ -215,18 +217,18 @@ function rendered({ section, value }: Row, hasDefaults: boolean): unknown {
   return Object.assign({}, ...policies.map(({ policy: payload }: Policy) => payload[section]))
 }
 
-describe('what the proxy gets of a field that is not set', () => {
+describe('configuration of the proxy for an unset field', () => {
   it.each(ROWS.map((row) => [row.section, JSON.stringify(row.value), row] as const))(
     '%s %s',
     (_section, _value, row) => {
       expect(rendered(row, true)).toMatchObject(row.rendered)
-      // Of a schema without defaults, or a file that nobody completed.
+      // From a schema without defaults, or a file without defaults applied.
       expect(rendered(row, false)).toMatchObject(row.rendered)
     },
   )
 })
 
-describe('what the proxy does where it gets nothing', () => {
+describe('behaviour of the proxy without a setting', () => {
   const MIB = 1024 * 1024
   const { settings } = sessionOptions(DEFAULT_LIMITS)
   it.each<[string, unknown, unknown]>([

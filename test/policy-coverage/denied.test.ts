@@ -1,5 +1,5 @@
-// What clients get while a policy has a value that only an older CRD let in: the goldens of broken fields, on a real
-// proxy. Fields that fail closed answer 403; with the others requests pass.
+// Responses to clients while a policy has a value that only an older CRD accepted: the goldens of broken fields, on a
+// real proxy. Fields that fail closed cause 403; with the others requests pass.
 import { createServer } from 'node:http'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -25,7 +25,7 @@ const FIELDS = Object.entries({ traffic: TRAFFIC, frontend: FRONTEND, backend: B
       ([field, { failureMode }]) => [section, field, failureMode] as const,
     ),
 )
-/** `keep`, and nothing in the golden is right. */
+/** `keep`, and the golden has no valid part. */
 const NOTHING_RIGHT: ReadonlySet<string> = new Set(['traffic.transformation', 'backend.transformation'])
 
 const upstream = createServer((_, response) => response.end('served'))
@@ -53,7 +53,7 @@ describe('a request under a policy with a broken field', () => {
     if (failureMode === 'deny' || NOTHING_RIGHT.has(`${section}.${field}`)) {
       expect({ status, text }).toEqual({ status: 403, text: 'denied by policy' })
     } else {
-      // The entry that is right answers.
+      // The valid entry answers.
       expect(status).toBe(field === 'directResponse' ? 503 : 200)
     }
   })
@@ -71,7 +71,7 @@ function brokenPolicy(section: string, field: string): object {
 
 function world(port: number, policy: object): KubeObject[] {
   const made = (apiVersion: string, kind: string, spec: object): KubeObject =>
-    ({ apiVersion, kind, metadata: { name: 'x', namespace: 'shop' }, spec }) as KubeObject // one is on purpose malformed
+    ({ apiVersion, kind, metadata: { name: 'x', namespace: 'shop' }, spec }) as KubeObject // one is malformed on purpose
   const backendRefs = [{ group: 'gw.dev', kind: 'GwBackend', name: 'x' }]
   const listeners = [{ name: 'http', port, protocol: 'HTTP' }]
   return [

@@ -1,19 +1,19 @@
-// What a setting may lack, and why. An exception that is no longer needed fails the test: it is to be removed.
+// The tests that a setting need not have, and why. An exception that is no longer needed fails the test: remove it.
 
 export interface Exception {
   readonly settings: RegExp
   readonly because: string
 }
 
-/** Accepted by the API and refused by this version: requests get an error, and the status says so. */
+/** Accepted by the API but not supported by this version: requests get an error, and the status reports it. */
 const NOT_RUN: readonly Exception[] = [
   {
     settings: /^backend\.ai\.prompt(Guard|Caching)\./,
-    because: 'not run by this version, as the cases AIPromptGuardNotRun and AIPromptCachingNotRun show',
+    because: 'not supported by this version, as the cases AIPromptGuardNotRun and AIPromptCachingNotRun show',
   },
   {
     settings: /^backend\.mcp\.guardrails\./,
-    because: 'not run by this version: refused, as the case MCPGuardrailsNotRun shows',
+    because: 'not supported by this version: rejected, as the case MCPGuardrailsNotRun shows',
   },
 ]
 
@@ -44,7 +44,7 @@ export const WITHOUT_CASE: readonly Exception[] = [
 
 /** Values of enumerations that no end-to-end case has to use. */
 export const VALUES_WITHOUT_CASE: readonly Exception[] = [
-  { settings: /^traffic\.cors\.allowMethods\[\]=/, because: 'names that are passed on as they are' },
+  { settings: /^traffic\.cors\.allowMethods\[\]=/, because: 'names that are forwarded unchanged' },
   { settings: /^backend\..*\.keyExchangeGroups\[\]=/, because: 'some groups end to end, each name in proxy/tls' },
   {
     settings: /\.mcp\.(authentication\.)?provider=/,
@@ -69,6 +69,6 @@ export const WITHOUT_PAGE: readonly Exception[] = [
   ...NOT_RUN,
   {
     settings: /[bB]ackendRef\.\w+$|(Ref|secretRef|credentials\[\]\.secretRef)(\[\])?\.(group|kind|name|key)$/,
-    because: 'parts of a reference, which all pages call by its own name',
+    because: 'parts of a reference, which all pages describe as a whole',
   },
 ]

@@ -1,5 +1,5 @@
-// No filter of the Gateway API without proof: each kind, at each place where it may stand, has a page that names it, a
-// golden, and an end-to-end case that applies it. The compiler asks for a line for a new kind.
+// Every filter of the Gateway API is tested: each kind, at each allowed place, has a page that names it, a golden, and
+// an end-to-end case that applies it. The compiler requires a line for a new kind.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseAllDocuments } from 'yaml'
@@ -13,7 +13,7 @@ const ROOT = join(import.meta.dirname, '..', '..')
 const CONFORMANCE = join(ROOT, 'test', 'conformance')
 const GOLDENS = join(ROOT, 'operator', 'translate', 'testdata')
 
-/** Pages, for the filters of a rule and of a backendRef. What is refused there has one as well, and cases. */
+/** Pages, for the filters of a rule and of a backendRef. Filters that are rejected there have a page and cases too. */
 const PAGES = {
   CORS: { rule: 'cors', backendRef: 'backend-ref-filters' },
   ExtensionRef: { rule: 'backend-ref-filters', backendRef: 'backend-ref-filters' },

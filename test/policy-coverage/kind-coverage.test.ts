@@ -1,5 +1,5 @@
-// No field of the Gateway API, of a GwBackend or of GwParameters without proof: a golden of operator or deployer in
-// which it changes what is rendered, and an end-to-end case that applies it. Exceptions give their reason.
+// Every field of the Gateway API, of a GwBackend and of GwParameters is tested: it has a golden of operator or deployer
+// whose output it changes, and an end-to-end case that applies it. Exceptions have a reason.
 import { describe, expect, it } from 'vitest'
 import { settingsThatAct } from './acting.ts'
 import { READING_MS, valuesNotUsed, valuesOfCases } from './cases.ts'
@@ -10,11 +10,11 @@ import { deployerWorlds, operatorWorlds } from './acting-goldens.ts'
 
 const fields = fieldsOfKinds()
 
-/** A thousand translations, on machines that do other things as well. */
+/** Time for a thousand translations on a busy machine. */
 const TRANSLATIONS_MS = 120_000
 
 describe('every field of a kind', () => {
-  it('is known here', () => {
+  it('is in the list of fields', () => {
     const paths = fields.map(({ path }) => path)
     expect(new Set(paths).size).toBe(paths.length)
     expect(paths).toEqual(
@@ -26,12 +26,12 @@ describe('every field of a kind', () => {
         'GwParameters.image.digest',
       ]),
     )
-    // Settings of policies are held as such.
+    // Settings of policies have their own test.
     expect(paths.filter((path) => path.includes('.policies.'))).toEqual([])
   })
 
   it(
-    'is acted upon in some golden, and each value of an enumeration differently',
+    'has an effect in some golden, and each value of an enumeration has a different one',
     () => {
       const acting = settingsThatAct(fields, valuesOfKind, operatorWorlds(true))
       const deployed = settingsThatAct(fields, valuesOfKind, deployerWorlds())

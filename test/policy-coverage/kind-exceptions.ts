@@ -1,27 +1,31 @@
-// What a field of a kind may lack, and why. An exception that is no longer needed fails the test: it is to be removed.
+// The tests that a field of a kind need not have, and why. An exception that is no longer needed fails the test: remove
+// it.
 import type { Exception } from './exceptions.ts'
 
-/** Told in a status, or without a meaning for a gateway; the pages named say so. */
+/** Reported in a status, or without a meaning for a gateway; see the pages. */
 const NOT_SERVED: readonly Exception[] = [
   {
     settings: /Route\.rules\[\]\.(backendRefs\[\]\.)?filters\[\]\.extensionRef\./,
-    because: 'there are no filters of our own: the route is refused (docs/translation.md)',
+    because: 'Gw has no extension filters: the route is rejected (docs/translation.md)',
   },
-  { settings: /Route\.rules\[\]\.sessionPersistence\./, because: 'not run, and the status says so (docs/http2.md)' },
+  {
+    settings: /Route\.rules\[\]\.sessionPersistence\./,
+    because: 'not supported, reported in the status (docs/http2.md)',
+  },
   {
     settings: /^HTTPRoute\.rules\[\]\.backendRefs\[\]\.filters\[\]\.cors\./,
-    because: 'CORS is decided before a backend is chosen: the route is refused (docs/translation.md)',
+    because: 'CORS runs before a backend is selected: the route is rejected (docs/translation.md)',
   },
   {
     settings: /^GwBackend\.ai\.(provider|groups\[\]\.providers\[\])\.p[23567]\./,
-    because: 'providers that this version does not speak to: the status says so (docs/models.md)',
+    because: 'providers that are not supported, reported in the status (docs/models.md)',
   },
-  { settings: /^GwBackend\.cloudService\./, because: 'not run, and the status says so (docs/translation.md)' },
+  { settings: /^GwBackend\.cloudService\./, because: 'not supported, reported in the status (docs/translation.md)' },
   {
     settings: /\.(useDefaultGateways|defaultScope)$/,
-    because: 'default Gateways are an experiment of the Gateway API that is not served (docs/translation.md)',
+    because: 'default Gateways are an experimental feature that is not supported (docs/translation.md)',
   },
-  { settings: /^BackendTLSPolicy\.options\{\}$/, because: 'there are none of ours (docs/translation.md)' },
+  { settings: /^BackendTLSPolicy\.options\{\}$/, because: 'Gw defines no options (docs/translation.md)' },
 ]
 
 export const WITHOUT_GOLDEN: readonly Exception[] = [
@@ -29,22 +33,25 @@ export const WITHOUT_GOLDEN: readonly Exception[] = [
   { settings: /^GatewayClass\.description$/, because: 'a text for people' },
   {
     settings: /^BackendTLSPolicy\.validation\.subjectAltNames\[\]\.type$/,
-    because: 'the schema wants the value of its kind beside it, and goldens have both',
+    because: 'the schema requires the value of its kind beside it, and goldens have both',
   },
 ]
 
 export const WITHOUT_CASE: readonly Exception[] = [
   ...NOT_SERVED,
-  { settings: /^GwParameters\./, because: 'no part of what a proxy serves: goldens of the deployer, test/e2e' },
-  { settings: /^(GatewayClass\.|Gateway\.(addresses|infrastructure))/, because: 'likewise of the deployer' },
+  {
+    settings: /^GwParameters\./,
+    because: 'not part of the configuration of a proxy: goldens of the deployer, test/e2e',
+  },
+  { settings: /^(GatewayClass\.|Gateway\.(addresses|infrastructure))/, because: 'goldens of the deployer too' },
 ]
 
 /** Values of enumerations that no end-to-end case has to use. */
 export const VALUES_WITHOUT_CASE: readonly Exception[] = [
-  { settings: /\.cors\.allowMethods\[\]=/, because: 'names that are passed on as they are' },
+  { settings: /\.cors\.allowMethods\[\]=/, because: 'names that are forwarded unchanged' },
   {
     settings: /Route\.rules\[\]\.(backendRefs\[\]\.)?filters\[\]\.type=ExtensionRef$/,
-    because: 'there are no filters of our own: the route is refused (docs/translation.md)',
+    because: 'Gw has no extension filters: the route is rejected (docs/translation.md)',
   },
   {
     settings: /^HTTPRoute\.rules\[\]\.matches\[\]\.method=CONNECT$/,

@@ -1,4 +1,5 @@
-// The fields of all kinds but GwPolicy: of the Gateway API by api/gateway/fields.gen.yaml, of our own by their CRDs.
+// The fields of all kinds except GwPolicy: those of the Gateway API from api/gateway/fields.gen.yaml, ours from the
+// CRDs.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
@@ -6,7 +7,7 @@ import { settingsOf, valuesBelow, type Schema, type Setting, type SetValue } fro
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const OWN = ['gwbackends', 'gwparameters'] as const
-/** Settings of a GwPolicy, which are held as such, and whole objects of Kubernetes. */
+/** Settings of a GwPolicy, which have their own test, and whole objects of Kubernetes. */
 const HELD_ELSEWHERE = new Set(['policies'])
 
 const schemas = new Map<string, Schema>([...gatewaySchemas(), ...OWN.map(ownSchema)])
@@ -15,7 +16,7 @@ export function fieldsOfKinds(): Setting[] {
   return [...schemas].flatMap(([kind, schema]) => settingsOf(schema, kind))
 }
 
-/** What a document of one of these kinds sets, by kind and path below `spec`. */
+/** The fields that a document of one of these kinds sets, by kind and path below `spec`. */
 export function valuesOfKind(document: unknown): SetValue[] {
   const kind = String(Object(document).kind)
   return valuesBelow(document, 'spec', kind, schemas.get(kind))

@@ -1,4 +1,4 @@
-// Every bound that the specification names (chapters Resources and Limits) against the schema that clusters enforce.
+// Compares every limit of the specification (chapters Resources and Limits) with the schema that clusters enforce.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -25,7 +25,7 @@ const TINY = text(64)
 const CEL = text(16_384)
 const PORT = between(1, 65_535)
 const ENTRIES = { maxProperties: 64 }
-/** Of the fields that are `int32`, where the specification has no maximum. */
+/** For `int32` fields without a maximum in the specification. */
 const INT32_MAX = 2_147_483_647
 
 const FRONTEND: readonly (readonly [path: string, bounds: Bounds])[] = [

@@ -1,5 +1,5 @@
-// Filters of routes with values that the schema refuses, at each place where a filter may stand: told with the path,
-// never handed to the proxy; what decides who may pass or where a request goes refuses, and other rules are served.
+// Filters of routes with values that the schema rejects, at each allowed place: the status has the path, and the proxy
+// never gets the value. Filters that decide about access or the target reject requests; other rules are served.
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { HTTPRouteFilter } from '#api/gateway/httproute.gen.ts'
@@ -105,7 +105,7 @@ function routeWith(filter: object, { kind, level }: Spot): KubeObject {
     kind === 'HTTPRoute' ? [{ path: { type: 'PathPrefix', value: '/guarded' } }] : [{ method: { service: 's' } }]
   const filters = { filters: [filter] }
   const refs = level === 'backendRef' ? [{ ...WEB, ...filters }] : [WEB]
-  // Redirects stand without backends.
+  // Rules with redirects have no backends.
   const backendRefs = 'requestRedirect' in filter && level === 'rule' ? [] : refs
   return {
     apiVersion: `${GATEWAY_API}/v1`,
@@ -115,7 +115,7 @@ function routeWith(filter: object, { kind, level }: Spot): KubeObject {
       parentRefs: [{ name: 'edge', namespace: 'infra' }],
       rules: [{ matches, ...(level === 'rule' && filters), backendRefs }, { backendRefs: [WEB] }],
     },
-  } as unknown as KubeObject // on purpose not always the shape of its kind
+  } as unknown as KubeObject // on purpose not always of the right form
 }
 
 function translated(route: object): Translation {
@@ -130,16 +130,16 @@ function translated(route: object): Translation {
 
 function complaint(misfit: Misfit, route: object, isRefused: boolean): string | undefined {
   const translation = translated(withValue(route, ['spec', ...misfit.place], misfit.value))
-  const told = translation.problems.filter(({ object, path }) => object.name === 'subject' && reports(path, misfit))
-  if (told.length === 0) return 'silent'
-  if (told.some(({ path }) => !path.startsWith('spec.rules[0]'))) return 'does not say where'
+  const reported = translation.problems.filter(({ object, path }) => object.name === 'subject' && reports(path, misfit))
+  if (reported.length === 0) return 'silent'
+  if (reported.some(({ path }) => !path.startsWith('spec.rules[0]'))) return 'does not name the path'
   const conditions = JSON.stringify(translation.statuses)
-  if (!told.every(({ message }) => conditions.includes(JSON.stringify(message).slice(1, -1))))
+  if (!reported.every(({ message }) => conditions.includes(JSON.stringify(message).slice(1, -1))))
     return 'not in the status'
   const unreadable = [...translation.perGateway.values()].flatMap(({ config }) => validateConfig(config))
   if (unreadable.length > 0) return `the proxy gets ${unreadable.map(({ path }) => path).join(', ')}`
   const routes = [...translation.perGateway.values()].flatMap(({ config }) => config.routes)
-  // A filter of no known type keeps the route from being served; nobody knows what it would have done.
+  // A route with an unknown filter type is not served, because its effect is unknown.
   if (misfit.setting.endsWith('.filters.[]') || misfit.setting.endsWith('.type')) return undefined
   if (routes.length !== 2) return 'the other rule is not served'
   if (isRefused) return routes.every(isOpen) ? 'no denial' : undefined
@@ -150,19 +150,19 @@ function isOpen({ inlinePolicies, backends }: Route): boolean {
   return inlinePolicies?.deny === undefined && backends.every((one) => one.inlinePolicies?.deny === undefined)
 }
 
-/** Of headers and mirrors: only where nothing at all was understood may requests be refused. */
+/** For headers and mirrors: requests may be rejected only if no part is valid. */
 function openComplaint({ setting }: Misfit): string | undefined {
-  return setting.endsWith('Modifier') ? undefined : 'refused, though something is right'
+  return setting.endsWith('Modifier') ? undefined : 'rejected, although a part is valid'
 }
 
-describe.each(SPOTS)('a filter of a $level of a $kind with a value that the schema refuses', (spot) => {
+describe.each(SPOTS)('a filter of a $level of a $kind with a value that the schema rejects', (spot) => {
   it.each(Object.entries(FILTERS))(
     '%s',
     (type, { filters, isRefused }) => {
       const complaints: string[] = []
       let tried = 0
       for (const settings of filters) {
-        // A tree of its own: what is put into one place is not to be in another one.
+        // A separate copy: a change at one place must not affect another one.
         const filter = { type, ...structuredClone(settings) }
         const route = routeWith(filter, spot)
         if (validateObject(route).problems.length > 0) continue

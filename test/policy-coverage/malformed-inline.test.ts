@@ -1,5 +1,5 @@
-// Inline policies of GwBackends, of their providers and MCP targets, with values that the schema refuses: told with the
-// path, never handed to the proxy, and no request passes where a security field is one of them.
+// Inline policies of GwBackends, of their providers and MCP targets, with values that the schema rejects: the status
+// has the path, the proxy never gets the value, and no request passes if it is in a security field.
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Backend } from '#api/ir/types.gen.ts'
@@ -88,7 +88,7 @@ function translated(subject: object, { others, namespace }: Source): Translation
       rules: [{ backendRefs: [{ group: 'gw.dev', kind: 'GwBackend', name: 'subject' }] }],
     },
   }
-  // Of the backend on purpose not the shape of its kind.
+  // On purpose a backend of the wrong form.
   const objects = [...others, route as unknown as KubeObject, subject as KubeObject].map((one) => applyDefaults(one))
   return translate(snapshotOf(objects), {
     controllerName: 'gw.dev/controller',
@@ -105,7 +105,7 @@ function renderedIn({ perGateway }: Translation, namespace: string): Backend[] {
   )
 }
 
-/** Whether no request can be answered by the backend, or by the part that has the policies. */
+/** Whether the backend, or its part with the policies, can answer no request. */
 function refuses(rendered: readonly Backend[]): boolean {
   return rendered.some(
     ({ invalid, ai, inlinePolicies }) =>
@@ -121,8 +121,8 @@ function complaint(
   { source, field }: Pick<Trial, 'source' | 'field'>,
 ): string | undefined {
   const translation = translated(withValue(subject, ['spec', ...misfit.place], misfit.value), source)
-  const told = translation.problems.filter(({ object, path }) => object.name === 'subject' && reports(path, misfit))
-  if (told.length === 0) return 'silent'
+  const reported = translation.problems.filter(({ object, path }) => object.name === 'subject' && reports(path, misfit))
+  if (reported.length === 0) return 'silent'
   const unreadable = [...translation.perGateway.values()].flatMap(({ config }) => validateConfig(config))
   if (unreadable.length > 0) return `the proxy gets ${unreadable.map(({ path }) => path).join(', ')}`
   const rendered = renderedIn(translation, source.namespace)
@@ -156,8 +156,8 @@ function trialsAt({ spec, place }: InlinePlace): Trial[] {
   )
 }
 
-describe.each(PLACES)('inline policies of $title with a value that the schema refuses', (place) => {
-  it('are told, and refuse where they guard', { tags: ['full'], timeout: TRANSLATIONS_MS }, () => {
+describe.each(PLACES)('inline policies of $title with a value that the schema rejects', (place) => {
+  it('are reported, and reject the traffic of a security field', { tags: ['full'], timeout: TRANSLATIONS_MS }, () => {
     const trials = trialsAt(place)
     const complaints = trials.flatMap(({ misfit, subject, source, field }) => {
       const wrong = complaint(misfit, subject, { source, field })
@@ -175,7 +175,7 @@ describe('a GwBackend with a wrong value outside of its policies', () => {
     ['provider', { ai: { provider: { p1: { model: 5 } } } }, 'spec.ai.provider.p1.model'],
     ['target', { mcp: { targets: [{ name: 'a', static: { host: 5, port: 80 } }] } }, 'spec.mcp.targets[0].static.host'],
     ['policies', { static: { host: 'a.example', port: 80 }, policies: 5 }, 'spec.policies'],
-  ])('refuses: %s', (_, spec, path) => {
+  ])('rejects: %s', (_, spec, path) => {
     const [source] = sources()
     if (source === undefined) throw new Error('no golden has a policy of backends')
     const subject = { apiVersion: 'gw.dev/v1alpha1', kind: 'GwBackend', metadata, spec }

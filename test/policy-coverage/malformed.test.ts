@@ -1,6 +1,6 @@
-// Every place of every field, with values that the schema refuses: an older CRD may have let them in. Translation never
-// throws, never keeps silent, never gives the proxy what it cannot read; a security field refuses its traffic, and the
-// other fields of the policy stay in force.
+// Every place of every field, with values that the schema rejects: an older CRD may have accepted them. Translation
+// never throws, always reports the value, and never gives the proxy an invalid configuration. A security field rejects
+// its traffic, and the other fields of the policy stay active.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
@@ -21,12 +21,12 @@ import { policySchema, settingsOf } from './settings.ts'
 
 const GOLDENS = join(import.meta.dirname, '..', '..', 'operator', 'translate', 'testdata')
 const SECTIONS: Readonly<Record<string, object>> = { traffic: TRAFFIC, frontend: FRONTEND, backend: BACKEND }
-/** Settings that no policy of a golden sets (exceptions.ts). Any fault in these fields refuses the traffic. */
+/** Settings that no policy of a golden sets (exceptions.ts). Any mistake in these fields rejects the traffic. */
 const OF_ONE_PIECE = /^backend\.(ai|mcp|auth|tunnel)\./
-/** Thousands of translations, on machines that do other things as well. */
+/** Time for thousands of translations on a busy machine. */
 const TRANSLATIONS_MS = 300_000
 
-/** A policy of a golden, and what stands around it. */
+/** A policy of a golden, with its other objects. */
 interface Subject {
   readonly policy: KubeObject
   readonly others: readonly KubeObject[]
@@ -52,7 +52,7 @@ function nameOf({ kind, metadata }: KubeObject): string {
 }
 
 function translated({ others }: Subject, policy: object): Translation {
-  // Of the policy on purpose not the shape of its kind.
+  // On purpose a policy of the wrong form.
   const objects = [...others, policy as KubeObject].map((object) => applyDefaults(object))
   return translate(snapshotOf(objects), {
     controllerName: 'gw.dev/controller',
@@ -66,7 +66,7 @@ function policiesOf({ perGateway }: Translation): Policy[] {
   return [...perGateway.values()].flatMap(({ config }) => config.policies)
 }
 
-/** What a field adds to the others. */
+/** The additional output of a field. */
 interface Baseline {
   readonly without: readonly string[]
   readonly doesAct: boolean
@@ -78,16 +78,16 @@ function baselineOf(subject: Subject, field: SettingPath): Baseline {
   return { without, doesAct: texts(subject.policy).length > without.length }
 }
 
-/** What is wrong with the translation of a policy that has the misfit; nothing is as it should be. */
+/** The problem in the translation of a policy with the misfit; undefined if the translation is right. */
 function complaint(subject: Subject, misfit: Misfit, { without, doesAct }: Baseline): string | undefined {
   const translation = translated(subject, withValue(subject.policy, ['spec', ...misfit.place], misfit.value))
   const name = subject.policy.metadata.name
-  const told = translation.problems.filter(
+  const reported = translation.problems.filter(
     ({ object, path }) =>
       object.kind === 'GwPolicy' && object.name === name && reports(path, misfit) && path.split('.').length > 2,
   )
-  if (told.length === 0) return 'silent'
-  if (told.some(({ path, message }) => !message.includes(path.split('.').at(-1) ?? '')))
+  if (reported.length === 0) return 'silent'
+  if (reported.some(({ path, message }) => !message.includes(path.split('.').at(-1) ?? '')))
     return 'does not name the field'
   const unreadable = [...translation.perGateway.values()].flatMap(({ config }) => validateConfig(config))
   if (unreadable.length > 0) return `the proxy gets ${unreadable.map(({ path }) => path).join(', ')}`
@@ -103,9 +103,9 @@ function complaint(subject: Subject, misfit: Misfit, { without, doesAct }: Basel
   return undefined
 }
 
-describe('a policy with a value that the schema refuses', () => {
+describe('a policy with a value that the schema rejects', () => {
   it(
-    'says so, refuses traffic where it guards it, and leaves the other fields alone',
+    'is reported, rejects the traffic of a security field, and keeps its other fields',
     { tags: ['full'], timeout: TRANSLATIONS_MS },
     () => {
       const seen = new Set<string>()
@@ -135,7 +135,7 @@ describe('a policy with a value that the schema refuses', () => {
   )
 })
 
-/** `traffic/csrf`: the golden of what is broken is beside the others of the section. */
+/** `traffic/csrf`: the golden of the broken field is beside the others of the section. */
 const FIELDS = Object.entries(SECTIONS).flatMap(([section, registry]) =>
   Object.entries(registry as Record<string, { failureMode: string }>).map(
     ([field, { failureMode }]) => [section, field, failureMode] as const,
@@ -153,7 +153,7 @@ describe('the golden of a broken field', () => {
     expect(problems).toEqual([expect.stringContaining(` spec.${section}.${field}`)])
     const policies = Object.values(gateways).flatMap((gateway) => gateway.policies)
     const denied = policies.flatMap(({ policy }) => deniedFields(policy))
-    // Of a `keep` field something may be right.
+    // A part of a `keep` field may be valid.
     if (failureMode !== 'keep') expect(denied).toEqual(failureMode === 'deny' ? [`${section}.${field}`] : [])
     expect(policies.length - denied.length, 'policies of other fields').toBeGreaterThan(0)
   })

@@ -1,10 +1,10 @@
-// Values that the schema refuses, one at a time, at every place that a policy sets. Pure.
+// Values that the schema rejects, one at a time, at every place that a policy sets. Pure.
 import { isWithin } from '#api/validate/understood.ts'
 import { validateObject } from '#api/validate/validate.ts'
 import type { Schema } from './settings.ts'
 
 const SECTIONS = ['traffic', 'frontend', 'backend'] as const
-/** Wrong types, formats, words, sizes; the schema says which of them are wrong where. */
+/** Wrong types, formats, words, sizes; the schema decides which of them are wrong at a place. */
 const JUNK: readonly unknown[] = [
   true,
   5,
@@ -25,13 +25,13 @@ const JUNK: readonly unknown[] = [
 export type SettingPath = ReadonlyArray<string | number>
 
 export interface Misfit {
-  /** Of the schema: `traffic.cors.allowOrigins[]`. */
+  /** Path in the schema: `traffic.cors.allowOrigins[]`. */
   readonly setting: string
-  /** As problems name it: `spec.traffic.cors.allowOrigins[0]`. */
+  /** Path in problems: `spec.traffic.cors.allowOrigins[0]`. */
   readonly path: string
   readonly place: SettingPath
   readonly value: unknown
-  /** Why the schema refuses it. */
+  /** Why the schema rejects it. */
   readonly reason: string
   /** Where the schema reports it: a rule may name another field, such as `kind` for a wrong pair of group and kind. */
   readonly reportedAt: string
@@ -50,7 +50,7 @@ export function placesOf(policy: object, schema: Schema): PlacedSetting[] {
   )
 }
 
-/** One value for each reason the schema has to refuse the place. */
+/** One value for each reason of the schema to reject the place. */
 export function misfitsAt(policy: object, { setting, place }: PlacedSetting): Misfit[] {
   const found = new Map<string, Misfit>()
   for (const value of JUNK) {
@@ -69,7 +69,7 @@ export function reports(path: string, misfit: Misfit): boolean {
   return isWithin(misfit.path, path) || isWithin(path, misfit.path) || path === misfit.reportedAt
 }
 
-/** Of any object; no schema is needed: every place below `place`, itself included. `value`: what stands there. */
+/** Places of any object, without a schema: every place below `place`, including itself. `value`: its current value. */
 export function placesBelow(value: unknown, place: SettingPath): PlacedSetting[] {
   const setting = place.map((key) => (typeof key === 'number' ? '[]' : key)).join('.')
   const here = { setting, place }

@@ -1,5 +1,5 @@
-// No field of a policy without proof. From the schema: every setting has a golden in which the operator acts on it, an
-// end-to-end case that applies it, and a line on the page of its policy. Exceptions give their reason: exceptions.ts.
+// Every field of a policy is tested. From the schema: every setting has a golden in which it has an effect, an
+// end-to-end case that applies it, and a line on the page of its policy. Exceptions have a reason: exceptions.ts.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -15,11 +15,11 @@ const ROOT = join(import.meta.dirname, '..', '..')
 const schema = policySchema()
 const settings = settingsOf(schema)
 
-/** A thousand translations, on machines that do other things as well. */
+/** Time for a thousand translations on a busy machine. */
 const TRANSLATIONS_MS = 120_000
 
 describe('every setting of a GwPolicy', () => {
-  it('is known here', () => {
+  it('is in the list of settings', () => {
     const paths = settings.map(({ path }) => path)
     expect(paths.length).toBeGreaterThan(500)
     expect(new Set(paths).size).toBe(paths.length)
@@ -34,7 +34,7 @@ describe('every setting of a GwPolicy', () => {
   })
 
   it(
-    'is acted upon by the operator in some golden, and each value of an enumeration differently',
+    'has an effect in some golden of the operator, and each value of an enumeration has a different one',
     () => {
       const acting = settingsThatAct(settings, (document) => valuesIn(document, schema), operatorWorlds(false))
       expect(

@@ -1,4 +1,4 @@
-// The settings of a GwPolicy: every field of the schema that holds a value, and which of them a manifest sets. Pure.
+// The settings of a GwPolicy: every field of the schema with a value, and which of them a manifest sets. Pure.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
@@ -6,7 +6,7 @@ import { parse } from 'yaml'
 const CRD = join(import.meta.dirname, '..', '..', 'config', 'crd', 'gw.dev_gwpolicies.yaml')
 const SECTIONS = ['traffic', 'frontend', 'backend'] as const
 
-/** What is used of a structural schema. */
+/** The parts of a structural schema that are used. */
 export interface Schema {
   readonly type?: string
   readonly properties?: Readonly<Record<string, Schema>>
@@ -18,11 +18,11 @@ export interface Schema {
 /** `traffic.cors.allowOrigins[]`; `[]` stands for any item, `{}` for any entry of a map. */
 export interface Setting {
   readonly path: string
-  /** `[]` unless only these values are allowed. */
+  /** The allowed values; `[]` if all values are allowed. */
   readonly values: readonly string[]
 }
 
-/** A value that a manifest gives to a setting, and where it stands in the manifest. */
+/** The value of a setting in a manifest, and its position. */
 export interface SetValue {
   readonly setting: string
   readonly value: unknown
@@ -51,7 +51,7 @@ export function settingsOf(schema: Schema, path = ''): Setting[] {
   return [{ path, values: (schema.enum ?? []).map(String) }]
 }
 
-/** All that the policies of a manifest set: of a GwPolicy, and inline on a GwBackend, its providers and targets. */
+/** All settings in the policies of a manifest: of a GwPolicy, and inline on a GwBackend, its providers and targets. */
 export function valuesIn(document: unknown, schema: Schema): SetValue[] {
   const spec = field(document, 'spec')
   const kind = field(document, 'kind')

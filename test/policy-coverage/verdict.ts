@@ -1,10 +1,10 @@
-// What is lacking and not excused. Pure.
+// The missing tests that no exception allows. Pure.
 import type { Exception } from './exceptions.ts'
 import type { Setting } from './settings.ts'
 
 export interface Verdict {
   readonly missing: readonly string[]
-  /** Reasons of exceptions that nothing needs. */
+  /** Reasons of exceptions that are not needed. */
   readonly idle: readonly string[]
 }
 

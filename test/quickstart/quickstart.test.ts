@@ -1,4 +1,4 @@
-// The quickstart as a user runs it: real processes on the ports the README names, official SDKs as clients.
+// The quickstart as a user runs it: real processes on the ports of the README, official SDKs as clients.
 // @module-tag full
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -21,7 +21,7 @@ let output = ''
 
 beforeAll(start, READY_DEADLINE_MS)
 
-/** In a group of its own, as a shell starts it. */
+/** In its own process group, as a shell starts it. */
 async function start(): Promise<void> {
   output = ''
   quickstart = spawn(process.execPath, [join(ROOT, 'hack', 'quickstart', 'main.ts')], {
@@ -38,7 +38,7 @@ async function start(): Promise<void> {
 
 afterAll(async () => {
   if (quickstart.exitCode !== null) return
-  // Its gateway has a group of its own, and ends by what this process passes on.
+  // Its gateway has its own group, and ends when this process forwards the signal.
   quickstart.kill('SIGTERM')
   await once(quickstart, 'exit')
 })
@@ -47,7 +47,7 @@ const json = async (path: string, init?: RequestInit): Promise<unknown> => (awai
 const question = [{ role: 'user' as const, content: 'hello there' }]
 
 describe('quickstart', () => {
-  it('/echo shows the request with the header the route added', async () => {
+  it('/echo returns the request with the header that the route added', async () => {
     expect(await json('/echo?x=1')).toMatchObject({
       method: 'GET',
       path: '/echo?x=1',
@@ -86,7 +86,7 @@ describe('quickstart', () => {
     await client.close()
   })
 
-  it('/admin-only is refused by the CEL rule, and open to the role it names', async () => {
+  it('/admin-only is rejected by the CEL rule, except for the role in it', async () => {
     const refused = await fetch(`${URL_BASE}/admin-only`)
     expect(refused.status).toBe(403)
     expect(await refused.text()).toBe('authorization failed')
@@ -95,7 +95,7 @@ describe('quickstart', () => {
     expect(allowed.status).toBe(200)
   })
 
-  it('/limited lets five requests a minute through', async () => {
+  it('/limited accepts five requests a minute', async () => {
     const statuses: number[] = []
     for (let i = 0; i < 7; i++) {
       const reply = await fetch(`${URL_BASE}/limited`)
@@ -105,7 +105,7 @@ describe('quickstart', () => {
     expect(statuses).toEqual([200, 200, 200, 200, 200, 429, 429])
   })
 
-  it('https://localhost:8443/members wants a token of the issuer, and tells the upstream whose it is', async () => {
+  it('https://localhost:8443/members requires a token of the issuer, and sends the name of the user to the upstream', async () => {
     expect(output).toContain('gw: fetched the keys of http://127.0.0.1:18084/keys')
     expect(output).not.toContain('warning:')
     const members = async (...args: readonly string[]): Promise<string> => {
@@ -122,7 +122,7 @@ describe('quickstart', () => {
     expect(await members('-H', `authorization: Bearer ${token.slice(0, -4)}AAAA`)).toMatch(/ 401$/)
   })
 
-  it('the trace shows what one request went through', async () => {
+  it('the trace shows the steps of one request', async () => {
     const args = ['proxy', 'trace', '--local', '--port', '8080', '--', `${URL_BASE}/admin-only`]
     const { stdout } = await run(join(ROOT, 'bin', 'gw'), args)
     expect(stdout).toMatch(/Route +selected default\/http\.01\.http/)
@@ -147,7 +147,7 @@ describe('quickstart', () => {
     expect(await (await fetch('http://127.0.0.1:15021/healthz/ready')).text()).toBe('ready\n')
   })
 
-  it('says which port is taken, and ends', async () => {
+  it('reports the port in use, and exits', async () => {
     const second = spawn(process.execPath, [join(ROOT, 'hack', 'quickstart', 'main.ts')], {
       stdio: ['ignore', 'ignore', 'pipe'],
     })

@@ -1,4 +1,4 @@
-// What is listed is there: a file that moved would lose its place in silence.
+// The listed files exist: otherwise a moved file would lose its place without an error.
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -6,15 +6,15 @@ import { ALONE, FIRST, ISOLATED, isPure, PURE } from './order.ts'
 
 const cwd = join(import.meta.dirname, '../..')
 
-it('files that run alone are there', () => {
+it('files that run alone exist', () => {
   expect(ALONE.filter((pattern) => globSync(pattern, { cwd }).length === 0)).toEqual([])
 })
 
-it('files that come first are there', () => {
+it('files that run first exist', () => {
   expect(FIRST.filter((file) => !existsSync(join(cwd, file)))).toEqual([])
 })
 
-it('files that replace modules have a process of their own', () => {
+it('files that replace modules have their own process', () => {
   const files = globSync('{api,operator,deployer,proxy,cli,codegen,bench}/**/*.test.ts', { cwd })
   const replacing = files.filter((file) => /\bvi\.(do)?mock\(/i.test(readFileSync(join(cwd, file), 'utf8')))
   expect(replacing.toSorted()).toEqual(ISOLATED)
@@ -38,7 +38,7 @@ it.each([
   expect(isPure('proxy/a/a.test.ts', (path) => files[path] ?? '')).toBe(expected)
 })
 
-it('files that share processes are not those that run alone', () => {
+it('files that run alone do not share processes', () => {
   const alone = new Set(ALONE.flatMap((pattern) => globSync(pattern, { cwd })))
   expect(PURE.filter((file) => alone.has(file))).toEqual([])
   expect(PURE).toContain('proxy/policy/browser/csrf.test.ts')

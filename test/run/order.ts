@@ -1,11 +1,11 @@
-// Which files of tests run beside another one, and which come first.
+// Which test files run in parallel, and which run first.
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, matchesGlob, relative } from 'node:path'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /**
- * One after the other, when everything else is done: they take ports that are fixed, start an API server with a whole
- * control plane, or look at how threads share the processors.
+ * Run one after the other, after all other files: they use fixed ports, start an API server with a whole control plane,
+ * or measure how threads share the processors.
  */
 export const ALONE = [
   'test/quickstart/**/*.test.ts',
@@ -19,10 +19,10 @@ const ROOT = join(import.meta.dirname, '../..')
 const TRANSLATION = ['{api,deployer,codegen}/**/*.test.ts', 'operator/translate/**/*.test.ts']
 const OTHERS = '{operator,proxy,cli,bench}/**/*.test.ts'
 
-/** Pure, but in processes of their own: they replace modules, which other files of a shared process load before. */
+/** Pure, but in their own processes: they replace modules that other files of a shared process would load first. */
 export const ISOLATED = ['operator/translate/defects.test.ts']
 
-/** Sockets, threads, processes, timers and anything else that a file can leave behind for the next one. */
+/** Sockets, threads, processes, timers and everything else that can affect the next file. */
 const TRACES = new RegExp(
   [
     String.raw`\b(spawn|fork|listen|connect|fetch|createServer|Worker)\(|\blistening|startProxy|globalThis|setTimeout`,
@@ -31,7 +31,7 @@ const TRACES = new RegExp(
   ].join('|'),
 )
 
-/** Where a file imports its helpers from. */
+/** Paths from which a file imports its helpers. */
 const HELPER = /from '((?:\.|#(?:test|proxy|operator|cli)\/)[^']*)'/g
 const IS_HELPER = /\.testing\.ts$|^test\//
 
@@ -53,14 +53,14 @@ export const PURE = [
     .toSorted(),
 ]
 
-/** The longest, so that no worker ends up with one of them while the other has nothing left to do. */
+/** The longest files, so that no worker runs one of them at the end while the other is idle. */
 export const FIRST = [
   'test/policy-coverage/malformed.test.ts',
   'test/policy-coverage/malformed-inline.test.ts',
   'test/fakekube/faults.test.ts',
   'test/conformance/cases-1.test.ts',
   'test/conformance/cases-2.test.ts',
-  // Where Go has to build its tool first.
+  // May have to build its tool with Go first.
   'proxy/admin/pprof.test.ts',
   'proxy/tls/tls.test.ts',
   'test/cli/run.test.ts',

@@ -1,4 +1,4 @@
-// The reaper of the cluster tests against an engine that only writes down what it is asked.
+// The reaper of the cluster tests with an engine that only records its requests.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
@@ -64,7 +64,7 @@ async function run(...labels: readonly string[]): Promise<Socket> {
   return client
 }
 
-it('removes everything of a session when its last run is gone, but not itself', async () => {
+it('removes all objects of a session when its last run ends, but not itself', async () => {
   const [first, second] = [await run(LABEL), await run(LABEL)]
   first.resetAndDestroy()
   await once(first, 'close')
@@ -80,7 +80,7 @@ it('removes everything of a session when its last run is gone, but not itself', 
   ])
 })
 
-it('tries again what the engine refuses', async () => {
+it('retries requests that the engine rejects', async () => {
   refusals = 1
   const client = await run(LABEL)
   client.resetAndDestroy()

@@ -1,4 +1,4 @@
-// What the end of a run says about tests that passed on retry.
+// The report about tests that passed on retry, at the end of a run.
 import { expect, it } from 'vitest'
 import { describeRetried, type Finished } from './retried.ts'
 
@@ -14,11 +14,11 @@ function moduleOf(
   return { relativeModuleId, children: { allTests: () => all } }
 }
 
-it('is silent when every test passed at once', () => {
+it('is empty if every test passed at once', () => {
   expect(describeRetried([moduleOf('a.test.ts', [['one', false]]), moduleOf('b.test.ts', [])])).toBe('')
 })
 
-it('names the file and the test, with what went wrong first', () => {
+it('lists the file and the test, with the first error', () => {
   const modules = [
     moduleOf('a.test.ts', [
       ['one', false],

@@ -1,8 +1,7 @@
-// At the end of a run: which tests passed only when they were tried once more. Among thousands of lines
-// nobody sees them.
+// Lists the tests that passed only on retry, at the end of a run: among thousands of lines they are easy to miss.
 import type { Reporter, TestModule } from 'vitest/node'
 
-/** What the reporter reads of a module. */
+/** The parts of a module that the reporter reads. */
 export type Finished = Pick<TestModule, 'relativeModuleId'> & {
   readonly children: { allTests(): Iterable<Retried> }
 }
@@ -20,7 +19,7 @@ export class RetriedReporter implements Reporter {
   }
 }
 
-/** A line for each with the first error, where a property names its seed; empty when there is none. */
+/** A line for each test with its first error, which has the seed of a property; empty without such tests. */
 export function describeRetried(modules: readonly Finished[]): string {
   const lines: string[] = []
   for (const { relativeModuleId, children } of modules) {

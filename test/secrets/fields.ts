@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Fields of the contract that refer to a secret, as its schema has them. */
+/** Fields of the contract that refer to a secret, from its schema. */
 export function secretFields(): string[] {
   const root = join(import.meta.dirname, '..', '..', 'api', 'ir', 'schema')
   const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.yaml'))
@@ -10,7 +10,7 @@ export function secretFields(): string[] {
     const lines = readFileSync(join(root, name), 'utf8').split('\n')
     return lines.flatMap((line, index) => {
       if (!line.includes('secret-ref.yaml')) return []
-      // `items` of a list are named by the list.
+      // `items` of a list have the name of the list.
       const own = /^\s*(\w+):/.exec(line)?.[1] ?? ''
       const above = lines
         .slice(0, index)

@@ -1,9 +1,9 @@
-// A gateway whose every field that can hold a secret holds a planted one, as manifests.
+// Manifests of a gateway with a planted secret in every field that can hold one.
 import { createHash } from 'node:crypto'
 import { stringify } from 'yaml'
 import type { KeyPair } from '#test/certificates.ts'
 
-/** All begin alike, so that one search finds any of them; none is a word of the manifests otherwise. */
+/** All have the same beginning, so one search finds all of them; the manifests contain this text nowhere else. */
 export const SECRET = {
   apiKey: 'planted-api-key-1',
   queryKey: 'planted-query-key-2',
@@ -43,7 +43,7 @@ export interface Ports {
   readonly https: number
   readonly upstream: number
   readonly collector: number
-  /** A proxy that takes CONNECT. */
+  /** A proxy that accepts CONNECT. */
   readonly egress: number
 }
 
@@ -55,7 +55,7 @@ interface Names {
 const named = (name: string): Names => ({ name, namespace: 'default' })
 const GW = 'gw.dev/v1alpha1'
 const API = 'gateway.networking.k8s.io/v1'
-/** Of each its own backend, or the echo server. */
+/** Each has its own backend, or the echo server. */
 const ROUTES = {
   key: 'echo',
   query: 'echo',
@@ -95,7 +95,7 @@ export function plantedManifests({ ports, tls, jwks }: Planted): string {
     { apiVersion: API, kind: 'GatewayClass', metadata: { name: 'gw' }, spec: { controllerName: 'gw.dev/controller' } },
     { apiVersion: API, kind: 'Gateway', metadata: named('edge'), spec: gatewaySpec(http, https) },
     secret('tls', { 'tls.crt': tls.certificate, 'tls.key': tls.privateKey }),
-    // A bundle of authorities with the private key beside the certificate, as some tools write it.
+    // A bundle of authorities with the private key beside the certificate: some tools write it.
     { apiVersion: 'v1', kind: 'ConfigMap', metadata: named('authority'), data: { 'ca.crt': withKey(tls) } },
     secret('api-keys', { one: SECRET.apiKey }),
     secret('query-keys', { one: JSON.stringify({ key: SECRET.queryKey, metadata: { team: 'a' } }) }),
@@ -139,7 +139,7 @@ export function plantedManifests({ ports, tls, jwks }: Planted): string {
     ...Object.entries(CLOUDS).map(([name, auth]) =>
       backend(name, { static: { host: '127.0.0.1', port: upstream }, policies: { auth } }),
     ),
-    // The server speaks no TLS: the certificate of the proxy is loaded, and the call fails.
+    // The server does not use TLS: the certificate of the proxy is loaded, and the request fails.
     backend('secure', {
       static: { host: '127.0.0.1', port: upstream },
       policies: {
@@ -173,9 +173,9 @@ export function plantedManifests({ ports, tls, jwks }: Planted): string {
   return objects.map((object) => stringify(object)).join('---\n')
 }
 
-/** A key set whose owner published the private parts of its keys as well. */
+/** A key set whose owner also published the private parts of its keys. */
 export function withPrivateMembers(jwks: string, value: string): string {
-  const { keys } = JSON.parse(jwks) as { keys: readonly object[] } // What testIssuer made.
+  const { keys } = JSON.parse(jwks) as { keys: readonly object[] } // testIssuer created it.
   const members = Object.fromEntries(['d', 'p', 'q', 'dp', 'dq', 'qi', 'k'].map((name) => [name, value]))
   return JSON.stringify({ keys: keys.map((key) => ({ ...key, ...members, oth: [{ r: value }] })) })
 }
@@ -270,7 +270,7 @@ function policies(): object[] {
   ]
 }
 
-/** Of each scheme the places that the policies above do not have. */
+/** For each scheme, the places that the policies above do not have. */
 function locations(jwks: string): object[] {
   const apiKey = (secretName: string, location: object): object => ({
     traffic: { apiKeyAuthentication: { secretRef: { name: secretName }, location } },

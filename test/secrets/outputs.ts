@@ -1,11 +1,11 @@
-// What a running gateway answers and its commands print, to be searched for secrets: one list of questions for all
-// tests that search, so that a new endpoint is searched in each of them.
+// The outputs of a running gateway and of its commands, which tests search for secrets: one list of requests for all
+// tests, so that each of them searches a new endpoint.
 import { watchTrace } from '#proxy/trace/watcher.testing.ts'
 import { type Finished, gw } from '#test/cli/gw.ts'
 
-/** A request, and the status that it is to be answered with. */
+/** A request and the expected status. */
 export interface Ask {
-  /** With its query. */
+  /** Including the query. */
   readonly path: string
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
@@ -21,7 +21,7 @@ export interface GatewayPorts {
 }
 
 export interface Asked {
-  /** In the order of the requests. */
+  /** Responses in the order of the requests. */
   readonly statuses: readonly number[]
   /** By name. */
   readonly outputs: ReadonlyMap<string, string>
@@ -37,7 +37,7 @@ const ADMIN_PATHS = [
   '/debug/pprof/heap?seconds=1',
 ]
 
-/** Sends the requests one by one, each watched; the outputs are the answers, and all events of the traces. */
+/** Sends the requests one by one, each with a trace; the outputs are the responses and all events of the traces. */
 export async function askWatched(asks: readonly Ask[], { http, admin }: GatewayPorts): Promise<Asked> {
   const statuses: number[] = []
   const answers: string[] = []
@@ -63,7 +63,7 @@ export async function askWatched(asks: readonly Ask[], { http, admin }: GatewayP
   }
 }
 
-/** What the servers for operators answer, and what `gw` prints about the file and the running gateway. */
+/** Responses of the admin, metrics and readiness servers, and output of `gw` about the file and the running gateway. */
 export async function questions(file: string, { admin, stats }: GatewayPorts): Promise<Map<string, string>> {
   const outputs = new Map<string, string>()
   for (const path of ADMIN_PATHS) {
@@ -89,12 +89,12 @@ export function printed({ stdout, stderr }: Finished): string {
   return stdout + stderr
 }
 
-/** Names of the secrets that a text holds: as they are, or in an encoding that anybody undoes. */
+/** Names of the secrets in a text: in plain text, or in an encoding without a key. */
 export function leaksIn(text: string, secrets: readonly (readonly [name: string, secret: string])[]): string[] {
   return secrets.flatMap(([name, secret]) => (spellings(secret).some((one) => text.includes(one)) ? [name] : []))
 }
 
-/** The lines of a PEM that say something, one by one: a text may wrap them otherwise. */
+/** The lines of a PEM with data, one by one: a text may wrap them differently. */
 export function linesOfKey(name: string, pem: string): (readonly [string, string])[] {
   return pem
     .split('\n')

@@ -1,5 +1,5 @@
-// No secret comes out of the gateway: one is planted in every place of manifests and requests that can hold one,
-// traffic runs, and everything that the gateway writes, prints, exports or answers is searched.
+// The gateway reveals no secret: the test plants one in every place of manifests and requests that can hold one, sends
+// traffic, and searches everything that the gateway writes, prints, exports or returns.
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { connect } from 'node:net'
@@ -33,7 +33,7 @@ let upstream: Server
 let collector: TestCollector
 let proxy: RunningProxy
 let tls: KeyPair
-/** Good for the gateway; and one of another key, which it refuses. */
+/** A token that the gateway accepts, and one of another key, which it rejects. */
 let tokens: { readonly good: string; readonly bad: string }
 let egress: Server
 let clouds: CloudEndpoints
@@ -42,20 +42,20 @@ let http: number
 let file: string
 let rendered: Rendered
 const received: string[] = []
-/** Of the answers, in the order of `asks`. */
+/** Statuses of the responses, in the order of `asks`. */
 const statuses: number[] = []
-/** What to search, by the name of the output. */
+/** The texts to search, by the name of the output. */
 const outputs = new Map<string, string>()
 
 /**
- * A header value that a policy spells out is no Secret of the API: it is in the configuration as it is in the manifest,
- * and in logs and spans where an expression asks for all headers. Dumps, traces and the command hide it all the same.
+ * A header value written in a policy is not a Secret of the API: it is in the configuration as in the manifest, and in
+ * logs and spans whose expression reads all headers. Dumps, traces and the command still hide it.
  */
 const PLAIN: Readonly<Record<string, ReadonlySet<string>>> = {
   headerValue: new Set(['the ConfigMap', 'the log', 'spans', 'log records']),
 }
 
-/** Manifests have no place for them yet: a secret of files of `gw run`, and those of token endpoints. */
+/** Secrets without a field in manifests: a secret of files of `gw run`, and those of token endpoints. */
 function withMoreSecrets({ config, secrets }: Rendered): Rendered {
   const jwtAuthentication = {
     mode: 'Optional' as const,
@@ -94,7 +94,7 @@ function copied<T>(value: T, replacements: readonly (readonly [string, string])[
   return JSON.parse(text) as T // A copy, with other strings.
 }
 
-/** The echo server answers its calls with `{}`, which is no token. */
+/** The echo server returns `{}`, which is not a token response. */
 const crossAppAccess = {
   audience: 'https://app.example',
   identityProvider: {
@@ -123,7 +123,7 @@ const crossAppAccess = {
   },
 }
 
-/** What makes a token more than its claims, which may be seen. */
+/** The signatures of tokens; their claims are not secret. */
 function signatures(): (readonly [string, string])[] {
   return Object.entries(tokens).map(([name, token]) => [`${name}Token`, token.split('.')[2] ?? ''] as const)
 }
@@ -215,7 +215,7 @@ function bigIntText(_key: string, value: unknown): unknown {
   return typeof value === 'bigint' ? String(value) : value
 }
 
-/** Lets everybody through, and remembers with what. */
+/** Accepts every request, and stores its credentials. */
 function connectProxy(): Server {
   const server = createServer()
   server.on('connect', (request, client) => {
@@ -237,7 +237,7 @@ const basic = (user: string, password: string): Record<string, string> => ({
 })
 const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` })
 
-/** Right and wrong credentials in every place, each request watched. */
+/** Right and wrong credentials in every place, each request with a trace. */
 function asks(): readonly Ask[] {
   const { good, bad } = tokens
   const { cookieKey, headerKey, expressionKey, queryKey, queryToken, wrongKey, wrongToken, wrongPassword } = SECRET
@@ -248,7 +248,7 @@ function asks(): readonly Ask[] {
     { path: `/query?k=${queryKey}&a=1`, status: 200 },
     { path: `/query?k=${wrongKey}`, status: 401 },
     { path: '/basic', headers: basic('ann', SECRET.password), status: 200 },
-    { path: '/basic', headers: basic('nobody', SECRET.password), status: 401 },
+    { path: '/basic', headers: basic('stranger', SECRET.password), status: 401 },
     { path: '/basic', headers: basic('ann', wrongPassword), status: 401 },
     { path: '/open/x?a=1', status: 200 },
     { path: '/open/fail', status: 500 },
@@ -280,7 +280,7 @@ function asks(): readonly Ask[] {
     { path: '/google-ambient', status: 200 },
     { path: '/oauth', status: 400 },
     { path: '/oauth', headers: bearer(SECRET.idToken), status: 500 },
-    // Nobody reads these.
+    // Unused: nothing reads these.
     { path: `/inline?access_token=${queryToken}&a=1`, status: 200 },
     { path: `/inline?a=1&access%5Ftoken=${queryToken}`, status: 200 },
     { path: `/nowhere?k=${queryToken}&jwt=${good}`, status: 404 },
@@ -288,7 +288,7 @@ function asks(): readonly Ask[] {
 }
 
 describe('fields that refer to secrets', () => {
-  /** Where this test's configuration has each. */
+  /** The place of each in the configuration of this test. */
   const PLANTED: Readonly<Record<string, RegExp>> = {
     'listener certificate': /^listeners\.tls\.certificate$/,
     'listener privateKey': /^listeners\.tls\.privateKey$/,
@@ -318,7 +318,7 @@ describe('fields that refer to secrets', () => {
     expect(references(rendered.config).filter((own) => path.test(own))).not.toEqual([])
   })
 
-  it('have no value but planted ones', () => {
+  it('have only planted values', () => {
     const values = rendered.secrets.secrets.map(({ value }) => value)
     const isPlanted = (value: string): boolean => /planted|-----BEGIN|\{SHA\}/.test(value)
     expect(values.filter((value) => !isPlanted(value))).toEqual([])
@@ -336,7 +336,7 @@ describe('planted secrets', () => {
     expect(all).toContain(SECRET.awsSessionToken)
     for (const token of [SECRET.azureToken, SECRET.googleToken]) expect(all).toContain(`Bearer ${token}`)
     expect(clouds.seen).toHaveLength(2)
-    // Passed on, and where nobody reads it.
+    // Forwarded, and in a place that nothing reads.
     expect(all).toContain(tokens.good)
     expect(all).toContain(SECRET.queryToken)
     expect(statuses).toEqual(asks().map(({ status }) => status))
@@ -348,7 +348,7 @@ describe('planted secrets', () => {
     expect(leaks(tls.privateKey)).toContain('privateKey')
   })
 
-  it('have gone through everything that is searched', () => {
+  it('were used by everything that is searched', () => {
     expect(outputs.get('the log')).toContain('"uri":')
     expect(outputs.get('the log')).toContain('sent.')
     expect(collector.spans.length).toBeGreaterThan(asks().length)
@@ -361,7 +361,7 @@ describe('planted secrets', () => {
     expect([...outputs].filter(([, text]) => text === '')).toEqual([])
   })
 
-  it('come out nowhere', () => {
+  it('are in no output', () => {
     const found = [...outputs].flatMap(([name, text]) =>
       [...new Set(leaks(text))].filter((secret) => PLAIN[secret]?.has(name) !== true).map((secret) => [name, secret]),
     )

@@ -1,5 +1,5 @@
-// No secret comes out of `gw run -f` of a standalone file: one in every field that holds a credential, as text and from
-// files, right and wrong credentials of clients, and everything that the process prints or answers is searched.
+// `gw run -f` of a standalone file reveals no secret: the test plants one in every field for a credential, as text and
+// in files, sends right and wrong credentials, and searches everything that the process prints or returns.
 import { createHash } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
@@ -13,7 +13,7 @@ import { closeServer, freePort, listening } from '#test/ports.ts'
 import { withKey, withPrivateMembers } from './manifests.ts'
 import { type Ask, askWatched, leaksIn, linesOfKey, printed, questions } from './outputs.ts'
 
-/** All begin alike; none is a word of the file otherwise. */
+/** All have the same beginning; the file contains this text nowhere else. */
 const SECRET = {
   apiKey: 'planted-api-key-1',
   password: 'planted-password-2',
@@ -37,7 +37,7 @@ const SECRET = {
   googleKey: 'planted-google-key-20',
 } as const
 const SESSION_KEY = createHash('sha256').update('planted session key').digest('hex')
-/** Of the gateway, towards the backend. */
+/** Credentials of the gateway for the backend. */
 const SENT = [
   'textKey',
   'fileKey',
@@ -77,7 +77,7 @@ let upstream: Server
 let running: GwProcess
 let tls: KeyPair
 const received: string[] = []
-/** Of the answers, in the order of `ASKS`. */
+/** Statuses of the responses, in the order of `ASKS`. */
 const statuses: number[] = []
 const outputs = new Map<string, string>()
 
@@ -227,7 +227,7 @@ describe('secrets of a standalone file', () => {
     expect(leaks(`x ${SESSION_KEY} ${tls.privateKey}`)).toEqual(['sessionKey', 'privateKey'])
   })
 
-  it('come out nowhere', () => {
+  it('are in no output', () => {
     expect([...outputs].filter(([, text]) => text === '').map(([name]) => name)).toEqual([])
     expect(outputs.get('what gw run prints')).toContain('http.path=/placed')
     expect(outputs.get('/config_dump')).toContain('<redacted>')

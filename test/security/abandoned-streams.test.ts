@@ -1,4 +1,4 @@
-// Streams of silent servers, abandoned by their client: the connection to the server is closed with that of the client,
+// Streams of silent servers that their client abandons: the connection to the server is closed with that of the client,
 // over HTTP/1.1 and HTTP/2, by FIN and by RST.
 import { readdirSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
@@ -15,9 +15,9 @@ const STREAM = { 'content-type': 'text/event-stream' }
 const JSON_TYPE = { 'content-type': 'application/json' }
 const ROUNDS = 40
 
-/** Streams that a server has open, and what clients did to them. */
+/** Open streams of a server, and how clients ended them. */
 const open = new Set<ServerResponse | ServerHttp2Stream>()
-/** MCP: as the official server, one listening client for each session. */
+/** MCP: as in the official server, one stream of the client for each session. */
 const listeners = new Map<string, ServerResponse>()
 /** MCP sessions that the gateway has not ended. */
 const sessions = new Set<string>()
@@ -32,7 +32,7 @@ function hold(stream: ServerResponse | ServerHttp2Stream): void {
   stream.on('close', () => open.delete(stream))
 }
 
-/** Answers with a head and its first event, and then with nothing. */
+/** Sends a head and a first event, and then nothing. */
 function silence(response: ServerResponse): void {
   hold(response)
   response.writeHead(200, STREAM)
@@ -185,7 +185,7 @@ async function newSession(path: string): Promise<string> {
 
 type Leave = () => void
 
-/** Sends a request over HTTP/1.1; resolves when its answer has begun, or at once for one that does not begin. */
+/** Sends a request over HTTP/1.1; resolves when its response has begun, or at once for one that does not begin. */
 async function overHttp1(asked: Asked, how: 'FIN' | 'RST', begins = true): Promise<Leave> {
   const { method, path, headers = {}, body = '' } = asked
   const socket = net.connect(port, '127.0.0.1')
@@ -235,7 +235,7 @@ const KINDS: [string, (path: string) => Promise<Asked>, number][] = [
     () => Promise.resolve({ method: 'POST', path: '/agent', headers: JSON_TYPE, body: rpc('message/stream') }),
     1,
   ],
-  ['a stream that is passed on', () => Promise.resolve({ method: 'GET', path: '/plain' }), 1],
+  ['a stream that is forwarded', () => Promise.resolve({ method: 'GET', path: '/plain' }), 1],
   ['a stream of HTTP/2', () => Promise.resolve({ method: 'GET', path: '/http2' }), 1],
 ]
 
@@ -266,11 +266,14 @@ describe.each(KINDS)('%s', (_, make, count) => {
   })
 })
 
-describe('before the answer of the gateway begins', () => {
+describe('before the response of the gateway begins', () => {
   it.each([
     ['a filter waits for the whole body', { method: 'GET', path: '/buffered' }],
-    ['the answer of a model is read whole', { method: 'POST', path: '/same/half', headers: JSON_TYPE, body: CHAT }],
-  ])('the server is left with the client: %s', async (_, asked) => {
+    [
+      'the gateway reads the whole response of a model',
+      { method: 'POST', path: '/same/half', headers: JSON_TYPE, body: CHAT },
+    ],
+  ])('the request to the server ends with the client: %s', async (_, asked) => {
     const leave = await overHttp1(asked, 'FIN', false)
     await until('the server streams', () => open.size === 1)
     leave()
@@ -280,7 +283,7 @@ describe('before the answer of the gateway begins', () => {
 })
 
 describe('a route with a timeout', () => {
-  it('gives up MCP servers that fall silent in the answer to a list, and leaves them', async () => {
+  it('drops MCP servers that stop in the middle of a list response, and closes their streams', async () => {
     const headers = { ...TO_MCP, 'mcp-session-id': await newSession('/late') }
     const response = await fetch(`${gateway.url}/late`, { method: 'POST', headers, body: rpc('tools/list') })
     await response.text()
@@ -290,8 +293,8 @@ describe('a route with a timeout', () => {
   })
 })
 
-describe('streams that nobody reads', () => {
-  it('are cancelled where a policy puts another body in their place, and where a notification is answered', async () => {
+describe('unused streams', () => {
+  it('are cancelled if a policy replaces their body, and if a notification is answered', async () => {
     const response = await fetch(`${gateway.url}/replaced/chat/completions`, {
       method: 'POST',
       headers: JSON_TYPE,
@@ -305,7 +308,7 @@ describe('streams that nobody reads', () => {
     expect(open.size).toBe(0)
   })
 
-  it('are cancelled where another target refuses its stream', async () => {
+  it('are cancelled if another target rejects its stream', async () => {
     const asked = await inSession('/three')
     const [held] = [...sessions].slice(-3)
     const busy = await fetch(`http://127.0.0.1:${serverPort()}/mcp`, { headers: { 'mcp-session-id': held ?? '' } })
@@ -316,7 +319,7 @@ describe('streams that nobody reads', () => {
     await busy.body?.cancel()
   })
 
-  it('of a request without session leave no session at the servers', async () => {
+  it('of a request without a session leave no session at the servers', async () => {
     const before = sessions.size
     const body = rpc('tools/call', { params: { name: 't0_x' } })
     const leave = await overHttp1({ method: 'POST', path: '/stateless', headers: TO_MCP, body }, 'FIN')
@@ -328,7 +331,7 @@ describe('streams that nobody reads', () => {
 })
 
 describe('a client that reconnects', () => {
-  it.each(['/one', '/three'])('listens again at once, and nothing piles up (%s)', async (path) => {
+  it.each(['/one', '/three'])('gets a new stream at once, and no stream remains open (%s)', async (path) => {
     const asked = { ...(await inSession(path)), method: 'GET' }
     const count = path === '/one' ? 1 : 3
     let descriptors = 0

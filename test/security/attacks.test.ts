@@ -1,5 +1,5 @@
-// Attacks on a whole gateway: bytes a client can send, rules they try to get around, and what of it reaches a backend.
-// The classes, and the tests beside the code that hold each of them in detail, are in docs/security.md.
+// Attacks on a whole gateway: the bytes of a client, the rules that they try to bypass, and the requests that reach a
+// backend. docs/security.md lists the classes, and the detailed tests beside the code.
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
@@ -32,7 +32,10 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-/** Requests one after the other on one connection, the last one with `connection: close`: all that comes back. */
+/**
+ * Requests one after the other on one connection, the last one with `connection: close`: returns all bytes of the
+ * responses.
+ */
 async function raw(...requests: readonly string[]): Promise<string> {
   const socket = connect(gateway.port, '127.0.0.1')
   const chunks: Buffer[] = []
@@ -53,15 +56,15 @@ function statusOf(answer: string): number {
 
 function echoOf(answer: string): Echo {
   const text = answer.slice(answer.indexOf('{'), answer.lastIndexOf('}') + 1)
-  return JSON.parse(text) as Echo // what test/conformance/suite/echo.ts writes
+  return JSON.parse(text) as Echo // test/conformance/suite/echo.ts writes it
 }
 
 describe('a rule on host and path', () => {
   it.each([
-    ['as it is meant', request('GET /admin/keys', ['host: admin.test'])],
-    ['with a port that is implied', request('GET /admin', ['host: admin.test:80'])],
-    ['in capitals', request('GET /admin', ['host: ADMIN.test'])],
-    ['with the dot of the root', request('GET /admin', ['host: admin.test.'])],
+    ['without a trick', request('GET /admin/keys', ['host: admin.test'])],
+    ['with the default port', request('GET /admin', ['host: admin.test:80'])],
+    ['in upper case', request('GET /admin', ['host: ADMIN.test'])],
+    ['with a trailing dot', request('GET /admin', ['host: admin.test.'])],
     ['in absolute form', request('GET http://admin.test/admin', ['host: admin.test'])],
     ['in absolute form with a port', request('GET http://Admin.Test:80/admin', ['host: admin.test'])],
     ['with escapes', request('GET /%61dmin', ['host: admin.test'])],
@@ -71,7 +74,7 @@ describe('a rule on host and path', () => {
     ['with a single dot', request('GET /./admin', ['host: admin.test'])],
     ['by another method', request('HEAD /admin', ['host: admin.test'])],
     ['as a WebSocket', request('GET /admin', ['host: admin.test', 'upgrade: websocket', 'connection: upgrade'])],
-  ])('is not passed by: %s', async (_how, bytes) => {
+  ])('is not bypassed by: %s', async (_how, bytes) => {
     expect(statusOf(await raw(bytes))).toBe(403)
   })
 
@@ -83,17 +86,17 @@ describe('a rule on host and path', () => {
     ['a user in the host', request('GET /admin', ['host: open.test@admin.test'])],
     ['a user in the line', request('GET http://open.test@admin.test/admin', ['host: admin.test'])],
     ['a fragment', request('GET /open#/../admin', ['host: admin.test'])],
-  ])('is not passed by: %s, which is no request', async (_how, bytes) => {
+  ])('is not bypassed by: %s, an invalid request', async (_how, bytes) => {
     expect(statusOf(await raw(bytes))).toBe(400)
   })
 
-  it('lets others through', async () => {
+  it('accepts other requests', async () => {
     const answer = await raw(request('GET /open', ['host: admin.test']))
     expect([statusOf(answer), echoOf(answer).path]).toEqual([200, '/open'])
   })
 })
 
-describe('a second request within the first', () => {
+describe('a second request inside the first', () => {
   const INNER = `GET /admin HTTP/1.1${CRLF}host: admin.test${CRLF}${CRLF}`
   const CHUNKED = `0${CRLF}${CRLF}${INNER}`
 
@@ -112,12 +115,12 @@ describe('a second request within the first', () => {
       'LF within an extension',
       request('POST /open', ['host: a.test', 'transfer-encoding: chunked'], `0;a="\n"${CRLF}${CRLF}${INNER}`),
     ],
-  ])('%s: refused, and nothing follows', async (_how, bytes) => {
+  ])('%s: rejected, and nothing after it is processed', async (_how, bytes) => {
     const answer = await raw(bytes)
     expect(answer.match(/^HTTP\/1\.1 \d{3}/gm)).toEqual(['HTTP/1.1 400'])
   })
 
-  it('a body stays a body, whatever stands in it', async () => {
+  it('a body with any content stays a body', async () => {
     const fields = ['host: a.test', `content-length: ${INNER.length}`]
     const answer = await raw(request('POST /open', fields, INNER))
     expect(echoOf(answer)).toMatchObject({ method: 'POST', path: '/open', body: INNER })
@@ -129,7 +132,7 @@ describe('a second request within the first', () => {
 
 describe('Connection', () => {
   it.each(['content-length', 'host', 'transfer-encoding', 'cookie', 'x-role'])(
-    'that names %s breaks neither framing nor what the gateway sets',
+    'that names %s changes neither framing nor fields of the gateway',
     async (name) => {
       const fields = ['host: a.test', `connection: ${name}`, 'content-length: 5', 'x-role: admin', 'cookie: a=b']
       const { headers, body } = echoOf(await raw(request('POST /open', fields, 'hello')))
@@ -138,13 +141,13 @@ describe('Connection', () => {
     },
   )
 
-  it('cannot make a credential vanish before it is looked at', async () => {
+  it('cannot remove a credential before it is checked', async () => {
     const fields = ['host: a.test', 'connection: authorization', 'authorization: Bearer a-key']
     expect(statusOf(await raw(request('GET /keys', fields)))).toBe(401)
     expect(statusOf(await raw(request('GET /keys', ['host: a.test', 'authorization: Bearer a-key'])))).toBe(200)
   })
 
-  it('and hop-by-hop fields end at the gateway', async () => {
+  it('and hop-by-hop fields are not forwarded', async () => {
     const fields = ['te: trailers, gzip', 'keep-alive: 1', 'proxy-connection: x', 'upgrade: h2c', 'x-private: 1']
     const { headers } = echoOf(
       await raw(request('GET /open', ['host: a.test', 'connection: upgrade, x-private', ...fields])),
@@ -174,15 +177,15 @@ describe('values of expressions', () => {
   })
 })
 
-describe('what clients say about themselves', () => {
-  it('x-forwarded-* and the like are passed on, and believed by no rule of the gateway', async () => {
+describe('headers of clients about themselves', () => {
+  it('x-forwarded-* and similar ones are forwarded, and trusted by no rule of the gateway', async () => {
     const fields = ['host: a.test', 'x-forwarded-for: 10.9.8.7', 'forwarded: for=10.9.8.7', 'x-real-ip: 10.9.8.7']
     const answer = await raw(request('GET /from', [...fields, 'x-forwarded-host: admin.test']))
     expect(statusOf(answer)).toBe(200)
     expect(echoOf(answer).headers).toMatchObject({ 'x-source': '127.0.0.1', 'x-forwarded-for': '10.9.8.7' })
   })
 
-  it('x-retry-attempt and headers of the endpoint picker mean nothing here', async () => {
+  it('x-retry-attempt and headers of the endpoint picker have no effect here', async () => {
     const fields = ['host: a.test', 'x-gateway-destination-endpoint: 169.254.169.254:80']
     const answer = await raw(request('GET /open', fields))
     expect([statusOf(answer), echoOf(answer).server]).toEqual([200, 'echo'])

@@ -1,5 +1,5 @@
-// A tenant's backends against a proxy as `gw proxy serve` runs it: whatever kind of backend or service names this host,
-// nothing connects to it, above all not to the proxy's own admin server.
+// A tenant's backends and a proxy as in `gw proxy serve`: no kind of backend or service can connect to this host, and
+// above all not to the proxy's own admin server.
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
@@ -26,7 +26,7 @@ let connections = 0
 let proxy: RunningProxy
 let ports: { readonly http: number; readonly tcp: number }
 
-/** All that a route of a tenant may lead to: the paths of the HTTP route are the names of the backends. */
+/** All kinds of backends of a tenant: the paths of the HTTP route are the names of the backends. */
 function backends(port: number, admin: number, unixPath: string): Readonly<Record<string, object>> {
   return {
     admin: { static: { host: 'localhost', port: admin } },
@@ -82,7 +82,7 @@ function manifests(all: Readonly<Record<string, object>>): string {
       kind: 'EndpointSlice',
       metadata: { ...metadata('service'), labels: { 'kubernetes.io/service-name': 'service' } },
       addressType: 'IPv6',
-      // An API server refuses loopback, but not in this form.
+      // An API server rejects loopback, but not in this form.
       endpoints: [{ addresses: ['64:ff9b::7f00:1'], conditions: { ready: true } }],
       ports: [{ name: 'a', port: 80 }],
     },
@@ -204,7 +204,7 @@ describe('a backend of a tenant', () => {
     expect(connections).toBe(0)
   })
 
-  it('that is an MCP server is not called, and clients are not told its address', async () => {
+  it('that is an MCP server is not called, and clients do not get its address', async () => {
     const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 't', version: '1' } }
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params })
     const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
@@ -215,7 +215,7 @@ describe('a backend of a tenant', () => {
     expect(connections).toBe(0)
   })
 
-  it('that a policy asks is not asked, and the request is denied', async () => {
+  it('that a policy uses is not called, and the request is denied', async () => {
     const { status } = await ask(`http://127.0.0.1:${ports.http}/asked`)
     expect(status).toBe(403)
     expect(connections).toBe(0)
@@ -240,7 +240,7 @@ describe('an identity provider that a policy names', () => {
   it.each([
     ['GET', '/.well-known/oauth-authorization-server/mcp'],
     ['POST', '/.well-known/oauth-authorization-server/mcp/client-registration'],
-  ])('%s %s asks nothing of this host', async (method, path) => {
+  ])('%s %s sends nothing to this host', async (method, path) => {
     const port = await freePort()
     const own = await startProxy({ ...ON_LOOPBACK, accessLog: false, logLevel: 'off', servesTenants: true })
     const before = connections
@@ -272,8 +272,8 @@ describe('an identity provider that a policy names', () => {
   })
 })
 
-describe('where an administrator allows loopback', () => {
-  it('the admin server shows and changes nothing without its token', async () => {
+describe('if an administrator allows loopback', () => {
+  it('the admin server rejects every request without its token', async () => {
     const port = await freePort()
     const settings = { ...ON_LOOPBACK, accessLog: false, logLevel: 'error', servesTenants: true } as const
     const own = await startProxy({ ...settings, backendAllow: { addresses: ['127.0.0.0/8', '::1'], unixPaths: [] } })

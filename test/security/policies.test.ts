@@ -1,6 +1,5 @@
-// Attacks on the policies of a whole gateway: credentials that are none, origins that look like others, headers that
-// only a service may set, copies and redirects. Tables of each policy are beside its code; docs/security.md names the
-// classes.
+// Attacks on the policies of a whole gateway: invalid credentials, origins that look like others, headers that only a
+// service may set, copies and redirects. Tables of each policy are beside its code; docs/security.md lists the classes.
 import { createHmac, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -28,7 +27,7 @@ const jwk = keys.publicKey.export({ format: 'jwk' })
 let upstreams: Upstreams
 let proxy: SampleProxy
 let gateway: SampleGateway
-/** Gets the copies, and the requests of /once, which it never answers. */
+/** Receives the copies, and the requests of /once, which it never answers. */
 let recorder: Server
 const received: IncomingMessage[] = []
 
@@ -61,7 +60,7 @@ interface RawAnswer {
   readonly text: string
 }
 
-/** `fields`: as they go on the wire, so that names may stand twice. */
+/** `fields`: in the form of the wire, so that names may occur twice. */
 async function raw(line: string, fields: readonly string[] = [], body = ''): Promise<RawAnswer> {
   const socket = connect(gateway.port, '127.0.0.1')
   const chunks: Buffer[] = []
@@ -78,7 +77,7 @@ async function raw(line: string, fields: readonly string[] = [], body = ''): Pro
 }
 
 function echoOf({ text }: RawAnswer): Echo {
-  return JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1)) as Echo // what the echo server writes
+  return JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1)) as Echo // the echo server writes it
 }
 
 const encoded = (value: unknown): string =>
@@ -112,7 +111,7 @@ const unsigned = (header: object): string => `${encoded({ ...HEADER, ...header }
 const [HEAD_PART = '', CLAIMS_PART = '', SIGNATURE = ''] = token().split('.')
 
 describe('a token', () => {
-  it('that is good passes, and goes no further', async () => {
+  it('that is valid passes, and is not forwarded', async () => {
     for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
       const answer = await raw('GET /jwt', [`authorization: ${scheme} ${token()}`])
       expect(answer.status).toBe(200)
@@ -131,18 +130,21 @@ describe('a token', () => {
     ['HMAC with the key set', macToken(JSON.stringify(jwk))],
     ['HMAC with nothing', macToken('')],
     ['another algorithm of the family', `${unsigned({ alg: 'ES384' })}${SIGNATURE}`],
-    ['a key of its own in the header', token({ header: { jwk: FOREIGN_JWK }, key: foreign.privateKey })],
-    ['a place of keys in the header', token({ header: { jku: 'http://127.0.0.1:1/keys' }, key: foreign.privateKey })],
+    ['its own key in the header', token({ header: { jwk: FOREIGN_JWK }, key: foreign.privateKey })],
+    [
+      'an address of keys in the header',
+      token({ header: { jku: 'http://127.0.0.1:1/keys' }, key: foreign.privateKey }),
+    ],
     ['another kid', token({ header: { kid: 'other' } })],
     ['a kid that is a path', token({ header: { kid: '../../dev/null' } })],
     ['a kid of object members', token({ header: { kid: '__proto__' } })],
     ['a kid that is a list', token({ header: { kid: [KID] } })],
     ['no kid', token({ header: { kid: undefined } })],
-    ['crit of what nobody knows', token({ header: { crit: ['exp'], exp: CLAIMS.exp } })],
-    ['crit without what it names', token({ header: { crit: ['b64'] } })],
+    ['crit with an unknown name', token({ header: { crit: ['exp'], exp: CLAIMS.exp } })],
+    ['crit without the named field', token({ header: { crit: ['b64'] } })],
     ['a payload that is not encoded', token({ header: { crit: ['b64'], b64: false } })],
     ['an empty crit', token({ header: { crit: [] } })],
-    ['a token within', token({ header: { cty: 'JWT' }, claims: token() })],
+    ['a nested token', token({ header: { cty: 'JWT' }, claims: token() })],
     ['claims that are a list', token({ claims: [CLAIMS] })],
     ['another issuer', token({ claims: { ...CLAIMS, iss: `${ISSUER}.evil` } })],
     ['a list of issuers', token({ claims: { ...CLAIMS, iss: [ISSUER] } })],
@@ -153,25 +155,25 @@ describe('a token', () => {
     ['another audience', token({ claims: { ...CLAIMS, aud: 'shopping' } })],
     ['an audience that is an object', token({ claims: { ...CLAIMS, aud: { shop: 'shop' } } })],
     ['no audience', token({ claims: { ...CLAIMS, aud: undefined } })],
-    ['an end that is over', token({ claims: { ...CLAIMS, exp: CLAIMS.exp - 2 * HOUR } })],
-    ['an end that is a text', token({ claims: { ...CLAIMS, exp: String(CLAIMS.exp) } })],
+    ['an end in the past', token({ claims: { ...CLAIMS, exp: CLAIMS.exp - 2 * HOUR } })],
+    ['an end that is a string', token({ claims: { ...CLAIMS, exp: String(CLAIMS.exp) } })],
     ['an end that is negative', token({ claims: { ...CLAIMS, exp: -1 } })],
     ['no end', token({ claims: { ...CLAIMS, exp: undefined } })],
-    ['a begin that is to come', token({ claims: { ...CLAIMS, nbf: CLAIMS.exp } })],
+    ['a begin in the future', token({ claims: { ...CLAIMS, nbf: CLAIMS.exp } })],
     ['a signature of another key', token({ key: foreign.privateKey })],
     ['a signature in DER', token({ encoding: 'der' })],
     ['a signature of zeros', `${HEAD_PART}.${CLAIMS_PART}.${Buffer.alloc(64).toString('base64url')}`],
     ['no signature', `${HEAD_PART}.${CLAIMS_PART}.`],
     ['half a signature', `${HEAD_PART}.${CLAIMS_PART}.${SIGNATURE.slice(0, 43)}`],
-    ['more than a signature', `${HEAD_PART}.${CLAIMS_PART}.${SIGNATURE}AAAA`],
-    ['a part more', `${HEAD_PART}.${CLAIMS_PART}.${SIGNATURE}.${SIGNATURE}`],
+    ['a longer signature', `${HEAD_PART}.${CLAIMS_PART}.${SIGNATURE}AAAA`],
+    ['a fourth part', `${HEAD_PART}.${CLAIMS_PART}.${SIGNATURE}.${SIGNATURE}`],
     ['padding', `${HEAD_PART}.${CLAIMS_PART}.${SIGNATURE}==`],
-    ['another token behind a comma', `${token()}, Bearer ${token()}`],
-    ['a blank within', `${HEAD_PART}. ${CLAIMS_PART}.${SIGNATURE}`],
-    ['claims of other bytes', `${HEAD_PART}.${encoded({ ...CLAIMS, sub: 'root' })}.${SIGNATURE}`],
-    ['a header of other bytes', `${encoded({ ...HEADER, x: 1 })}.${CLAIMS_PART}.${SIGNATURE}`],
-    ['much of nothing', `${HEAD_PART}.${'A'.repeat(30_000)}.${SIGNATURE}`],
-  ])('with %s does not', async (_what, text) => {
+    ['another token after a comma', `${token()}, Bearer ${token()}`],
+    ['a blank inside', `${HEAD_PART}. ${CLAIMS_PART}.${SIGNATURE}`],
+    ['changed claims', `${HEAD_PART}.${encoded({ ...CLAIMS, sub: 'root' })}.${SIGNATURE}`],
+    ['a changed header', `${encoded({ ...HEADER, x: 1 })}.${CLAIMS_PART}.${SIGNATURE}`],
+    ['very long claims', `${HEAD_PART}.${'A'.repeat(30_000)}.${SIGNATURE}`],
+  ])('with %s does not pass', async (_what, text) => {
     expect((await raw('GET /jwt', [`authorization: Bearer ${text}`])).status).toBe(401)
   })
 
@@ -186,7 +188,7 @@ describe('a token', () => {
 const basic = (text: string): string => `authorization: Basic ${Buffer.from(text, 'latin1').toString('base64')}`
 
 describe('a password', () => {
-  it('that is right passes, and goes no further', async () => {
+  it('that is right passes, and is not forwarded', async () => {
     const answer = await raw('GET /basic', [basic('ann:secret')])
     expect([answer.status, echoOf(answer).headers['authorization']]).toEqual([200, undefined])
   })
@@ -205,13 +207,13 @@ describe('a password', () => {
     ['behind a comma', [`${basic('ann:wrong')}, ${basic('ann:secret').slice('authorization: '.length)}`]],
     ['in other letters', [`authorization: Basic ${Buffer.from('ann:secret').toString('base64').replace(/=*$/, '')}_`]],
     ['its own hash', [basic('ann:{SHA}5en6G6MezRroT3XKqkdPOmY/BfQ=')]],
-  ])('that is %s does not', async (_what, fields) => {
+  ])('that is %s does not pass', async (_what, fields) => {
     expect((await raw('GET /basic', fields)).status).toBe(401)
   })
 })
 
 describe('an API key', () => {
-  it('that is known passes, and goes no further', async () => {
+  it('that is known passes, and is not forwarded', async () => {
     const answer = await raw('GET /keys', ['authorization: Bearer a-key'])
     expect([answer.status, echoOf(answer).headers['authorization']]).toEqual([200, undefined])
   })
@@ -226,15 +228,15 @@ describe('an API key', () => {
     ['without a scheme', ['authorization: a-key']],
     ['in the query', ['x: y']],
     ['its name in the Secret', ['authorization: Bearer one']],
-  ])('that is %s does not', async (_what, fields) => {
+  ])('that is %s does not pass', async (_what, fields) => {
     expect((await raw('GET /keys?authorization=a-key&key=a-key', fields)).status).toBe(401)
   })
 })
 
 describe('a page of another site', () => {
   it.each<[string, readonly string[]]>([
-    ['a name that begins alike', ['origin: http://a.test.evil.test']],
-    ['a name that ends alike', ['origin: http://evil-a.test']],
+    ['a name with the same beginning', ['origin: http://a.test.evil.test']],
+    ['a name with the same end', ['origin: http://evil-a.test']],
     ['a user that looks like the host', ['origin: http://a.test@evil.test']],
     ['another scheme', ['origin: https://a.test']],
     ['another port', ['origin: http://a.test:81']],
@@ -248,7 +250,7 @@ describe('a page of another site', () => {
     expect((await raw('POST /csrf', fields, 'x')).status).toBe(403)
   })
 
-  it('the site itself can, and no browser at all', async () => {
+  it('the site itself and clients other than browsers can', async () => {
     expect((await raw('POST /csrf', ['origin: http://a.test'], 'x')).status).toBe(200)
     expect((await raw('POST /csrf', [], 'x')).status).toBe(200)
   })
@@ -269,7 +271,7 @@ describe('a page of another site', () => {
     'null',
     '*',
     'https://*.shop.test',
-  ])('%s is not told what others are', async (origin) => {
+  ])('%s does not get the allowed origins', async (origin) => {
     const fields = [`origin: ${origin}`, 'access-control-request-method: DELETE']
     for (const line of ['OPTIONS /cors', 'GET /cors']) {
       const { status, head } = await raw(line, fields)
@@ -286,22 +288,22 @@ describe('a page of another site', () => {
 
 describe('a rule about headers and hosts', () => {
   it.each<[string, readonly string[]]>([
-    ['as it is meant', ['x-role: guest']],
+    ['without a trick', ['x-role: guest']],
     ['twice', ['x-role: guest', 'x-role: guest']],
     ['beside another', ['x-role: user', 'x-role: guest']],
-    ['in capitals of its name', ['X-ROLE: guest']],
+    ['with an upper-case name', ['X-ROLE: guest']],
     ['with blanks around it', ['x-role: \t guest \t']],
-  ])('is not passed by a header %s', async (_what, fields) => {
+  ])('is not bypassed by a header %s', async (_what, fields) => {
     expect((await raw('GET /roles', fields)).status).toBe(403)
   })
 
   it.each<[string, string, number]>([
     ['with a port', 'host: admin.test:1234', 403],
-    ['with the dot of the root', 'host: admin.test.', 403],
-    ['with that dot and a port', 'host: ADMIN.test.:8080', 403],
+    ['with a trailing dot', 'host: admin.test.', 403],
+    ['with a trailing dot and a port', 'host: ADMIN.test.:8080', 403],
     ['with zeros before the port', 'host: admin.test:080', 400],
     ['with an escape', 'host: admin%2etest', 400],
-  ])('is not passed by a host %s', async (_what, host, status) => {
+  ])('is not bypassed by a host %s', async (_what, host, status) => {
     expect((await raw('GET /roles', [host])).status).toBe(status)
   })
 })
@@ -313,13 +315,13 @@ describe('an authorization service', () => {
     ['before', ['x-user: root', ALICE]],
     ['behind', [ALICE, 'x-user: root']],
     ['twice', [ALICE, 'x-user: root', 'X-User: root']],
-  ])('has the last word about its headers, and the only one: %s', async (_what, fields) => {
+  ])('alone sets its headers: %s', async (_what, fields) => {
     const { headers } = echoOf(await raw('GET /asked', [...fields, 'x-team: owners']))
     expect(headers['x-user']).toBe('alice')
     expect(headers).not.toHaveProperty('x-team')
   })
 
-  it('is not got around by what looks like its answer, nor by methods that are odd', async () => {
+  it('is not bypassed by headers of its response, nor by unusual methods', async () => {
     const forged = ['x-user: alice', 'x-envoy-auth-partial-body: true', 'x-ext-authz: ok', 'x-answer: 200']
     for (const method of ['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PROPFIND'])
       expect((await raw(`${method} /asked`, forged)).status).toBe(401)
@@ -327,7 +329,7 @@ describe('an authorization service', () => {
 })
 
 describe('a copy of a request', () => {
-  it('has neither what a policy has taken out nor the credentials of the backend', async () => {
+  it('has neither removed credentials nor the credentials of the backend', async () => {
     received.length = 0
     const answer = await raw('GET /mirrored?key=a-key&x=1', ['x-mine: 1'])
     expect([answer.status, echoOf(answer).headers['authorization']]).toEqual([200, 'Bearer backend-key'])
@@ -337,9 +339,9 @@ describe('a copy of a request', () => {
   })
 })
 
-describe('a request that changes something', () => {
-  it('is sent once, whatever becomes of its connection', async () => {
-    // Behind one another, so that the second one goes on the connection that the first one has left.
+describe('an unsafe request', () => {
+  it('is sent once, even if its connection fails', async () => {
+    // One after the other, so that the second one uses the connection of the first one.
     const first = ['GET /once HTTP/1.1', 'host: a.test', '', ''].join(CRLF)
     received.length = 0
     expect((await raw(`${first}POST /once`, ['content-length: 0'])).text).toMatch(/HTTP\/1\.1 503 /)

@@ -1,4 +1,4 @@
-// The gateway that policies.test.ts attacks: a rule for each policy, named by its path.
+// The gateway that policies.test.ts attacks: a rule for each policy; its path is the name.
 import { stringify } from 'yaml'
 
 const ECHO_PORT = 18_081

@@ -1,4 +1,4 @@
-// A small MCP server over stdin and stdout: one tool that tells the id of its process.
+// A small MCP server over stdin and stdout: one tool that returns the id of its process.
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 

@@ -1,4 +1,4 @@
-// Images of the engine of this machine in the nodes of a cluster of kind, or of one that looks like it.
+// Copies images of this machine's engine to the nodes of a cluster of kind, or of a similar one.
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
@@ -17,7 +17,7 @@ async function nodesOf(cluster: string): Promise<string[]> {
   return nodes
 }
 
-/** Copies images to nodes that do not have them yet. Their tags must stand for their content. */
+/** Copies images to nodes that do not have them yet. Their tags must identify their content. */
 export async function loadImages(cluster: string, images: readonly string[]): Promise<void> {
   for (const node of await nodesOf(cluster)) {
     const present = new Set((await docker('exec', node, ...CTR, 'ls', '-q')).split('\n'))
@@ -43,7 +43,7 @@ function succeeded(child: ChildProcess): Promise<void> {
   })
 }
 
-/** Gives an image that is on all nodes another name there. */
+/** Adds another name to an image on all nodes. */
 export async function nameImage(cluster: string, image: string, name: string): Promise<void> {
   for (const node of await nodesOf(cluster)) await docker('exec', node, ...CTR, 'tag', '--force', image, name)
 }

@@ -1,15 +1,15 @@
-// The configuration that kubeadm reads in a node: what kind writes there, without what clusters of tests never change.
+// The configuration of kubeadm in a node: as kind writes it, without the parts that test clusters never change.
 
 export interface NodeConfig {
   readonly cluster: string
   readonly node: string
-  /** Of the node in the network of its containers. */
+  /** Address of the node in the network of its containers. */
   readonly address: string
   readonly controlPlane: boolean
   /** Host and port of the API server in that network. */
   readonly endpoint: string
   readonly version: string
-  /** With which nodes join. */
+  /** The token with which nodes join. */
   readonly token: string
 }
 
@@ -18,7 +18,7 @@ const SERVICE_SUBNET = '10.96.0.0/16'
 export const API_PORT = 6443
 const KUBEADM = 'kubeadm.k8s.io/v1beta4'
 
-/** Documents of JSON, which is YAML as well. */
+/** JSON documents, which are valid YAML. */
 export function kubeadmConfig(config: NodeConfig): string {
   const documents = [
     clusterConfiguration(config),
@@ -43,7 +43,7 @@ function clusterConfiguration({ cluster, endpoint, version }: NodeConfig): objec
     kubernetesVersion: version,
     clusterName: cluster,
     controlPlaneEndpoint: endpoint,
-    // The tests come through a port of the machine.
+    // The tests connect through a port of the machine.
     apiServer: { certSANs: ['localhost', '127.0.0.1'] },
     controllerManager: { extraArgs: [{ name: 'enable-hostpath-provisioner', value: 'true' }] },
     networking: { podSubnet: POD_SUBNET, serviceSubnet: SERVICE_SUBNET },
@@ -59,7 +59,7 @@ function nodeConfigurations({ cluster, node, address, controlPlane, endpoint, to
       { name: 'provider-id', value: `kind://docker/${cluster}/${node}` },
     ],
   }
-  // The images are in the node, and a container does not look like a machine to its checks.
+  // The images are in the node, and the checks expect a machine, not a container.
   const skipPhases = ['preflight']
   return [
     {
@@ -88,7 +88,7 @@ function kubeletConfiguration(): object {
     cgroupDriver: 'systemd',
     cgroupRoot: '/kubelet',
     failSwapOn: false,
-    // It sees the disk of the machine, which is not its own.
+    // It reads the disk of the machine, which it shares.
     imageGCHighThresholdPercent: 100,
     evictionHard: { 'nodefs.available': '0%', 'nodefs.inodesFree': '0%', 'imagefs.available': '0%' },
   }

@@ -1,4 +1,4 @@
-// What this machine has for tests in a cluster: an engine, an image for nodes, kubectl.
+// The tools of this machine for cluster tests: an engine, an image for nodes, kubectl.
 import { accessSync, constants } from 'node:fs'
 import { execFileSync, spawnSync } from 'node:child_process'
 import { homedir } from 'node:os'
@@ -6,13 +6,13 @@ import { delimiter, join, resolve } from 'node:path'
 
 /** The default of kind v0.33.0; it has to be pulled. */
 const PUBLIC_NODE_IMAGE = 'kindest/node:v1.37.0@sha256:a1ed56cfb0e7b93589bdf97c8cd566405a265939e3620fc4f5de89adff580ae5'
-/** What the scripts beside the repository build. */
+/** The image that the scripts beside the repository build. */
 const BUILT_NODE_IMAGE = 'gw-node:v1.34.4'
 
 const repository = resolve(import.meta.dirname, '../../..')
 const scripts = process.env['GW_CLUSTER_SCRIPTS'] ?? resolve(repository, '../shared/cluster')
 
-/** A cluster is named, or this machine can run one. */
+/** Whether a cluster is set, or this machine can run one. */
 export function clusterPossible(): boolean {
   return given() || executable(buildNode()) || dockerAnswers()
 }
@@ -21,7 +21,7 @@ function given(): boolean {
   return (process.env['KUBECONFIG'] ?? '') !== ''
 }
 
-/** Name of an image for nodes. Where the scripts are, they start an engine and build it if need be. */
+/** Name of an image for nodes. If the scripts exist, they start an engine and build it if necessary. */
 export function nodeImage(): string {
   const wanted = process.env['GW_KIND_NODE_IMAGE'] ?? ''
   if (!executable(buildNode())) return wanted === '' ? PUBLIC_NODE_IMAGE : wanted
@@ -29,10 +29,10 @@ export function nodeImage(): string {
   return wanted === '' ? BUILT_NODE_IMAGE : wanted
 }
 
-/** Lets `kubectl` be found. */
+/** Adds `kubectl` to PATH. */
 export function findKubectl(): void {
   const cache = process.env['GW_CLUSTER_CACHE'] ?? join(homedir(), '.cache/gw-cluster')
-  // At the end: that folder has programs of other names as well, node among them.
+  // At the end, because the folder also has other programs, such as node.
   process.env['PATH'] = [process.env['PATH'], join(cache, 'bin')].join(delimiter)
   if (spawnSync('kubectl', ['version', '--client'], { stdio: 'ignore' }).status !== 0) {
     throw new Error('kubectl is not there: install it')

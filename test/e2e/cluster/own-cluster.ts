@@ -1,5 +1,5 @@
-// A Kubernetes cluster of its own for one test run: nodes of kind as containers of testcontainers. The reaper removes
-// them when the run ends in whatever way.
+// A Kubernetes cluster for one test run: nodes of kind as containers of testcontainers. The reaper removes them when
+// the run ends in any way.
 import { randomBytes } from 'node:crypto'
 import { GenericContainer, Network, type StartedNetwork, type StartedTestContainer, Wait } from 'testcontainers'
 import { parse, stringify } from 'yaml'
@@ -15,7 +15,7 @@ const CONFIG = '/kind/kubeadm.conf'
 export interface OwnCluster {
   /** Prefix of the names of its nodes, and the cluster for tools of kind. */
   readonly name: string
-  /** For programs on this machine. */
+  /** Kubeconfig for programs on this machine. */
   readonly kubeconfig: string
   stop(): Promise<void>
 }
@@ -30,7 +30,7 @@ interface Node {
   readonly container: StartedTestContainer
 }
 
-/** A container that looks like a machine to systemd and the kubelet, as kind makes it. */
+/** A container that systemd and the kubelet treat as a machine, as kind creates it. */
 class KindNode extends GenericContainer {
   constructor(image: string, { cluster, name, network }: { cluster: string; name: string; network: StartedNetwork }) {
     super(image)
@@ -38,21 +38,22 @@ class KindNode extends GenericContainer {
     this.withName(name).withHostname(name).withNetwork(network).withPrivilegedMode()
     this.withTmpFs({ '/tmp': '', '/run': '' })
     this.withBindMounts([{ source: '/lib/modules', target: '/lib/modules', mode: 'ro' }])
-    // By these, kind finds it.
+    // kind finds it by these labels.
     const role = controlPlane ? 'control-plane' : 'worker'
     this.withLabels({ 'io.x-k8s.kind.cluster': cluster, 'io.x-k8s.kind.role': role })
     if (controlPlane) this.withExposedPorts(API_PORT)
     this.withWaitStrategy(Wait.forSuccessfulCommand('systemctl is-active multi-user.target containerd.service'))
     this.withStartupTimeout(START_MS)
-    // What has no method: a volume, as overlayfs cannot lie on overlayfs, and groups of its own also with version 1.
+    // Settings without a method: a volume, as overlayfs cannot run on overlayfs, and its own cgroups also with version
+    // 1.
     this.createOpts.Volumes = { '/var': {} }
     Object.assign(this.hostConfig, { CgroupnsMode: 'private' })
-    // Not for other machines.
+    // Not reachable for other machines.
     if (controlPlane) this.hostConfig.PortBindings = { [`${API_PORT}/tcp`]: [{ HostIp: '127.0.0.1', HostPort: '0' }] }
   }
 }
 
-/** @throws {Error} with the output of the step that failed; what runs by then is left to the reaper. */
+/** @throws {Error} with the output of the failed step; the reaper removes the started containers. */
 export async function startOwnCluster(image: string): Promise<OwnCluster> {
   process.env['RYUK_CONTAINER_IMAGE'] ??= reaperImage()
   const cluster = `gw-e2e-${randomBytes(4).toString('hex')}`
@@ -94,7 +95,7 @@ async function configure(cluster: string, nodes: readonly Node[], network: Start
   }
 }
 
-/** Network and storage, as the image of the node brings them. */
+/** Network and storage from the image of the node. */
 async function installBasics(node: Node): Promise<void> {
   for (const name of ['default-cni.yaml', 'default-storage.yaml']) {
     const text = await run(node, ['cat', `/kind/manifests/${name}`])
@@ -112,9 +113,9 @@ async function ready(node: Node): Promise<void> {
   await run(node, [...kubectl, '-n', 'kube-system', 'rollout', 'status', 'deployment/coredns', '--timeout=180s'])
 }
 
-/** The administrator's, with the port on this machine, and a context as kind names it. */
+/** The administrator's kubeconfig, with the port on this machine, and a context with the name of kind. */
 async function kubeconfig(cluster: string, node: Node): Promise<string> {
-  const config = parse(await run(node, ['cat', ADMIN])) as AdminConfig // what kubeadm writes
+  const config = parse(await run(node, ['cat', ADMIN])) as AdminConfig // kubeadm writes it
   const [{ user } = {}] = config.users
   const [{ cluster: server } = {}] = config.clusters
   const context = `kind-${cluster}`
@@ -140,7 +141,7 @@ async function run({ name, container }: Node, command: string[]): Promise<string
 }
 
 async function stop(nodes: readonly Node[], network: StartedNetwork): Promise<void> {
-  // Nothing of them is needed: they get no time to end their processes.
+  // Nothing in them is needed, so their processes get no time to end.
   await Promise.all(nodes.map(({ container }) => container.stop({ timeout: 0, remove: true, removeVolumes: true })))
   await network.stop()
 }

@@ -1,4 +1,4 @@
-// The image of the reaper, made from the Node of this repository: nothing is pulled. It is made again only when the
+// The image of the reaper, built from the Node of this repository: nothing is pulled. It is built again only if the
 // program or Node changed.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'

@@ -1,11 +1,11 @@
-// The program of the reaper image: it removes what a test run left in Docker once nobody holds a connection to it any
-// more, also after a SIGKILL. It speaks the protocol of testcontainers/ryuk, whose image needs a registry. It runs
-// alone in a container: it must import nothing but modules of Node.
+// The program of the reaper image: it removes the Docker objects of a test run after the last connection to it is
+// closed, also after a SIGKILL. It uses the protocol of testcontainers/ryuk, whose image needs a registry. It runs
+// alone in a container, so it must import only modules of Node.
 import { request } from 'node:http'
 import { createServer, type Socket } from 'node:net'
 import { createInterface } from 'node:readline'
 
-/** What testcontainers expects; a test has others. */
+/** The values that testcontainers expects; a test uses others. */
 const PORT = Number(process.env['REAPER_PORT'] ?? 8080)
 const SOCKET = process.env['REAPER_SOCKET'] ?? '/var/run/docker.sock'
 /** A run that starts the reaper connects at once. */
@@ -14,7 +14,7 @@ const FIRST_CONNECTION_MS = 60_000
 const RECONNECTION_MS = 2_000
 const CONNECTIONS_MAX = 64
 const LABELS_MAX = 256
-/** A container with processes that end slowly, or an engine that is busy with others. */
+/** Time for a container with processes that end slowly, or for a busy engine. */
 const ATTEMPTS = 10
 const RETRY_MS = 2_000
 
@@ -32,7 +32,7 @@ const server = createServer((client) => {
     if (clients.size === 0) deadline = setTimeout(leave, RECONNECTION_MS)
   })
   const lines = createInterface({ input: client })
-  // A killed run resets its connection; readline passes that on.
+  // A killed run resets its connection; readline forwards that error.
   lines.on('error', () => client.destroy())
   lines.on('line', (line) => {
     const label = line.trim()
@@ -68,7 +68,7 @@ async function reapAll(): Promise<number> {
 async function reap(label: string): Promise<number> {
   const filters = encodeURIComponent(JSON.stringify({ label: [label] }))
   const containers = (await ask('GET', `/containers/json?all=1&filters=${filters}`)) as readonly { Id: string }[]
-  // Its own container has the label of its session as well, and goes by itself (AutoRemove).
+  // Its own container has the label of its session too, and is removed automatically (AutoRemove).
   const others = containers.filter(({ Id }) => !Id.startsWith(process.env['HOSTNAME'] ?? ' '))
   const removed = await removeAll(others.map(({ Id }) => `/containers/${Id}?force=1&v=1`))
   const networks = (await ask('GET', `/networks?filters=${filters}`)) as readonly { Id: string }[]
@@ -88,7 +88,7 @@ async function removeAll(paths: readonly string[]): Promise<number> {
   return failures.length
 }
 
-/** JSON of the engine. @throws {Error} when it refuses; what is gone already is no failure. */
+/** JSON of the engine. @throws {Error} if it rejects the request; a missing object is not a failure */
 function ask(method: string, path: string): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const call = request({ socketPath: SOCKET, method, path, headers: { host: 'docker' } }, (response) => {

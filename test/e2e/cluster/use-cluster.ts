@@ -1,4 +1,4 @@
-// The cluster of a test run with this build in it: that of KUBECONFIG, else one that lives as long as the run.
+// The cluster of a test run with this build in it: that of KUBECONFIG, else one for this run.
 import { execFile } from 'node:child_process'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -13,13 +13,13 @@ const KUBECONFIG = resolve(repository, '.cache/e2e/kubeconfig')
 const KIND = 'kind-'
 
 export interface UsedCluster {
-  /** It was started for this run. */
+  /** Whether it was started for this run. */
   readonly own: boolean
-  /** Ends it if it is its own. */
+  /** Ends it if it was started for this run. */
   stop(): Promise<void>
 }
 
-/** Sets the environment of the tests: KUBECONFIG, PATH, IMAGE_TAG and what begins with GW_E2E. */
+/** Sets the environment of the tests: KUBECONFIG, PATH, IMAGE_TAG and all variables with the prefix GW_E2E. */
 export async function useCluster(): Promise<UsedCluster> {
   const own = (process.env['KUBECONFIG'] ?? '') === ''
   const found = own ? await startedCluster() : await givenCluster()
@@ -37,14 +37,14 @@ export async function useCluster(): Promise<UsedCluster> {
 }
 
 interface Found {
-  /** For kind; nothing where the cluster is not of kind. */
+  /** The name for kind; undefined if the cluster is not of kind. */
   readonly name: string
-  /** Of this build. */
+  /** Tag of this build. */
   readonly images: readonly string[]
   stop(): Promise<void>
 }
 
-/** One that is not of kind has its images from a registry: nodes of others cannot be given any. */
+/** A cluster that is not of kind has its images from a registry: images cannot be copied to its nodes. */
 async function givenCluster(): Promise<Found> {
   findKubectl()
   const context = (await run('kubectl', 'config', 'current-context')).trim()

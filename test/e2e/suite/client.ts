@@ -1,4 +1,4 @@
-// The client in the cluster (hack/demo/client.ts), asked through `kubectl exec`. Traffic of the tests begins in a pod,
+// Calls the client in the cluster (hack/demo/client.ts) through `kubectl exec`. Traffic of the tests starts in a pod,
 // so that they need no route into the cluster.
 import type { Call, Expectation } from '../../../hack/demo/client.ts'
 import type { LoadPlan, LoadSummary } from '../../../hack/demo/load.ts'
@@ -10,7 +10,7 @@ export const CLIENT_NAMESPACE = 'gw-e2e'
 
 const NODE = ['/usr/local/bin/node', '/app/demo.js']
 
-/** Without a share of its own it stands still for seconds while new pods start, and takes that for slow answers. */
+/** Without its own CPU request it stops for seconds while new pods start, and measures slow responses. */
 const RESOURCES = { requests: { cpu: '500m', memory: '64Mi' } }
 
 export function clientPod(image: string): unknown {
@@ -28,14 +28,14 @@ export function clientPod(image: string): unknown {
 
 async function ask<T>(call: Call): Promise<T> {
   const text = await kubectl(['exec', '-n', CLIENT_NAMESPACE, 'client', '--', ...NODE, 'call', JSON.stringify(call)])
-  return JSON.parse(text) as T // what the client answers to this call
+  return JSON.parse(text) as T // the client answers this call with it
 }
 
 export async function send(question: HttpQuestion): Promise<HttpAnswer> {
   return ask({ op: 'http', question })
 }
 
-/** @throws {Error} with the last answer when it was not as expected in time. */
+/** @throws {Error} with the last response if the expected one did not arrive in time */
 export async function until(
   question: HttpQuestion,
   expected: Expectation,

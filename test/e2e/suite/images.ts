@@ -1,7 +1,7 @@
 // Names of the images of this build (../cluster/use-cluster.ts).
 import { nameImage } from '../cluster/kind-images.ts'
 
-/** The image as the samples name it. */
+/** The name of the image in the samples. */
 export const SAMPLE_IMAGE = 'gw.dev/gw-demo:v0.1.0'
 
 export function proxyImage(): string {
@@ -12,13 +12,13 @@ export function demoImage(): string {
   return `${registry()}/gw-demo:${tagOrVersion()}`
 }
 
-/** The proxy's image under another tag, on all nodes; undefined where the cluster is not of kind. */
+/** The proxy's image under another tag, on all nodes; undefined if the cluster is not of kind. */
 export async function secondProxyTag(): Promise<string | undefined> {
   const other = `${tagOrVersion()}-next`
   return (await nameOnNodes(proxyImage(), `${registry()}/gw:${other}`)) ? other : undefined
 }
 
-/** Gives the demo image the name of the samples on all nodes; false where the cluster is not of kind. */
+/** Adds the name of the samples to the demo image on all nodes; false if the cluster is not of kind. */
 export async function loadSampleImage(): Promise<boolean> {
   return nameOnNodes(demoImage(), SAMPLE_IMAGE)
 }
@@ -29,7 +29,7 @@ async function nameOnNodes(image: string, name: string): Promise<boolean> {
   return cluster !== ''
 }
 
-// Read when they are asked for: the setup sets them.
+// Read on use: the setup sets them.
 function registry(): string {
   return process.env['GW_E2E_REGISTRY'] ?? 'gw.dev'
 }

@@ -1,4 +1,4 @@
-// kubectl for the tests, with deadlines. Nothing here knows what is tested.
+// kubectl for the tests, with deadlines. It does not depend on the tests.
 import { execFile, type ExecFileException } from 'node:child_process'
 import { promisify } from 'node:util'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -16,7 +16,7 @@ export interface KubeObject {
     readonly labels?: Readonly<Record<string, string>>
     readonly ownerReferences?: readonly { readonly kind: string; readonly name: string }[]
   }
-  // Objects of many kinds: a test says what it expects to find.
+  // Objects of many kinds: each test has its own expectation.
   readonly spec?: Record<string, unknown>
   readonly status?: Record<string, unknown>
 }
@@ -35,7 +35,7 @@ export async function kubectl(args: readonly string[], input?: string): Promise<
   try {
     return (await child).stdout
   } catch (error) {
-    const { stderr, stdout } = error as ExecFileException // what execFile throws
+    const { stderr, stdout } = error as ExecFileException // execFile throws it
     throw new Error(`kubectl ${args.join(' ')}: ${stderr ?? ''}${stdout ?? ''}`, { cause: error })
   }
 }
@@ -63,7 +63,7 @@ export async function get(kind: string, namespace: string, name: string): Promis
   return text.trim() === '' ? undefined : (JSON.parse(text) as KubeObject) // the API server's answer
 }
 
-/** Asks until the answer is not undefined. @throws {Error} saying what was waited for, with the last failure. */
+/** Repeats the call until its result is not undefined. @throws {Error} with the expected state and the last failure */
 export async function waitFor<T>(what: string, ask: () => Promise<T | undefined>, withinMs = 60_000): Promise<T> {
   const end = performance.now() + withinMs
   let last = ''

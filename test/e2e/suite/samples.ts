@@ -1,4 +1,4 @@
-// The samples for a cluster, and what the tests ask about a Gateway.
+// The samples for a cluster, and helpers for tests of a Gateway.
 import { join, resolve } from 'node:path'
 import { apply, conditionOf, get, type KubeObject, list, waitFor } from './kubectl.ts'
 
@@ -10,7 +10,7 @@ export function sample(...parts: readonly string[]): string {
   return join(FOLDER, ...parts)
 }
 
-/** What a theme has of its own: its folder holds the shared upstreams as well, which stay for the others. */
+/** The objects of only this theme: its folder also has the shared upstreams, which other themes need. */
 export function themeFile(theme: string): string {
   return sample(theme, `${theme}.yaml`)
 }
@@ -37,7 +37,7 @@ export function serviceOf(gateway: string): string {
   return `${gateway}.${NAMESPACE}.svc.cluster.local`
 }
 
-/** Pods of the Gateway that run and are ready. */
+/** Running and ready pods of the Gateway. */
 export async function readyProxies(gateway: string): Promise<KubeObject[]> {
   const pods = await list('pods', '-n', NAMESPACE, '-l', `gateway.networking.k8s.io/gateway-name=${gateway}`)
   return pods.filter((pod) => conditionOf(pod, 'Ready')?.status === 'True')

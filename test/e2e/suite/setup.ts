@@ -1,5 +1,5 @@
-// Once before all files: a cluster with this build, the upstreams and the client. Afterwards the cluster goes if it was
-// started here, else the namespaces.
+// Runs once before all files: a cluster with this build, the upstreams and the client. At the end it removes the
+// cluster if it was started here, else the namespaces.
 import { readFileSync } from 'node:fs'
 import { useCluster } from '../cluster/use-cluster.ts'
 import { clientPod, CLIENT_NAMESPACE } from './client.ts'
