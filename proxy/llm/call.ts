@@ -10,6 +10,7 @@ import type { HeaderList } from '../message/headers.ts'
 import type { HttpResponse } from '../message/message.ts'
 import type { FetchedCredential, NamedFilter } from '../chain/filter.ts'
 import type { RequestEdits } from './edits.ts'
+import { hasExplicitLocation } from './explicit-location.ts'
 import { asString, type JsonObject } from './json.ts'
 import type { Format } from './formats/format.ts'
 import type { ProviderProfile } from './providers/table.ts'
@@ -140,6 +141,6 @@ function headersFor(exchange: Exchange, { profile, policies }: CompiledProvider)
   for (const name of DROPPED_HEADERS) headers.remove(name)
   headers.set('content-type', 'application/json')
   headers.set('accept-encoding', 'identity')
-  profile.prepareHeaders(headers, policies.auth?.location !== undefined)
+  profile.prepareHeaders(headers, hasExplicitLocation(policies.auth))
   return headers
 }
