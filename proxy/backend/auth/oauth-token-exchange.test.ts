@@ -203,6 +203,22 @@ describe('oauthTokenExchange', () => {
     expect(exchange.request.headers.get('authorization')).toBeUndefined()
   })
 
+  it.each([400, 401, 403])('asks for other clients after the endpoint refused several with %i', async (status) => {
+    const run = filter()
+    server.override = (response) => send(response, { status, body: {} })
+    for (let client = 0; client < 5; client++) await run(bearer(await idToken(`refused-${client}`)))
+    expect(server.forms.length).toBe(5)
+    server.override = undefined
+    expect(await run(bearer(await idToken('ann')))).toBeUndefined()
+  })
+
+  it('sends the token once for a token of the client that has ended, if the endpoint accepts it', async () => {
+    server.override = (response) => send(response, { status: 200, body: { access_token: 'a', token_type: 'Bearer' } })
+    const [run, ended] = [filter(), await idToken('ann', -60)]
+    for (let i = 0; i < 4; i++) expect(await run(bearer(ended))).toBeUndefined()
+    expect(server.forms.length).toBe(4)
+  })
+
   it('answers with 400 in each worker if the endpoint refuses the token that one of them sent', async () => {
     const { all } = workers(3)
     const runs = all.map(({ store }) => filter({}, SECRETS, store))

@@ -2,7 +2,7 @@
 // are removed before the new token is written.
 import { hash } from 'node:crypto'
 import type { CelExpression } from '#api/cel/expression.ts'
-import type { OAuthTokenExchange } from '#api/ir/types.gen.ts'
+import type { BackendReference, OAuthTokenExchange } from '#api/ir/types.gen.ts'
 import { compileCredentialReader } from '../../auth/credential-reader.ts'
 import { evaluateCredential, readsBody } from '../../cel/evaluate.ts'
 import { mayAct } from '../../credentials/oauth/may-act.ts'
@@ -82,7 +82,7 @@ function settingsOf(policy: OAuthTokenExchange, environment: AuthEnvironment): E
   const { grantType, subjectToken, actorToken, requestedTokenType, audiences, resources, scopes, cache } = policy
   const fingerprint = hash('sha256', JSON.stringify([policy, endpoint.client.fingerprint]))
   return {
-    owner: `${policy.path} ${fingerprint.slice(0, 12)}`,
+    owner: `${nameOf(policy.service)} ${fingerprint.slice(0, 12)}`,
     endpoint,
     grantType,
     subjectTokenType: subjectToken.tokenType,
@@ -95,4 +95,8 @@ function settingsOf(policy: OAuthTokenExchange, environment: AuthEnvironment): E
     entriesMax: cache?.entriesMax,
     fingerprint,
   }
+}
+
+function nameOf({ service, backend = 'invalid' }: BackendReference): string {
+  return service === undefined ? backend : `${service.hostname}:${service.port}`
 }

@@ -179,7 +179,7 @@ describe('crossAppSource', () => {
   ])('stops after the first hop for %s', async (_, status, body, message) => {
     provider.override = (response) => send(response, { status, body })
     await expect(fetched(await idToken('ann'))).rejects.toMatchObject({
-      reason: 'Unavailable',
+      reason: status === 401 || status === 403 ? 'Rejected' : 'Unavailable',
       message: expect.stringContaining(message),
     })
     expect(application.forms).toEqual([])

@@ -4,8 +4,7 @@
 import { hash } from 'node:crypto'
 import type { Exchange } from '../../exchange/exchange.ts'
 import { TokenError, type TokenSource } from '../token.ts'
-import { unverifiedExpiryMs } from '../unverified-claims.ts'
-import { requestToken, type TokenEndpoint } from './token-endpoint.ts'
+import { keptUntilMs, requestToken, type TokenEndpoint } from './token-endpoint.ts'
 
 const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange'
 const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
@@ -42,11 +41,9 @@ export function crossAppSource(exchange: Exchange, settings: CrossAppSettings, s
     fetch: async (signal) => {
       const startMs = Date.now()
       const assertion = await requestAssertion(exchange, settings, { subject, signal })
-      const { token, expiresInS } = await requestAccess(exchange, settings, { assertion, signal })
-      const lifetimeMs = expiresInS === undefined ? settings.defaultTtlMs : expiresInS * 1000
-      // Not verified: a wrong claim shortens the life of the client's own token only.
-      const subjectEndMs = unverifiedExpiryMs(subject) ?? Infinity
-      return { value: token, expiresMs: Math.min(startMs + lifetimeMs, subjectEndMs) }
+      const issued = await requestAccess(exchange, settings, { assertion, signal })
+      const { defaultTtlMs } = settings
+      return { value: issued.token, expiresMs: keptUntilMs({ issued, startMs, defaultTtlMs, subject }) }
     },
   }
 }
@@ -65,30 +62,31 @@ async function requestAssertion(
     ...scopeField(scopes),
     ...resources.map((resource) => ['resource', resource] as [string, string]),
   ])
-  try {
-    const { token } = await requestToken(exchange, identityProvider, {
-      form,
-      signal,
-      tokenType: 'N_A',
-      requestedTokenType: ID_JAG,
-      mustNameIssuedType: true,
-    })
-    return token
-  } catch (error) {
-    if (error instanceof TokenError && error.reason === 'Rejected') {
-      throw new TokenError('SubjectRejected', error.message, { cause: error })
-    }
-    throw error
-  }
+  const { token } = await requestToken(exchange, identityProvider, {
+    form,
+    signal,
+    tokenType: 'N_A',
+    requestedTokenType: ID_JAG,
+    mustNameIssuedType: true,
+  })
+  return token
 }
 
-function requestAccess(
+/** The client has no part in what the application rejects. */
+async function requestAccess(
   exchange: Exchange,
   { resourceAuthorizationServer, scopes }: CrossAppSettings,
   { assertion, signal }: { readonly assertion: string; readonly signal: AbortSignal },
 ): ReturnType<typeof requestToken> {
   const form = new URLSearchParams([['grant_type', JWT_BEARER], ['assertion', assertion], ...scopeField(scopes)])
-  return requestToken(exchange, resourceAuthorizationServer, { form, signal, tokenType: 'Bearer' })
+  try {
+    return await requestToken(exchange, resourceAuthorizationServer, { form, signal, tokenType: 'Bearer' })
+  } catch (error) {
+    if (error instanceof TokenError && error.reason === 'SubjectRejected') {
+      throw new TokenError('Rejected', error.message, { cause: error })
+    }
+    throw error
+  }
 }
 
 function scopeField(scopes: readonly string[]): [string, string][] {

@@ -79,12 +79,12 @@ describe('requestToken', () => {
   })
 
   it.each([
-    [400, 'Rejected'],
-    [404, 'Rejected'],
-    [429, 'Rejected'],
-    [499, 'Rejected'],
-    [401, 'Unavailable'],
-    [403, 'Unavailable'],
+    [400, 'SubjectRejected'],
+    [404, 'SubjectRejected'],
+    [429, 'SubjectRejected'],
+    [499, 'SubjectRejected'],
+    [401, 'Rejected'],
+    [403, 'Rejected'],
     [302, 'Unavailable'],
     [500, 'Unavailable'],
     [503, 'Unavailable'],
@@ -97,7 +97,7 @@ describe('requestToken', () => {
 
   it('does not show an invalid error code', async () => {
     const { ask } = await endpointWith(json({ error: 'planted secret' }, 400))
-    await expect(ask()).rejects.toEqual(failure('Rejected', 'identity provider answered with 400'))
+    await expect(ask()).rejects.toEqual(failure('SubjectRejected', 'identity provider answered with 400'))
   })
 
   const noToken = 'the response has no usable access_token'

@@ -5,6 +5,7 @@ import type { Exchange } from '../../exchange/exchange.ts'
 import { HeaderList } from '../../message/headers.ts'
 import type { HttpResponse } from '../../message/message.ts'
 import { TokenError } from '../token.ts'
+import { unverifiedExpiryMs } from '../unverified-claims.ts'
 import type { ClientAuthentication } from './client-auth.ts'
 
 /** Of the response of a token endpoint. Tokens travel in header fields, which are far smaller. */
@@ -13,6 +14,8 @@ const ANSWER_BYTES_MAX = 64 * 1024
 const ERROR_CODE = /^[\w.-]{1,64}$/
 /** VSCHAR of RFC 6749 appendix A.12, without the blank, which no token has. */
 const TOKEN = /^[\x21-\x7e]+$/
+/** The token store does not keep what ends so soon. */
+const ONE_REQUEST_MS = 1000
 const DIGITS = /^\d{1,15}$/
 
 /** A form on its way to a token endpoint. */
@@ -61,7 +64,10 @@ export interface IssuedToken {
   readonly expiresInS: number | undefined
 }
 
-/** @throws {TokenError} `Rejected`: a status of 400 to 499 other than 401 and 403. Everything else: `Unavailable`. */
+/**
+ * @throws {TokenError} `SubjectRejected`: a status of 400 to 499 other than 401 and 403. `Rejected`: these two, so that
+ * a token of one client does not stop the fetches for others. Everything else: `Unavailable`.
+ */
 export async function requestToken(
   exchange: Exchange,
   endpoint: TokenEndpoint,
@@ -71,12 +77,31 @@ export async function requestToken(
   const answer = Buffer.isBuffer(response.body) ? parseJson(response.body.toString('utf8')) : undefined
   const { status } = response
   if (status < 200 || status > 299) {
-    const reason = status >= 400 && status < 500 && status !== 401 && status !== 403 ? 'Rejected' : 'Unavailable'
-    throw new TokenError(reason, `${endpoint.name} answered with ${status}${errorCodeOf(answer)}`)
+    throw new TokenError(reasonOf(status), `${endpoint.name} answered with ${status}${errorCodeOf(answer)}`)
   }
   const issued = read(answer, question)
   if (typeof issued === 'string') throw new TokenError('Unavailable', `${endpoint.name}: ${issued}`)
   return issued
+}
+
+export interface TokenLife {
+  readonly issued: IssuedToken
+  /** Unix time in milliseconds of the request. */
+  readonly startMs: number
+  /** Lifetime in milliseconds of a token whose response gives none. */
+  readonly defaultTtlMs: number
+  /** Token of the client. */
+  readonly subject: string
+}
+
+/**
+ * When a token is no longer kept, Unix time in milliseconds. A subject token that has ended is the matter of the
+ * endpoint, which accepted it: the request that fetched gets the token, and no other one.
+ */
+export function keptUntilMs({ issued: { expiresInS }, startMs, defaultTtlMs, subject }: TokenLife): number {
+  const endMs = startMs + (expiresInS === undefined ? defaultTtlMs : expiresInS * 1000)
+  const subjectEndMs = unverifiedExpiryMs(subject) ?? Infinity
+  return Math.min(endMs, Math.max(subjectEndMs, Date.now() + ONE_REQUEST_MS))
 }
 
 async function send(exchange: Exchange, endpoint: TokenEndpoint, question: TokenQuestion): Promise<HttpResponse> {
@@ -108,6 +133,11 @@ async function send(exchange: Exchange, endpoint: TokenEndpoint, question: Token
     }
     throw error
   }
+}
+
+function reasonOf(status: number): TokenError['reason'] {
+  if (status < 400 || status > 499) return 'Unavailable'
+  return status === 401 || status === 403 ? 'Rejected' : 'SubjectRejected'
 }
 
 /** RFC 6749 section 5.2. The description is left out: endpoints repeat parts of the request in it. */

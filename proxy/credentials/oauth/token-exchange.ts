@@ -2,9 +2,8 @@
 // endpoint gives a token of the backend for the token of the client.
 import { hash } from 'node:crypto'
 import type { Exchange } from '../../exchange/exchange.ts'
-import { TokenError, type TokenSource } from '../token.ts'
-import { unverifiedExpiryMs } from '../unverified-claims.ts'
-import { requestToken, type TokenEndpoint } from './token-endpoint.ts'
+import type { TokenSource } from '../token.ts'
+import { keptUntilMs, requestToken, type TokenEndpoint } from './token-endpoint.ts'
 
 const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange'
 const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
@@ -54,7 +53,7 @@ export function exchangeSource(
   input: ExchangeInput,
 ): TokenSource<string> {
   const { subject, actor, params } = input
-  const { owner, entriesMax, fingerprint } = settings
+  const { owner, entriesMax, fingerprint, requestedTokenType } = settings
   return {
     // The types of the tokens are part of the fingerprint.
     key: hash('sha256', JSON.stringify([fingerprint, subject, actor ?? null, params])),
@@ -62,34 +61,15 @@ export function exchangeSource(
     ...(entriesMax !== undefined && { entriesMax }),
     fetch: async (signal) => {
       const startMs = Date.now()
-      const { token, expiresInS } = await request(exchange, settings, { input, signal })
-      const lifetimeMs = expiresInS === undefined ? settings.defaultTtlMs : expiresInS * 1000
-      // Not verified: a wrong claim shortens the life of the client's own token only.
-      const subjectEndMs = unverifiedExpiryMs(subject) ?? Infinity
-      return { value: token, expiresMs: Math.min(startMs + lifetimeMs, subjectEndMs) }
+      const issued = await requestToken(exchange, settings.endpoint, {
+        form: formOf(settings, input),
+        signal,
+        tokenType: 'Bearer',
+        requestedTokenType: requestedTokenType === undefined ? undefined : urnOf(requestedTokenType),
+      })
+      const { defaultTtlMs } = settings
+      return { value: issued.token, expiresMs: keptUntilMs({ issued, startMs, defaultTtlMs, subject }) }
     },
-  }
-}
-
-async function request(
-  exchange: Exchange,
-  settings: ExchangeSettings,
-  { input, signal }: { readonly input: ExchangeInput; readonly signal: AbortSignal },
-): ReturnType<typeof requestToken> {
-  const { endpoint, requestedTokenType } = settings
-  try {
-    return await requestToken(exchange, endpoint, {
-      form: formOf(settings, input),
-      signal,
-      tokenType: 'Bearer',
-      requestedTokenType: requestedTokenType === undefined ? undefined : urnOf(requestedTokenType),
-    })
-  } catch (error) {
-    // What the endpoint rejects comes from the client: its token, its actor, its parameters.
-    if (error instanceof TokenError && error.reason === 'Rejected') {
-      throw new TokenError('SubjectRejected', error.message, { cause: error })
-    }
-    throw error
   }
 }
 
