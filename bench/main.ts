@@ -39,7 +39,7 @@ async function main(): Promise<void> {
       for (const contender of chosen) {
         const server = await start(contender, SERVER_CPU)
         running.push(server)
-        const target = { port: contender.port, pid: server.child.pid ?? 0, connections, cpu: CLIENT_CPU }
+        const target = { port: contender.port, pid: server.child.pid ?? 0, connections, cpu: CLIENT_CPU, folder }
         await load({ ...target, seconds: WARM_UP_SECONDS })
         add(contender.name, await load({ ...target, seconds }))
         const { watched } = contender
@@ -47,18 +47,26 @@ async function main(): Promise<void> {
         if (watched !== undefined) {
           add(watched.name, await watching(watched.url, () => load({ ...target, seconds: Math.ceil(seconds / 2) })))
         }
+        for (const route of contender.routes ?? []) {
+          await load({ ...target, route, seconds: 1 })
+          add(route.name, await load({ ...target, route, seconds: Math.ceil(seconds / 2) }))
+        }
         running.pop()
         await server.stop()
       }
     }
-    print(samples)
+    const routes = chosen.flatMap((contender) => contender.routes ?? [])
+    print(samples, new Map(routes.map(({ name, comparedTo }) => [name, comparedTo])))
   } finally {
     for (const server of running.reverse()) await server.stop()
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
-function print(samples: ReadonlyMap<string, readonly Sample[]>): void {
+function print(
+  samples: ReadonlyMap<string, readonly Sample[]>,
+  comparedTo: ReadonlyMap<string, string | undefined>,
+): void {
   const rows = [...samples].map(([name, list]) => ({ name, sample: medianOf(list) }))
   const base = rows.find(({ name }) => name === 'nginx')?.sample
   console.log(
@@ -77,6 +85,10 @@ function print(samples: ReadonlyMap<string, readonly Sample[]>): void {
       errors: sample.errors,
       'CPU to nginx': ratio(sample.cpuMicrosPerRequest, base?.cpuMicrosPerRequest),
       'requests/s to nginx': ratio(sample.requestsPerSecond, base?.requestsPerSecond),
+      'CPU to the same without': ratio(
+        sample.cpuMicrosPerRequest,
+        rows.find((row) => row.name === comparedTo.get(name))?.sample.cpuMicrosPerRequest,
+      ),
     })),
   )
 }

@@ -1,11 +1,12 @@
 // One measurement: wrk against a pinned server, and the processor time of the server.
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import type { Contender } from './servers.ts'
+import type { Contender, MeasuredRoute } from './servers.ts'
 
 const run = promisify(execFile)
 const START_DEADLINE_MS = 20_000
@@ -68,8 +69,12 @@ export async function load(options: {
   readonly seconds: number
   readonly connections: number
   readonly cpu: number
+  /** Default: plain GET of `/`. */
+  readonly route?: MeasuredRoute
+  /** For the script of a POST. */
+  readonly folder: string
 }): Promise<Sample> {
-  const { port, pid, seconds, connections, cpu } = options
+  const { port, pid, seconds, connections, cpu, route, folder } = options
   const before = processorSeconds(pid)
   const { stdout } = await run('taskset', [
     '-c',
@@ -79,7 +84,9 @@ export async function load(options: {
     `-c${connections}`,
     `-d${seconds}s`,
     '--latency',
-    `http://127.0.0.1:${port}/`,
+    ...(route?.headers ?? []).flatMap((field) => ['-H', field]),
+    ...postOf(folder, route?.bodyBytes),
+    `http://127.0.0.1:${port}${route?.path ?? '/'}`,
   ])
   const used = processorSeconds(pid) - before
   const requests = Number(/(\d+) requests in/.exec(stdout)?.[1] ?? 0)
@@ -94,6 +101,13 @@ export async function load(options: {
     rssMiB: residentMiB(pid),
     errors: failed + socketErrors.reduce((sum, count) => sum + Number(count), 0),
   }
+}
+
+function postOf(folder: string, bodyBytes: number | undefined): string[] {
+  if (bodyBytes === undefined) return []
+  const script = join(folder, 'post.lua')
+  writeFileSync(script, `wrk.method = "POST"\nwrk.body = string.rep("x", ${bodyBytes})\n`)
+  return ['-s', script]
 }
 
 function accepts(port: number): Promise<boolean> {

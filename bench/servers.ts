@@ -11,7 +11,34 @@ export interface Contender {
   readonly env?: Readonly<Record<string, string>>
   /** A watcher of requests, for a second measurement. */
   readonly watched?: { readonly name: string; readonly url: string }
+  /** Measured on the same server, one after the other. */
+  readonly routes?: readonly MeasuredRoute[]
 }
+
+/** Requests of one kind to one route. */
+export interface MeasuredRoute {
+  readonly name: string
+  readonly path: string
+  /** The same requests without the policy. */
+  readonly comparedTo?: string
+  /** Header fields, `name: value`. */
+  readonly headers?: readonly string[]
+  /** POST with a body of so many bytes. */
+  readonly bodyBytes?: number
+}
+
+/** Credentials for backends, beside the same requests without. */
+const CREDENTIAL_ROUTES: readonly MeasuredRoute[] = [
+  { name: 'gw, GET with a token', path: '/', headers: ['authorization: Bearer of-client'] },
+  {
+    name: 'gw, GET whose token is exchanged, kept',
+    path: '/exchange',
+    headers: ['authorization: Bearer of-client'],
+    comparedTo: 'gw, GET with a token',
+  },
+  { name: 'gw, POST of 1 KiB', path: '/', bodyBytes: 1024 },
+  { name: 'gw, POST of 1 KiB, signed for AWS', path: '/signed', bodyBytes: 1024, comparedTo: 'gw, POST of 1 KiB' },
+]
 
 export const UPSTREAM_PORT = 19_100
 
@@ -31,6 +58,7 @@ http {
   server {
     listen 127.0.0.1:${UPSTREAM_PORT} backlog=4096;
     location / { default_type text/plain; return 200 "hello\\n"; }
+    location /token { default_type application/json; return 200 '{"access_token":"t","token_type":"Bearer","expires_in":3600}'; }
   }
 }
 `
@@ -103,7 +131,10 @@ function gw(folder: string, root: string, hasAccessLog: boolean): Contender {
   return {
     name,
     port,
-    ...(!hasAccessLog && { watched: { name: 'gw, trace watcher that matches nothing', url: watchUrl(port + 100) } }),
+    ...(!hasAccessLog && {
+      watched: { name: 'gw, trace watcher that matches nothing', url: watchUrl(port + 100) },
+      routes: CREDENTIAL_ROUTES,
+    }),
     command: process.execPath,
     args: [
       '--disable-warning=ExperimentalWarning',
@@ -131,7 +162,18 @@ function watchUrl(adminPort: number): string {
 
 function gwManifests(port: number): readonly object[] {
   const gateway = 'gateway.networking.k8s.io/v1'
+  const secretRef = { name: 'credentials' }
+  const backendRef = { group: 'gw.dev', kind: 'GwBackend', name: 'upstream' }
+  const clientAuth = { clientId: 'bench', secretRef }
   return [
+    {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'credentials' },
+      stringData: { accessKey: 'AKIABENCH', secretKey: 'bench', clientSecret: 'bench' },
+    },
+    ...routeWith('exchange', { oauthTokenExchange: { backendRef, path: '/token', clientAuth } }),
+    ...routeWith('signed', { cloudA: { secretRef, region: 'eu-central-1', serviceName: 'execute-api' } }),
     {
       apiVersion: gateway,
       kind: 'GatewayClass',
@@ -158,6 +200,33 @@ function gwManifests(port: number): readonly object[] {
         parentRefs: [{ name: 'bench' }],
         rules: [{ backendRefs: [{ group: 'gw.dev', kind: 'GwBackend', name: 'upstream' }] }],
       },
+    },
+  ]
+}
+
+/** A route at the path of its name, with a policy for its backend. */
+function routeWith(name: string, auth: object): readonly object[] {
+  const group = 'gateway.networking.k8s.io'
+  return [
+    {
+      apiVersion: `${group}/v1`,
+      kind: 'HTTPRoute',
+      metadata: { name },
+      spec: {
+        parentRefs: [{ name: 'bench' }],
+        rules: [
+          {
+            matches: [{ path: { type: 'PathPrefix', value: `/${name}` } }],
+            backendRefs: [{ group: 'gw.dev', kind: 'GwBackend', name: 'upstream' }],
+          },
+        ],
+      },
+    },
+    {
+      apiVersion: 'gw.dev/v1alpha1',
+      kind: 'GwPolicy',
+      metadata: { name },
+      spec: { targetRefs: [{ group, kind: 'HTTPRoute', name }], backend: { auth } },
     },
   ]
 }
