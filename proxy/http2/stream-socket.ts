@@ -46,6 +46,20 @@ class StreamSocket extends Duplex {
     return this.#writtenBytes + this.writableLength
   }
 
+  // --- other members of sockets; they have no effect here ---
+
+  setNoDelay(): this {
+    return this
+  }
+
+  setKeepAlive(): this {
+    return this
+  }
+
+  resetAndDestroy(): this {
+    return this.destroy()
+  }
+
   override _read(): void {
     this.#stream.resume()
   }

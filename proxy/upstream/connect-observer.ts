@@ -1,5 +1,5 @@
 // Who learns how long connections to backends and services take to open.
-export type ConnectTransport = 'plaintext' | 'tls'
+export type ConnectTransport = 'plaintext' | 'tls' | 'hbone'
 
 /** `durationMs`: until the connection can be used; with TLS after its handshake, through a proxy with all of that. */
 export type ConnectObserver = (transport: ConnectTransport, durationMs: number) => void

@@ -1,0 +1,107 @@
+// Tunnels to workloads of a mesh (HBONE): CONNECT over HTTP/2 with mutual TLS. Connections are shared by the tunnels to
+// one workload with one identity of the proxy. Everything is bounded: connections, streams, calls that wait, time.
+import { createHash } from 'node:crypto'
+import { isIP } from 'node:net'
+import { shown } from '../exchange/diagnosis.ts'
+import { DeadlineWheel, Sweeper, type Sweepable } from '../socket/deadlines.ts'
+import type { ConnectObserver } from '../upstream/connect-observer.ts'
+import type { Dial, DialOutcome } from '../upstream/dial.ts'
+import { DnsCache } from '../upstream/dns-cache.ts'
+import type { UpstreamTarget } from '../upstream/target.ts'
+import { HboneConnections } from './hbone-connections.ts'
+import { HboneOpening } from './hbone-opening.ts'
+import type { MeshIdentity } from './mesh-secrets.ts'
+
+/** Data-plane supplement, section 5.3. */
+export const HBONE_PORT = 15_008
+
+export interface HboneDestination {
+  /** Address of the workload. */
+  readonly host: string
+  /** Its port, not that of the tunnel. */
+  readonly port: number
+  /** Default 15008. */
+  readonly tunnelPort?: number
+  /** The identity that the workload must have; undefined: any of the accepted trust domains. */
+  readonly spiffeId: string | undefined
+  readonly connectTimeoutMs: number
+  /** See UpstreamTarget. */
+  readonly namedBy?: UpstreamTarget['namedBy']
+}
+
+export interface HboneClientOptions {
+  readonly dns?: DnsCache | undefined
+  readonly connected?: ConnectObserver | undefined
+}
+
+export class HboneClient implements Sweepable {
+  readonly #dns: DnsCache
+  readonly #connected: ConnectObserver | undefined
+  readonly #wheel = new DeadlineWheel()
+  readonly #workloads = new Map<string, HboneConnections>()
+  readonly #sweeper = new Sweeper()
+  #isClosed = false
+
+  constructor({ dns = new DnsCache(), connected }: HboneClientOptions = {}) {
+    this.#dns = dns
+    this.#connected = connected
+  }
+
+  /** For tests and gauges. */
+  get openConnections(): number {
+    let count = 0
+    for (const { openConnections } of this.#workloads.values()) count += openConnections
+    return count
+  }
+
+  /** The socket of the outcome is paused and ready to write to. */
+  open(destination: HboneDestination, identity: MeshIdentity, done: (outcome: DialOutcome) => void): Dial {
+    const { host, port } = destination
+    const authority = `${isIP(host) === 6 ? `[${host}]` : host}:${port}`
+    const opening = new HboneOpening(authority, destination.connectTimeoutMs, done)
+    if (this.#isClosed) opening.fail('upstreamFailure', shown('the client is closed'))
+    else if (Date.now() >= identity.untilMs)
+      opening.fail('upstreamFailure', shown('the certificate of the mesh has expired'))
+    else this.#workload(destination, identity).dispatch(opening)
+    return opening
+  }
+
+  sweep(nowMs: number): void {
+    for (const [key, workload] of this.#workloads) {
+      workload.sweep(nowMs)
+      if (workload.isEmpty) this.#workloads.delete(key)
+    }
+    if (this.#workloads.size === 0) this.#sweeper.remove(this)
+  }
+
+  close(): void {
+    this.#isClosed = true
+    for (const workload of this.#workloads.values()) workload.destroy()
+    this.#workloads.clear()
+    this.#sweeper.remove(this)
+  }
+
+  #workload(destination: HboneDestination, identity: MeshIdentity): HboneConnections {
+    const { host, tunnelPort = HBONE_PORT, spiffeId = '', namedBy = '' } = destination
+    const key = `${host} ${tunnelPort} ${spiffeId} ${namedBy} ${fingerprintOf(identity)}`
+    const known = this.#workloads.get(key)
+    if (known !== undefined) return known
+    const shared = { dns: this.#dns, wheel: this.#wheel, connected: this.#connected }
+    const workload = new HboneConnections({ ...destination, tunnelPort, key }, identity, shared)
+    this.#workloads.set(key, workload)
+    this.#sweeper.add(this)
+    return workload
+  }
+}
+
+const FINGERPRINTS = new WeakMap<MeshIdentity, string>()
+
+/** A renewed certificate, other roots or trust domains: the previous connections are not used for new tunnels. */
+function fingerprintOf(identity: MeshIdentity): string {
+  let known = FINGERPRINTS.get(identity)
+  if (known === undefined) {
+    known = createHash('sha256').update(JSON.stringify(identity)).digest('base64url')
+    FINGERPRINTS.set(identity, known)
+  }
+  return known
+}
