@@ -9,7 +9,7 @@ export interface paths {
         };
         /**
          * List of the paths
-         * @description A page for people; `/ui` is the same one.
+         * @description An HTML page for users; `/ui` is the same page.
          */
         get: operations["getIndex"];
         put?: never;
@@ -72,7 +72,7 @@ export interface paths {
         put?: never;
         /**
          * Set the log level
-         * @description Changes the level of the running process until it ends. Without a parameter it answers the level in force. A request that a browser sends from another origin is refused.
+         * @description Changes the level of the running process until it ends. Without a parameter it returns the current level. A request that a browser sends from another origin is rejected.
          */
         post: operations["setLogLevel"];
         delete?: never;
@@ -109,7 +109,7 @@ export interface paths {
         put?: never;
         /**
          * Shut down gracefully
-         * @description Starts the same drain as SIGTERM. A request that a browser sends from another origin is refused.
+         * @description Starts the same drain as SIGTERM. A request that a browser sends from another origin is rejected.
          */
         post: operations["quit"];
         delete?: never;
@@ -127,7 +127,7 @@ export interface paths {
         };
         /**
          * Trace the next request
-         * @description Follows one request, the first that matches, through the proxy and ends. The comment `: ready` says that every thread waits for the request; `: keepalive` comes every second; each event is one `data:` line with a TraceEvent. A watcher gets exactly one request, and two watchers two. For a slow reader 32 events are held, those beyond are dropped but for the last, and a comment says how many. Where the expression fails a comment says why. At most 16 watchers wait at a time. Credentials are shown as `<redacted>`.
+         * @description Follows one request, the first that matches, through the proxy, and ends. The comment `: ready` means that every thread waits for the request; `: keepalive` comes every second; each event is one `data:` line with a TraceEvent. Each watcher gets exactly one request of its own. For a slow reader 32 events are buffered; further events except the last are dropped, and a comment reports their number. If the expression fails, a comment reports the error. At most 16 watchers wait at a time. Credentials are shown as `<redacted>`.
          */
         get: operations["traceRequest"];
         put?: never;
@@ -171,7 +171,7 @@ export interface paths {
         };
         /**
          * Heap profile
-         * @description What is in use of the JavaScript heaps, by the place that allocated it. Every thread samples one allocation in 512 KiB for as long as it lives, so that the answer comes at once; for it the engine collects garbage, which stops each thread for some milliseconds. Buffers outside the heaps are not in it; `/memory` has the totals.
+         * @description Memory in use of the JavaScript heaps, by the place that allocated it. Every thread samples one allocation in 512 KiB as long as it runs, so that the answer is immediate; the engine first collects garbage, which stops each thread for some milliseconds. Buffers outside the heaps are not included; `/memory` has the totals.
          */
         get: operations["profileHeap"];
         put?: never;
@@ -211,7 +211,7 @@ export interface paths {
         };
         /**
          * Metrics
-         * @description Also served as `/stats/prometheus`. The format is the one of highest weight in the Accept header: text of Prometheus, OpenMetrics, or the length-delimited messages that Prometheus asks for with native histograms.
+         * @description Also served as `/stats/prometheus`. The format is the one of highest weight in the Accept header: text of Prometheus, OpenMetrics, or the length-delimited messages that Prometheus requests for native histograms.
          */
         get: operations["getMetrics"];
         put?: never;
@@ -269,7 +269,7 @@ export interface components {
         /** @description Keys of maps are the keys of the rendered configuration. */
         ConfigDump: {
             binds: components["schemas"]["DumpBind"][];
-            /** @description Routes that no listener holds. */
+            /** @description Routes without a listener. */
             routes: {
                 httpMesh: {
                     [key: string]: unknown;
@@ -285,7 +285,7 @@ export interface components {
             backends: components["schemas"]["DumpBackend"][];
             services: components["schemas"]["DumpService"][];
             workloads: components["schemas"]["DumpWorkload"][];
-            /** @description In use, the soonest to end first; at most 1000. */
+            /** @description Certificates in use, the soonest to expire first; at most 1000. */
             certificates: components["schemas"]["DumpCertificate"][];
             /** @description Fetched for backends, by kind and owner; at most 1024. */
             credentials: components["schemas"]["DumpCredential"][];
@@ -303,7 +303,7 @@ export interface components {
             use: "server" | "signer" | "client" | "client_authorities" | "backend_authorities";
             /** @description Key of the listener, policy, route or backend that uses it. */
             owner: string;
-            /** @description Key of its secret, never the value; absent for authorities. */
+            /** @description Key of its secret, never the value; absent for CA certificates. */
             secret?: string;
             /** Format: date-time */
             notBefore: string;
@@ -320,7 +320,7 @@ export interface components {
             owner: string;
             /** @description Policies, backends and routes that configure it, as `namespace/name`, with the name of a provider or target. Those whose requests needed a fetch; the last 10. */
             usedBy: string[];
-            /** @description Number of tokens that have not ended, such as one for each client. */
+            /** @description Number of tokens that have not expired, for example one for each client. */
             tokens: number;
             /**
              * Format: date-time
@@ -348,7 +348,7 @@ export interface components {
             failuresInRow: number;
             /**
              * Format: date-time
-             * @description When a backend refused one of the tokens.
+             * @description When a backend rejected one of the tokens.
              */
             lastRefusal?: string;
         };
@@ -629,7 +629,7 @@ export interface components {
                 "text/plain": string;
             };
         };
-        /** @description The proxy needs a token, and the request has none or another one. The text says where the token is. */
+        /** @description The proxy requires a token, and the request has none or another one. The text names the place of the token. */
         NoToken: {
             headers: {
                 [name: string]: unknown;
@@ -647,7 +647,7 @@ export interface components {
                 "text/plain": string;
             };
         };
-        /** @description The expression does not parse; the text says where. */
+        /** @description The expression does not parse; the text names the position. */
         BadExpression: {
             headers: {
                 [name: string]: unknown;
@@ -656,7 +656,7 @@ export interface components {
                 "text/plain": string;
             };
         };
-        /** @description There is no such thread, or a number is out of its range; the text says what there is. */
+        /** @description There is no such thread, or a number is out of its range; the text lists the valid values. */
         BadProfile: {
             headers: {
                 [name: string]: unknown;
@@ -665,7 +665,7 @@ export interface components {
                 "text/plain": string;
             };
         };
-        /** @description Too many others do the same; the text says what to end. */
+        /** @description Too many concurrent requests of this kind; the text names what to end. */
         Busy: {
             headers: {
                 [name: string]: unknown;
@@ -694,7 +694,7 @@ export interface components {
         };
     };
     parameters: {
-        /** @description CEL; only a request for which it is true is traced. It sees the request as it arrives: what policies learn (`jwt`) and bodies are not there yet. Unset, the next request is traced. */
+        /** @description CEL; only a request for which it is true is traced. It reads the request as it arrives: results of policies (`jwt`) and bodies are not available yet. Unset, the next request is traced. */
         TraceExpression: string;
         /** @description Only this thread, `main` or `worker-0` and so on. Unset, all of them. */
         Thread: string;
@@ -778,7 +778,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["LogLevel"];
-            /** @description The level is not valid; the text says which values are. */
+            /** @description The level is not valid; the text lists the valid values. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -829,7 +829,7 @@ export interface operations {
     traceRequest: {
         parameters: {
             query?: {
-                /** @description CEL; only a request for which it is true is traced. It sees the request as it arrives: what policies learn (`jwt`) and bodies are not there yet. Unset, the next request is traced. */
+                /** @description CEL; only a request for which it is true is traced. It reads the request as it arrives: results of policies (`jwt`) and bodies are not available yet. Unset, the next request is traced. */
                 expression?: components["parameters"]["TraceExpression"];
             };
             header?: never;
@@ -848,7 +848,7 @@ export interface operations {
     traceRequestByPost: {
         parameters: {
             query?: {
-                /** @description CEL; only a request for which it is true is traced. It sees the request as it arrives: what policies learn (`jwt`) and bodies are not there yet. Unset, the next request is traced. */
+                /** @description CEL; only a request for which it is true is traced. It reads the request as it arrives: results of policies (`jwt`) and bodies are not available yet. Unset, the next request is traced. */
                 expression?: components["parameters"]["TraceExpression"];
             };
             header?: never;
@@ -890,7 +890,7 @@ export interface operations {
     profileHeap: {
         parameters: {
             query?: {
-                /** @description Only what is allocated from now on for so long, and is still in use then. Unset, all that is in use. */
+                /** @description Only memory allocated in this time from now on and still in use at its end. Unset, all memory in use. */
                 seconds?: number;
                 /** @description Only this thread, `main` or `worker-0` and so on. Unset, all of them. */
                 thread?: components["parameters"]["Thread"];

@@ -55,7 +55,7 @@ export interface Bind {
   key: string
   port: number
   /**
-   * What the port speaks before HTTP; absent means HTTP.
+   * The protocol before HTTP on the port; absent means HTTP.
    */
   protocol?: 'HTTP' | 'TLS' | 'TCP'
   /**
@@ -306,7 +306,7 @@ export interface PromptMessage {
   content: string
 }
 /**
- * An endpoint picker, which speaks `envoy.service.ext_proc.v3.ExternalProcessor`, names the endpoint of each request, in order of preference, by the endpoint picker protocol of the Gateway API Inference Extension. Only endpoints of the service that the policy is attached to are used.
+ * An endpoint picker with `envoy.service.ext_proc.v3.ExternalProcessor` names the endpoint of each request, in order of preference, by the endpoint picker protocol of the Gateway API Inference Extension. Only endpoints of the service that the policy is attached to are used.
  */
 export interface InferenceRouting {
   picker: BackendReference
@@ -1027,7 +1027,7 @@ export interface BufferBody {
   failureMode: 'FailClosed' | 'FailOpen'
 }
 /**
- * Lets a service that speaks `envoy.service.ext_proc.v3.ExternalProcessor` see and change requests and responses. A service that cannot be reached, also because the reference names nothing, leaves the decision to `failureMode`.
+ * Allows a service with `envoy.service.ext_proc.v3.ExternalProcessor` to read and change requests and responses. A service that cannot be reached, also because the reference names nothing, leaves the decision to `failureMode`.
  */
 export interface ExtProc {
   service: BackendReference
@@ -1156,7 +1156,7 @@ export interface Backend {
   section?: string
   static?: StaticTarget
   /**
-   * The static target speaks A2A.
+   * The static target uses A2A.
    */
   a2a?: boolean
   /**

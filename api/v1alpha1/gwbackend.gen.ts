@@ -57,7 +57,7 @@ export interface GwBackendSpec {
    */
   static?: StaticBackend
   /**
-   * An agent that speaks A2A, the agent-to-agent protocol.
+   * An agent with A2A, the agent-to-agent protocol.
    *
    * Example: `{ host: agent.example, port: 9999 }`.
    */
@@ -116,7 +116,7 @@ export interface StaticBackend {
   unixPath?: string
 }
 /**
- * An agent that speaks A2A, the agent-to-agent protocol.
+ * An agent with A2A, the agent-to-agent protocol.
  *
  * Example: `{ host: agent.example, port: 9999 }`.
  */
