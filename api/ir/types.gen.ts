@@ -541,7 +541,7 @@ export interface OAuthActorToken {
   source: ExtractionLocation
   tokenType: OAuthTokenType
   /**
-   * The subject token must permit the actor; unset: not looked at.
+   * The subject token must permit the actor; unset: not checked.
    */
   mayAct?: 'Required'
 }

@@ -1509,8 +1509,8 @@ export interface OAuthActorToken {
    */
   tokenType?: OAuthTokenType
   /**
-   * `Required`: the claim `may_act` of the subject token must be there and match the claims of the actor token, else
-   * the request is refused with 403. When unset, `may_act` is not looked at.
+   * `Required`: the claim `may_act` of the subject token must exist and match the claims of the actor token, else
+   * the request is rejected with 403. When unset, `may_act` is not checked.
    */
   mayAct?: 'Required'
 }

@@ -11,7 +11,7 @@ export function lookAgainAndAgain<R>(
 ): Effect.Effect<never, never, R> {
   return Effect.forever(
     look.pipe(
-      Effect.catch((error: KubeError) => Effect.logDebug(`${what} not looked at`, describeKubeError(error))),
+      Effect.catch((error: KubeError) => Effect.logDebug(`cannot check ${what}, will retry`, describeKubeError(error))),
       Effect.andThen(Effect.sleep(PAUSE)),
     ),
   )

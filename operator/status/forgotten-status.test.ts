@@ -16,7 +16,7 @@ describe('forgottenStatus', () => {
     ['our entry of a route goes', { parents: [FOREIGN, OURS] }, { parents: [] }],
     ['our entry of a policy goes', { ancestors: [OURS] }, { ancestors: [] }],
     ['entries of other controllers stay', { parents: [FOREIGN], ancestors: [FOREIGN] }, undefined],
-    ['conditions without entries are not looked at', { conditions: [{ type: 'Accepted' }] }, undefined],
+    ['conditions without entries are ignored', { conditions: [{ type: 'Accepted' }] }, undefined],
     ['no status', undefined, undefined],
     ['a broken status', { parents: 'all' }, undefined],
   ])('%s', (_what, status, expected) => {

@@ -160,7 +160,7 @@ describe('Memory', () => {
     const now = [...items.slice(0, 1), { name: 'new' }, ...items.slice(1, 2)]
     expect(changedTo('b', 'w', now)).toEqual(['x!', '?!', 'w!'])
     expect(looks).toEqual(['b', 'new', 'b'])
-    // What went is not looked at again, and what came is.
+    // Removed items are not read again, and added ones are.
     changedTo('c', 'v', now)
     expect(looks).toEqual([])
     expect(changedTo('new', 's', now)).toEqual(['x!', 's!', 'w!'])
