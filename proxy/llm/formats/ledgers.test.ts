@@ -1,5 +1,5 @@
-// Every field that the SDKs declare is in a ledger, and each ledger is right: a mapped field has an effect, a dropped one
-// has none, and the error names a refused one.
+// Every field that the SDKs declare is in a ledger, and each ledger is right: a mapped field has an effect, a dropped
+// field has none, and the error names a rejected field.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
