@@ -207,6 +207,14 @@ describe('a request whose token the backend refuses', () => {
     expect((await call('/v1/files')).status).toBe(401)
   })
 
+  it('gets 413 from a model provider if its streamed body is too large to be kept', async () => {
+    const body = ReadableStream.from(Array.from({ length: 40 }, () => Buffer.alloc(65_536, 'z')))
+    const headers = { authorization: `Bearer ${subject}`, 'content-type': 'application/json' }
+    const url = `${gateway.url}/v1/chat/completions`
+    expect((await fetch(url, { method: 'POST', headers, body, duplex: 'half' })).status).toBe(413)
+    expect(upstream.seen).toHaveLength(0)
+  })
+
   it('is sent again to an MCP server', async () => {
     const initialize = {
       jsonrpc: '2.0',
@@ -320,6 +328,33 @@ describe('a fetched credential', () => {
       application.override = undefined
     }
   })
+
+  it(
+    'of an endpoint that is down is asked for by three requests, then by one at a time until it is back',
+    { tags: ['full'] },
+    async () => {
+      refused = 0
+      // The circuit is closed.
+      expect((await call('/http')).status).toBe(200)
+      application.override = (response) => response.destroy()
+      const asked = async (count: number): Promise<{ statuses: number[]; asked: number }> => {
+        const before = provider.forms.length
+        const statuses: number[] = []
+        for (let i = 0; i < count; i++) {
+          subject = await idToken(`down-${i}-${before}`)
+          statuses.push((await call('/http')).status)
+        }
+        return { statuses: [...new Set(statuses)], asked: provider.forms.length - before }
+      }
+      try {
+        expect(await asked(10)).toEqual({ statuses: [500], asked: 3 })
+      } finally {
+        application.override = undefined
+      }
+      await expect.poll(async () => (await asked(1)).statuses, { timeout: 10_000 }).toEqual([200])
+      expect(await asked(5)).toEqual({ statuses: [200], asked: 5 })
+    },
+  )
 
   it('and its secrets are in no output', async () => {
     const watcher = await watchTrace({ adminPort: gateway.proxy.ports.admin })
