@@ -5,7 +5,7 @@ import { type Authority, exchangeServer, idToken, send } from '../../credentials
 import { WorkerTokenStore } from '../../credentials/token-store.ts'
 import { workers } from '../../credentials/workers.testing.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
-import { exchangeOf, expression } from '../../policy/exchange.testing.ts'
+import { exchangeOf, expression, upstreamResponse } from '../../policy/exchange.testing.ts'
 import { testService, type TestService } from '../../policy/external/service.testing.ts'
 import { compileBackendAuth } from '../auth.ts'
 import type { AuthEnvironment } from './kind.ts'
@@ -40,13 +40,18 @@ function filter(more: Partial<OAuthTokenExchange> = {}, secrets = SECRETS, token
   return filterOf({ ...POLICY, ...more }, secrets, tokens)
 }
 
-function filterOf(policy: OAuthTokenExchange, secrets = SECRETS, tokens = new WorkerTokenStore()) {
+function filterOf(
+  policy: OAuthTokenExchange,
+  secrets = SECRETS,
+  tokens = new WorkerTokenStore(),
+  caller: Pick<TestService['caller'], 'http'> = service.caller,
+) {
   // What this kind does not use is left out.
   const environment = {
     tokens,
     expression,
     secret: ({ secret }: { secret: string }) => secrets.get(secret),
-    service: ({ backend }: { backend?: string }) => (backend === 'sts' ? service.caller : undefined),
+    service: ({ backend }: { backend?: string }) => (backend === 'sts' ? caller : undefined),
   } as unknown as AuthEnvironment
   const { request } = compileBackendAuth({ oauthTokenExchange: policy }, environment)
   return async (exchange: Exchange) => request?.(exchange)
@@ -284,6 +289,35 @@ describe('oauthTokenExchange', () => {
     const response = await filter({ actorToken: ACTOR })(exchange)
     const shown = `${exchange.errorDetail} ${JSON.stringify(response)}`
     for (const secret of ['sts-secret', subject, actor]) expect(shown).not.toContain(secret)
+  })
+})
+
+describe('the cache', () => {
+  it.each([
+    [undefined, 8192],
+    [100, 100],
+  ])('with maxEntries %s keeps %i of 10,000 subjects, those that were used last', async (entriesMax, kept) => {
+    let calls = 0
+    const caller = {
+      http: () => {
+        calls++
+        const body = JSON.stringify({ access_token: `at-${calls}`, token_type: 'Bearer', expires_in: 600 })
+        return Promise.resolve(upstreamResponse([], Buffer.from(body)))
+      },
+    }
+    const cache = entriesMax === undefined ? {} : { entriesMax }
+    const run = filterOf({ ...POLICY, cache }, SECRETS, new WorkerTokenStore(), caller)
+    const ask = async (index: number) => {
+      const exchange = bearer(`subject-${index}`)
+      expect(await run(exchange)).toBeUndefined()
+      return exchange.request.headers.get('authorization')
+    }
+    for (let index = 0; index < 10_000; index++) await ask(index)
+    expect(calls).toBe(10_000)
+    for (let index = 10_000 - kept; index < 10_000; index++) expect(await ask(index)).toBe(`Bearer at-${index + 1}`)
+    expect(calls).toBe(10_000)
+    await ask(10_000 - kept - 1)
+    expect(calls).toBe(10_001)
   })
 })
 
