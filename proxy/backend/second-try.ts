@@ -86,8 +86,10 @@ export function keepRequest(
 ): KeptRequest | undefined | Promise<KeptRequest | undefined> {
   const { body } = exchange.request
   if (body === undefined || Buffer.isBuffer(body)) return new KeptRequest(exchange, body)
-  const length = body.length ?? (isReadWhole || (body instanceof IncomingBody && body.isEnded) ? 0 : Infinity)
-  if (length > bytesMax || exchange.isGrpc) return undefined
+  const isEnded = body instanceof IncomingBody && body.isEnded
+  const length = body.length ?? (isReadWhole || isEnded ? 0 : Infinity)
+  // A gRPC client may wait for responses before it sends the rest.
+  if (length > bytesMax || (exchange.isGrpc && !isEnded)) return undefined
   return body.tryCollect(bytesMax).then((whole) => {
     if (whole === undefined) return undefined
     exchange.request.body = whole

@@ -1,12 +1,13 @@
 // The token of a source for one try of a request: reports it to the trace, and lets the try that follows a refusal of
 // the backend have another one.
 import { type Token, TokenError, type TokenSource, type TokenStore } from '../../credentials/token.ts'
+import { GrpcStatus } from '../../grpc/status.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
 import type { SentCredential } from '../../exchange/slots.ts'
 
 export interface SentToken<T> {
   readonly source: TokenSource<T>
-  /** Whether an answer of the backend refuses it. Absent: one with status 401. */
+  /** Whether an answer of the backend refuses it. Absent: one with status 401, or UNAUTHENTICATED of gRPC. */
   readonly isRefusedBy?: (answer: Parameters<SentCredential['renew']>[0]) => boolean
 }
 
@@ -55,8 +56,9 @@ function used<T>(
   return token
 }
 
-function isUnauthorized({ status }: { readonly status: number }): boolean {
-  return status === 401
+/** A gRPC call that fails at once has its status in the header fields. */
+function isUnauthorized({ status, headers }: Parameters<SentCredential['renew']>[0]): boolean {
+  return status === 401 || headers.get('grpc-status') === String(GrpcStatus.UNAUTHENTICATED)
 }
 
 function nameOf({ name: { kind, owner } }: Pick<TokenSource<unknown>, 'name'>): string {

@@ -36,13 +36,15 @@ export function roleKeys(assumed: AssumedRole, { base, tokens }: RoleEnvironment
     key: `cloudA/assumeRole/${digestOf(assumed)}`,
     name: { kind: 'cloudA', owner: role },
     async fetch(signal) {
-      const basis = await tokens.get(base)
-      try {
-        const keys = await inTime(WHAT, signal, () => assume(assumed, basis.value, signal))
-        return tokenOf(WHAT, keys, WITHOUT_END_MS)
-      } catch (error) {
-        if (error instanceof Error && BASE_REFUSED.has(error.name)) tokens.invalidate(base, basis)
-        throw failureOf(WHAT, error)
+      for (let isSecond = false; ; isSecond = true) {
+        const basis = await tokens.get(base)
+        try {
+          const keys = await inTime(WHAT, signal, () => assume(assumed, basis.value, signal))
+          return tokenOf(WHAT, keys, WITHOUT_END_MS)
+        } catch (error) {
+          const isRefused = error instanceof Error && BASE_REFUSED.has(error.name) && tokens.invalidate(base, basis)
+          if (!isRefused || isSecond) throw failureOf(WHAT, error)
+        }
       }
     },
   }

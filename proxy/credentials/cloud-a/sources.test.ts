@@ -232,6 +232,21 @@ describe('keys of an assumed role', () => {
     expect(error.message).toMatch(/^AssumeRole: ExpiredToken(Exception)?$/)
   })
 
+  it('calls STS once more if there are other base keys', async () => {
+    const sts = await opened(stsServer(SECRETS))
+    vi.stubEnv('AWS_ENDPOINT_URL_STS', sts.url)
+    sts.failure = { status: 403, code: 'ExpiredToken', message: 'expired' }
+    const invalidate = vi.fn(() => {
+      if (sts.calls.length === 1) sts.failure = undefined
+      return true
+    })
+    const token = await sourceOf(assumed(), storeWith(invalidate)).fetch(SIGNAL())
+    expect(token.value).toMatchObject({ accessKeyId: 'ASIA2' })
+    sts.failure = { status: 403, code: 'ExpiredToken', message: 'expired' }
+    await failureOf(sourceOf(assumed(), storeWith(invalidate)).fetch(SIGNAL()))
+    expect(sts.calls).toHaveLength(4)
+  })
+
   it('keeps the base keys when the role is refused, and calls once', async () => {
     const sts = await opened(stsServer(SECRETS))
     vi.stubEnv('AWS_ENDPOINT_URL_STS', sts.url)
