@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { configDefaults, defineConfig } from 'vitest/config'
-import { ALONE, ISOLATED, LongestFirst, PURE } from './test/run/order.ts'
+import { ALONE, ISOLATED, LongestFirst, OPERATOR, PURE } from './test/run/order.ts'
 import { RetriedReporter } from './test/run/retried.ts'
 
 // Each proxy of a test has threads and each `gw` is a process, which read the sources once more: half of what they cost
@@ -37,10 +37,19 @@ const others = defineConfig({
         extends: true,
         test: { name: 'pure', include: PURE, exclude: [...EXCLUDED, ...ISOLATED], isolate: false, ...TOGETHER },
       },
+      {
+        extends: true,
+        test: { name: 'operator', include: OPERATOR, exclude: EXCLUDED, isolate: false, ...TOGETHER },
+      },
       // A process for each file: sockets, streams and timers of one file must not disturb the next.
       {
         extends: true,
-        test: { name: 'together', include: [FILES], exclude: [...EXCLUDED, ...ALONE, ...PURE], ...TOGETHER },
+        test: {
+          name: 'together',
+          include: [FILES],
+          exclude: [...EXCLUDED, ...ALONE, ...PURE, ...OPERATOR],
+          ...TOGETHER,
+        },
       },
       {
         extends: true,

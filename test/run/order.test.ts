@@ -1,8 +1,8 @@
 // The listed files exist: otherwise a moved file would lose its place without an error.
 import { existsSync, globSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, matchesGlob } from 'node:path'
 import { expect, it } from 'vitest'
-import { ALONE, FIRST, ISOLATED, isPure, PURE } from './order.ts'
+import { ALONE, FIRST, ISOLATED, isPure, OPERATOR, PURE } from './order.ts'
 
 const cwd = join(import.meta.dirname, '../..')
 
@@ -15,7 +15,8 @@ it('files that run first exist', () => {
 })
 
 it('files that replace modules have their own process', () => {
-  const files = globSync('{api,operator,deployer,proxy,cli,codegen,bench}/**/*.test.ts', { cwd })
+  const shared = (file: string): boolean => [...PURE, ...OPERATOR].some((pattern) => matchesGlob(file, pattern))
+  const files = globSync('{api,operator,deployer,proxy,cli,codegen,bench}/**/*.test.ts', { cwd }).filter(shared)
   const replacing = files.filter((file) => /\bvi\.(do)?mock\(/i.test(readFileSync(join(cwd, file), 'utf8')))
   expect(replacing.toSorted()).toEqual(ISOLATED)
 })
@@ -43,4 +44,10 @@ it('files that run alone do not share processes', () => {
   expect(PURE.filter((file) => alone.has(file))).toEqual([])
   expect(PURE).toContain('proxy/policy/browser/csrf.test.ts')
   expect(PURE).not.toContain('proxy/http/relay.test.ts')
+})
+
+it('files of the operator that replace timers or functions have a process of their own', () => {
+  expect(OPERATOR).toContain('operator/controllers/operator.test.ts')
+  expect(OPERATOR).not.toContain('operator/controllers/translation-loop.test.ts')
+  expect(OPERATOR.filter((file) => PURE.includes(file) || ISOLATED.includes(file))).toEqual([])
 })

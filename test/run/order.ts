@@ -16,7 +16,12 @@ export const ALONE = [
 ]
 
 const ROOT = join(import.meta.dirname, '../..')
-const TRANSLATION = ['{api,deployer,codegen}/**/*.test.ts', 'operator/translate/**/*.test.ts']
+const TRANSLATION = [
+  '{api,deployer,codegen}/**/*.test.ts',
+  'operator/translate/**/*.test.ts',
+  'test/merge/*.test.ts',
+  'test/policy-coverage/{defaults,filters,kind-coverage,limits,malformed*,policy-coverage}.test.ts',
+]
 const OTHERS = '{operator,proxy,cli,bench}/**/*.test.ts'
 
 /** Pure, but in their own processes: they replace modules that other files of a shared process would load first. */
@@ -52,6 +57,15 @@ export const PURE = [
     .filter((file) => isPure(file))
     .toSorted(),
 ]
+
+/** Mocks and handlers of the process: another file of a shared process would see them. */
+const PROCESS_WIDE = /\bvi\.(mock|doMock|useFakeTimers|stub|spyOn)|\bprocess\.(on|once|chdir|exit|kill)\(|globalThis/
+
+/** They close their servers and timers; a process for each would load the whole operator again, for a second. */
+export const OPERATOR = globSync(['operator/**/*.test.ts', 'test/fakekube/*.test.ts'], { cwd: ROOT })
+  .filter((file) => !isIn([...PURE, ...ISOLATED], file))
+  .filter((file) => !PROCESS_WIDE.test(readFileSync(join(ROOT, file), 'utf8')))
+  .toSorted()
 
 /** The longest files, so that no worker runs one of them at the end while the other is idle. */
 export const FIRST = [
