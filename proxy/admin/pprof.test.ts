@@ -99,7 +99,7 @@ describe('/debug/pprof', () => {
     if (hasGo) expect(await top(bytes)).toMatch(/Type: cpu[\s\S]*flat {2}flat%/)
   })
 
-  it('heap shows what is in use, however long ago it was allocated', async () => {
+  it('heap shows what is in use, however long ago it was allocated', { tags: ['full'] }, async () => {
     keepMegabytes(32)
     const bytes = Buffer.from(await (await admin('/debug/pprof/heap?thread=main')).arrayBuffer())
     const { sample, function: functions, stringTable, period } = Profile.decode(bytes)
@@ -135,7 +135,7 @@ describe('/debug/pprof', () => {
     expect(Number(Profile.decode(cpu).period)).toBe(1e7)
   })
 
-  it('looks at one thread when asked', async () => {
+  it('looks at one thread when asked', { tags: ['full'] }, async () => {
     expect(threadsOf(await profileOf('/debug/pprof/profile?seconds=1&frequency=1000&thread=worker-1'))).toEqual([
       'worker-1',
     ])

@@ -118,7 +118,7 @@ describe('a Service', () => {
     expect(await infoOf(gateway, bad)).toMatchObject({ timesEjected: 1 })
   })
 
-  it('restores a flapping endpoint when its time is over', async () => {
+  it('restores a flapping endpoint when its time is over', { tags: ['full'] }, async () => {
     const good = await upstreamOf(status(200))
     const flapping = await upstreamOf(status(500))
     const health = { eviction: { durationMs: 100, restoreHealth: 100 } }
@@ -136,7 +136,7 @@ describe('a Service', () => {
       .toMatchObject({ health: 1, consecutiveFailures: 0, timesEjected: 0, evictedUntil: null })
   })
 
-  it('is served by evicted endpoints if all are evicted', async () => {
+  it('is served by evicted endpoints if all are evicted', { tags: ['full'] }, async () => {
     const only = await upstreamOf(status(500))
     const other = await upstreamOf(status(500))
     const gateway = await serviceGateway(MINUTES, [only.port, other.port])
@@ -181,7 +181,7 @@ describe('a Service', () => {
     expect(Math.abs(until - Date.now() - 500_000)).toBeLessThan(60_000)
   })
 
-  it('reads the body of responses if the condition does', async () => {
+  it('reads the body of responses if the condition does', { tags: ['full'] }, async () => {
     const good = await upstreamOf(status(200, {}, 'fine'))
     const bad = await upstreamOf(status(200, {}, 'broken'))
     const unhealthyCondition = 'string(response.body) == "broken"'
@@ -266,7 +266,7 @@ describe('an AI backend', () => {
     expect(providers?.[1]?.active['g1-0']?.info).toMatchObject({ timesEjected: 0, evictedUntil: null })
   })
 
-  it('uses the first group if every provider is evicted', async () => {
+  it('uses the first group if every provider is evicted', { tags: ['full'] }, async () => {
     const bad = status(500, { 'content-type': 'application/json' }, '{}')
     const first = await upstreamOf(bad)
     const spare = await upstreamOf(bad)
@@ -275,7 +275,7 @@ describe('an AI backend', () => {
     expect([first.seen.length, spare.seen.length]).toEqual([5, 1])
   })
 
-  it('fails over on 429 with Retry-After', async () => {
+  it('fails over on 429 with Retry-After', { tags: ['full'] }, async () => {
     const limited = await upstreamOf(status(429, { 'retry-after': '100', 'content-type': 'application/json' }, '{}'))
     const spare = await upstreamOf(answer)
     const gateway = await aiGateway({ unhealthyCondition: 'response.code == 429' }, [[limited], [spare]])

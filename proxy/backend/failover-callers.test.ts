@@ -18,6 +18,7 @@ import { UpstreamError } from '../upstream/target.ts'
 import { localState } from './endpoint-store.ts'
 import { FAILOVERS_MAX, OwnCallEndpoints } from './failover.ts'
 import { scriptedUpstream, status, type Script, type ScriptedUpstream } from './scripted-upstream.testing.ts'
+import { firstOf } from '#test/run/table.ts'
 
 const CALLS = 40
 const SERVICE = { namespace: 'ns', hostname: 'aux.ns.svc' }
@@ -90,7 +91,7 @@ describe('a policy that calls the Service loses no call', () => {
     expect(live.seen).toHaveLength(CALLS)
   })
 
-  it('extAuth over gRPC', async () => {
+  it('extAuth over gRPC', { tags: ['full'] }, async () => {
     const live = await grpcServer([
       unaryMethod(Authorization.method.check, (_call, reply) =>
         reply(null, create(CheckResponseSchema, { status: { code: 0 } })),
@@ -137,24 +138,27 @@ const COMPLETION = JSON.stringify({
   usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
 })
 
-it.each(['Completions', 'Passthrough'] as const)('an LLM provider loses no call: %s', async (type) => {
-  const live = await upstreamOf(status(200, { 'content-type': 'application/json' }, COMPLETION))
-  const provider = { name: 'p', provider: { openai: { model: 'm' } }, backendRef: REF }
-  const gateway = await gatewayOf(live.port, {
-    routes: [
-      {
-        name: 'r',
-        prefix: '/',
-        backend: { ai: { groups: [{ providers: [provider] }] } },
-        backendInline: { ai: { routes: { '*': type } } },
-      },
-    ],
-  })
-  const body = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'hi' }] })
-  const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body }
-  expect(await asked(gateway, init)).toEqual({ 200: CALLS })
-  expect(live.seen).toHaveLength(CALLS)
-})
+firstOf(1)<['Completions' | 'Passthrough']>([['Completions'], ['Passthrough']])(
+  'an LLM provider loses no call: %s',
+  async (type) => {
+    const live = await upstreamOf(status(200, { 'content-type': 'application/json' }, COMPLETION))
+    const provider = { name: 'p', provider: { openai: { model: 'm' } }, backendRef: REF }
+    const gateway = await gatewayOf(live.port, {
+      routes: [
+        {
+          name: 'r',
+          prefix: '/',
+          backend: { ai: { groups: [{ providers: [provider] }] } },
+          backendInline: { ai: { routes: { '*': type } } },
+        },
+      ],
+    })
+    const body = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'hi' }] })
+    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body }
+    expect(await asked(gateway, init)).toEqual({ 200: CALLS })
+    expect(live.seen).toHaveLength(CALLS)
+  },
+)
 
 it('an MCP server loses no call', async () => {
   const live = await upstreamOf((response, { body }) => {
@@ -182,7 +186,7 @@ it('an MCP server loses no call', async () => {
   expect(counts).toEqual({ ok: CALLS })
 })
 
-it('a gRPC backend loses no call', async () => {
+it('a gRPC backend loses no call', { tags: ['full'] }, async () => {
   const live = await grpcServer([
     unaryMethod(Authorization.method.check, (_call, reply) =>
       reply(null, create(CheckResponseSchema, { status: { code: 0 } })),
@@ -271,7 +275,7 @@ describe('a raw connection through a route is not lost', () => {
     expect(new Set(heads)).toEqual(new Set(['HTTP/1.1 200']))
   })
 
-  it('WebSocket', async () => {
+  it('WebSocket', { tags: ['full'] }, async () => {
     const server = http.createServer()
     server.on('upgrade', (request, socket) => {
       socket.on('error', () => {})

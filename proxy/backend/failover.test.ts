@@ -82,7 +82,7 @@ describe('an endpoint that cannot be connected', () => {
     expect(await asked(gateway)).toEqual({ 503: REQUESTS })
   })
 
-  it('is the only one: the request fails', async () => {
+  it('is the only one: the request fails', { tags: ['full'] }, async () => {
     const gateway = await gatewayOf([await freePort()])
     expect(await asked(gateway)).toEqual({ 503: REQUESTS })
   })
@@ -95,7 +95,7 @@ describe('an endpoint that resets connections', () => {
     expect(await asked(gateway)).toEqual({ 200: REQUESTS })
   })
 
-  it('after the request: no GET fails', async () => {
+  it('after the request: no GET fails', { tags: ['full'] }, async () => {
     const good = await upstreamOf(status(200))
     const bad = await upstreamOf(reset)
     const gateway = await gatewayOf([bad.port, good.port])

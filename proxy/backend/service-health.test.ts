@@ -98,7 +98,7 @@ describe('a service that a policy asks', () => {
     expect([bad.seen.length, countOf(answers, 500), countOf(answers, 200)]).toEqual([1, 1, ROUNDS - 1])
   })
 
-  it('does not evict without a policy', async () => {
+  it('does not evict without a policy', { tags: ['full'] }, async () => {
     const bad = await upstreamOf(status(500))
     await guarded(undefined, bad.port)
     expect(bad.seen.length).toBeGreaterThan(1)
@@ -111,7 +111,7 @@ describe('a service that a policy asks', () => {
     expect(await evictions()).toBe(1)
   })
 
-  it('uses the condition, which reads the call to the service', async () => {
+  it('uses the condition, which reads the call to the service', { tags: ['full'] }, async () => {
     const bad = await upstreamOf(status(403, { 'x-mood': 'bad' }))
     const unhealthyCondition = 'response.headers["x-mood"] == "bad" && request.headers["authorization"] == "t"'
     const backend = await upstreamOf(status(200))

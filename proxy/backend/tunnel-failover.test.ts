@@ -153,7 +153,7 @@ describe('through a proxy with a dead endpoint no call fails:', () => {
     expect([bad.seen(), await evictions(gateway)]).toEqual([1, 2])
   })
 
-  it('HTTP/1.1 by absolute URI', async () => {
+  it('HTTP/1.1 by absolute URI', { tags: ['full'] }, async () => {
     const good = await egress(9)
     const backend = { static: { host: 'app.test', port: 80 } }
     const gateway = await gatewayOf({
@@ -229,7 +229,7 @@ describe('through a proxy with a dead endpoint no call fails:', () => {
       expect(await statuses(await appOf(), inline)).toEqual({ 200: CALLS })
     })
 
-    it('over gRPC', async () => {
+    it('over gRPC', { tags: ['full'] }, async () => {
       const live = await grpcServer([
         unaryMethod(Authorization.method.check, (_call, reply) =>
           reply(null, create(CheckResponseSchema, { status: { code: 0 } })),
@@ -293,7 +293,7 @@ describe('an endpoint of a proxy', () => {
     expect(await outcome(await silent(), good)).toEqual(['connected', [false, true]])
   })
 
-  it('that is the only one has the whole connect timeout', async () => {
+  it('that is the only one has the whole connect timeout', { tags: ['full'] }, async () => {
     expect(await outcome(await silent())).toEqual(['upstreamTimeout', [false]])
   })
 

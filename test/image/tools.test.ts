@@ -1,3 +1,4 @@
+// @module-tag full
 // The scripts with each container tool, with programs that record their calls: builds, and loading an image into a
 // cluster of kind.
 import { spawnSync } from 'node:child_process'

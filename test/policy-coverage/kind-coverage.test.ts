@@ -32,13 +32,13 @@ describe('every field of a kind', () => {
 
   it(
     'has an effect in some golden, and each value of an enumeration has a different one',
+    { tags: ['full'], timeout: TRANSLATIONS_MS },
     () => {
       const acting = settingsThatAct(fields, valuesOfKind, operatorWorlds(true))
       const deployed = settingsThatAct(fields, valuesOfKind, deployerWorlds())
       const lacking = fields.filter(({ path }) => !acting.has(path) && !deployed.has(path))
       expect(verdict(lacking, WITHOUT_GOLDEN)).toEqual(COMPLETE)
     },
-    TRANSLATIONS_MS,
   )
 
   it('is applied by some end-to-end case', { timeout: READING_MS }, async () => {

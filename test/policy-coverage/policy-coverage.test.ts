@@ -35,6 +35,7 @@ describe('every setting of a GwPolicy', () => {
 
   it(
     'has an effect in some golden of the operator, and each value of an enumeration has a different one',
+    { tags: ['full'], timeout: TRANSLATIONS_MS },
     () => {
       const acting = settingsThatAct(settings, (document) => valuesIn(document, schema), operatorWorlds(false))
       expect(
@@ -44,7 +45,6 @@ describe('every setting of a GwPolicy', () => {
         ),
       ).toEqual(COMPLETE)
     },
-    TRANSLATIONS_MS,
   )
 
   it('is applied by some end-to-end case', { timeout: READING_MS }, async () => {
