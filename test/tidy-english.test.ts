@@ -29,6 +29,8 @@ const PHRASES: readonly (readonly [phrase: RegExp, instead: string])[] = [
   [/\banew\b/i, 'again'],
   [/\bbeforehand\b/i, 'first'],
   [/\bnobody\b/i, 'no client, no code, nothing'],
+  [/\b(?:any|some|every)body\b/i, 'any client, another owner, all users'],
+  [/\bsays? why\b/i, 'report the reason'],
   // Helm reports "got string, want integer".
   [/(?<!\bgot .{1,20}, )\bwants?\b/i, 'require, need, expect'],
   [/\bgo(?:es)? on\b/i, 'continue'],

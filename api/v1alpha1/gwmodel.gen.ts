@@ -329,7 +329,7 @@ export interface ModelPolicies {
  */
 export interface ModelBackendAuth {
   /**
-   * The credential itself, 1 to 2048 characters. Everybody who may read this object sees it: prefer `secretRef`.
+   * The credential itself, 1 to 2048 characters. Every user who may read this object can read it: prefer `secretRef`.
    */
   key?: InlineKey
   /**

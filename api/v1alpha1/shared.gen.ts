@@ -74,7 +74,7 @@ export type ServerName = string
  */
 export type KeyExchangeGroup = 'X25519' | 'P-256' | 'P-384' | 'X25519_MLKEM768'
 /**
- * The credential itself, 1 to 2048 characters. Everybody who may read this object sees it: prefer `secretRef`.
+ * The credential itself, 1 to 2048 characters. Every user who may read this object can read it: prefer `secretRef`.
  */
 export type InlineKey = string
 /**
@@ -675,7 +675,7 @@ export interface BackendTunnel {
  */
 export interface ModerationAPIAuth {
   /**
-   * The credential itself, 1 to 2048 characters. Everybody who may read this object sees it: prefer `secretRef`.
+   * The credential itself, 1 to 2048 characters. Every user who may read this object can read it: prefer `secretRef`.
    */
   key?: InlineKey
   /**
@@ -831,7 +831,7 @@ export interface GuardrailsAPolicies {
  */
 export interface GuardrailsAAuth {
   /**
-   * The credential itself, 1 to 2048 characters. Everybody who may read this object sees it: prefer `secretRef`.
+   * The credential itself, 1 to 2048 characters. Every user who may read this object can read it: prefer `secretRef`.
    */
   key?: InlineKey
   /**
@@ -1277,7 +1277,7 @@ export interface PromptCachingConfig {
  */
 export interface BackendAuth {
   /**
-   * The credential itself, 1 to 2048 characters. Everybody who may read this object sees it: prefer `secretRef`.
+   * The credential itself, 1 to 2048 characters. Every user who may read this object can read it: prefer `secretRef`.
    */
   key?: InlineKey
   /**

@@ -23,7 +23,7 @@ function readYaml(text: string): unknown {
   try {
     return parse(text)
   } catch {
-    // Somebody else's object: what is no YAML says nothing.
+    // The object of another owner: invalid YAML is ignored.
     return undefined
   }
 }

@@ -1,4 +1,5 @@
-// Issuer of the quickstart: a key pair made at the start, its public half at /keys, and a token for anybody at /token.
+// Issuer of the quickstart: a key pair made at the start, its public half at /keys, and a token for any client at
+// /token.
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import { type CryptoKey, exportJWK, generateKeyPair, SignJWT } from 'jose'
 

@@ -63,7 +63,7 @@ describe('refusalText', () => {
     ],
     ['a namespace that goes', refused(403, ENDING), 'Deployment', `Deployment web was refused: ${ENDING}`],
     [
-      'somebody who was faster',
+      'another writer that was faster',
       new KubeConflict({ path: '/apis', reason: 'Conflict', message: 'uid mismatch' }),
       'Service',
       'Service web was not written: uid mismatch',

@@ -21,7 +21,7 @@ function made(troubles: Troubles) {
 }
 
 it('writes one Event for a problem that has lasted for a while', async () => {
-  const all = made({ deployProblems: [], failure: 'the object of somebody else is in the way' })
+  const all = made({ deployProblems: [], failure: 'the object of another owner has this name' })
   addGateway(all, 'web')
   all.queue.lookForDue(0)
   expect(all.keys.taken()).toEqual([])
@@ -29,7 +29,7 @@ it('writes one Event for a problem that has lasted for a while', async () => {
   expect(all.keys.taken()).toEqual(['Gateway shop/web'])
   await runAgainst(kube(), all.queue.run('Gateway shop/web'))
   const events = kube().store.list('events')
-  expect(events.map(({ message }) => message)).toContain('the object of somebody else is in the way')
+  expect(events.map(({ message }) => message)).toContain('the object of another owner has this name')
   all.queue.changed()
   all.queue.lookForDue(2 * LONG_AFTER_MS)
   expect(all.keys.taken()).toEqual([])

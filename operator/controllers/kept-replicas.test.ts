@@ -36,7 +36,7 @@ describe('keptReplicas', () => {
     ['without an autoscaler', { wanted: [object] }],
     ['while parameters give a number', { object: deployment({ replicas: 5 }) }],
     ['of a new Deployment', { live: undefined }],
-    ['that somebody else wrote', { live: managed([{ ...OURS, manager: 'kube-controller-manager' }]) }],
+    ['that another manager wrote', { live: managed([{ ...OURS, manager: 'kube-controller-manager' }]) }],
     ['that we wrote in another way', { live: managed([{ ...OURS, operation: 'Update' }]) }],
     ['that we have not written', { live: managed([{ ...OURS, fieldsV1: { 'f:spec': {} } }]) }],
     ['without managers', { live: managed(undefined) }],

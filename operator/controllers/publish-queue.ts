@@ -1,5 +1,5 @@
 // Publishes the configuration of a Gateway to the objects that proxies read. Runs when the configuration changes, when
-// somebody edits a delivered object, or when the proxies need another format.
+// a user edits a delivered object, or when the proxies need another format.
 import { Effect } from 'effect'
 import type { KubeClient } from '../kube/client.ts'
 import type { ObjectChange } from '../kube/cache.ts'

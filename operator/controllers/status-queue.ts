@@ -91,7 +91,7 @@ export class StatusQueue {
     if (!this.#statuses.has(`Gateway ${key}`)) this.#options.keys.add(`Gateway ${key}`)
   }
 
-  /** A status has changed in the cluster, by our own write or by somebody else. */
+  /** A status has changed in the cluster, by our own write or by another writer. */
   statusChanged(kind: string, key: string): void {
     const status = this.#computed(kind, key)
     if (status !== undefined && this.#isDue(status)) this.#options.keys.add(describe(status))

@@ -217,7 +217,7 @@ describe('admin server that needs a token', () => {
     expect(shutdowns()).toBe(1)
   })
 
-  it('lists its paths for everybody, and still keeps other origins out', async () => {
+  it('lists its paths for every client, and still rejects other origins', async () => {
     const { port } = await admin(true)
     expect((await ask(port, '/')).status).toBe(200)
     expect((await ask(port, '/ui')).status).toBe(200)

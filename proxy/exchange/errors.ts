@@ -348,7 +348,7 @@ export const FAILURES = {
     status: 404,
     reason: 'NotFound',
     text: 'virtual model has no valid target',
-    doc: 'None of the targets of a virtual GwModel exists; its status says why.',
+    doc: 'None of the targets of a virtual GwModel exists; its status has the reason.',
   },
   virtualModelNoMatch: {
     status: 400,

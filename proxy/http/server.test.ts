@@ -238,7 +238,7 @@ describe('reading requests', () => {
     expect(upstream.received()).toContain('HOST: a\r\nX-Thing: 1\r\n')
   })
 
-  it('sends 100 Continue only when somebody reads the body', async () => {
+  it('sends 100 Continue only when the body is read', async () => {
     const { proxy } = await start({
       handle(exchange, respond) {
         const { body, path } = exchange.request

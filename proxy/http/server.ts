@@ -49,7 +49,7 @@ export interface HttpServer {
   readonly activeRequests: number
   /** Requests under way, for people who look: walks all connections. */
   running(): Iterable<Exchange>
-  /** Those that could be closed without anybody missing an answer: walks all connections. */
+  /** Connections that can be closed without a lost response: walks all connections. */
   idle(): Iterable<IdleConnection>
   /** Bytes held for clients that do not read. */
   readonly bufferedBytes: number

@@ -30,7 +30,7 @@ interface Scene {
   readonly proxy: Proxy
   readonly upstream: Upstream
   readonly attacker: FrameClient
-  /** Somebody honest on a connection of their own. */
+  /** An honest client on its own connection. */
   readonly other: ClientHttp2Session
 }
 

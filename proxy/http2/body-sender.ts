@@ -183,7 +183,7 @@ export function resetStream(stream: Http2Stream, code: number = constants.NGHTTP
   if (!stream.destroyed) stream.close(code)
 }
 
-/** Whether a body can go out at all: one that somebody read before cannot. */
+/** Whether a body can be sent: a body that was read already cannot. */
 export function isSendable(body: OutgoingBody): boolean {
   return !(body instanceof IncomingBody) || body.isUntouched
 }

@@ -136,7 +136,7 @@ describe.each([false, true])('TLS %s', (isTls) => {
     socket.write(Buffer.concat(Array.from({ length: count }, () => TINY)))
     socket.write(frame(FrameType.Data, END_STREAM, 1))
     await until(() => bytes() === count)
-    // One read more than the limit, which came before anybody could look; two turns of the connection are one of ours
+    // One read more than the limit, which came before the first check; two turns of the connection are one of ours
     // where what was joined in the first is seen in the second.
     expect(Math.max(...turns)).toBeLessThanOrEqual(2 * (FRAMES_PER_TURN + READ_BYTES / TINY.length))
   })

@@ -47,7 +47,7 @@ describe('principalOf', () => {
   })
 
   it.each<[string, Client, Client]>([
-    ['somebody', {}, { basicAuth: { username: 'ann' } }],
+    ['a user', {}, { basicAuth: { username: 'ann' } }],
     ['another subject', { jwt: token({ sub: 'ann' }) }, { jwt: token({ sub: 'bob' }) }],
     ['another issuer', { jwt: token({ sub: 'ann' }) }, { jwt: token({ sub: 'ann', iss: 'https://j' }) }],
     ['another program', { jwt: token({ client_id: 'a' }) }, { jwt: token({ client_id: 'b' }) }],

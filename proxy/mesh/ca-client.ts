@@ -124,7 +124,7 @@ export class CaClient {
     }
   }
 
-  /** An answer that peers would reject, or that is for somebody else, must not replace a certificate in use. */
+  /** An answer that peers would reject, or that is for another workload, must not replace a certificate in use. */
   #checked(entries: readonly string[], { spiffeId, key, authorities }: Expected): Checked {
     const [leaf, ...others] = chainOf(entries)
     if (leaf === undefined) throw new CaError('Rejected', 'the authority of the mesh returned no certificate')

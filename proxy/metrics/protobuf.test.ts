@@ -2,7 +2,7 @@ import protobuf from 'protobufjs'
 import { describe, expect, it } from 'vitest'
 import { encodeFamilies, type ProtobufFamily } from './protobuf.ts'
 
-/** The part of the public definition that is used, for a decoder of somebody else. */
+/** The part of the public definition that is used, for an independent decoder. */
 const SCHEMA = `
 syntax = "proto2";
 message LabelPair { optional string name = 1; optional string value = 2; }

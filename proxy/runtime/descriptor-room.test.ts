@@ -65,7 +65,7 @@ describe('a look', () => {
     expect(room(open, workers).room.look()).toBe(closed)
   })
 
-  it('closes a few more after somebody was refused, though one is free by now', () => {
+  it('closes a few more after a rejected connection, although one is free by now', () => {
     const one = room(FOR_CLIENTS)
     come(one, 1)
     one.process.open = FOR_CLIENTS - 2

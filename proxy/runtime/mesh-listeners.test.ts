@@ -136,7 +136,7 @@ describe('a listener with the certificate of the mesh', () => {
   beforeAll(startWithCertificate)
   afterAll(stop)
 
-  it('serves everybody with ISTIO_SIMPLE, and believes no identity', async () => {
+  it('serves every client with ISTIO_SIMPLE, and trusts no identity', async () => {
     expect(await bodyAt(SIMPLE)).toBe('unknown 127.0.0.1')
     expect(await bodyAt(SIMPLE, workload())).toBe('unknown 127.0.0.1')
   })

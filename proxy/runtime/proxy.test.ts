@@ -153,7 +153,7 @@ describe('runProxy', () => {
     expect((await once(first)).body).toBe('c')
   })
 
-  it('refuses a configuration whose port somebody else holds, and names the holder', async () => {
+  it('rejects a configuration whose port is in use, and names the process', async () => {
     const { proxy } = await startTestProxy()
     const [own, foreign] = [await freePort(), createServer()]
     await new Promise<void>((resolve) => {

@@ -45,9 +45,9 @@ export interface ProxyPorts {
 
 export interface RunningProxy {
   /**
-   * Puts a configuration in force on all workers, or on none: then the last good one stays and the problem says why.
-   * Calls are worked off one after the other. `reported`: warnings that the user has read with their places in a file;
-   * the log does not repeat them.
+   * Puts a configuration in force on all workers, or on none: then the last good one stays and the problem has the
+   * reason. Calls are worked off one after the other. `reported`: warnings that the user has read with their places in
+   * a file; the log does not repeat them.
    */
   apply(config: RenderedConfig, secrets: RenderedSecrets, reported?: readonly string[]): Promise<ApplyResult>
   readonly ports: ProxyPorts

@@ -170,7 +170,7 @@ describe('stop', TIMEOUT, () => {
   )
 
   it(
-    'does not end in a moment without connections where somebody may not know yet that it goes',
+    'does not end in a moment without connections if a client may not know yet that it ends',
     { tags: ['full'] },
     async () => {
       const test = await startTestProxy({ drain: { minMs: 1, maxMs: 60_000 } })

@@ -17,7 +17,7 @@ const SHOWN_MAX = 1000
 /** Lines at once. */
 const LINES_MAX = 20
 const CHECK_MS = 60_000
-/** Deliveries come close behind each other, and each is in force before anybody looks at its certificates. */
+/** Deliveries come in quick succession, and each is active before its certificates are checked. */
 const TAKEN_MS = 1000
 
 export interface ShownCertificate {
@@ -58,7 +58,7 @@ export class CertificateWatch {
     this.#nowMs = nowMs
   }
 
-  /** The configuration in force; it is looked at within a second, or when somebody asks. */
+  /** The configuration in force; it is checked within a second, or on request. */
   take(config: RenderedConfig, secrets: RenderedSecrets): void {
     this.#taken = [config, secrets]
     this.#soon ??= setTimeout(() => this.check(), TAKEN_MS).unref()

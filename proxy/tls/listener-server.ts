@@ -193,7 +193,7 @@ function keyOf({ remoteAddress, remotePort, localAddress }: net.Socket): string 
   return `${remoteAddress} ${remotePort} ${localAddress}`
 }
 
-/** Why the client is not a workload whose connections are accepted; undefined: it is, or everybody is. */
+/** Why the client is not a workload whose connections are accepted; undefined: it is, or all clients are. */
 function strangerOf(peer: PeerCertificate | undefined, { trustDomains }: TlsSettings): string | undefined {
   if (trustDomains === undefined) return undefined
   const { spiffeId, identity } = peer ?? {}

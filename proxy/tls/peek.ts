@@ -7,7 +7,7 @@ export type PeekOutcome =
   | { readonly serverName: string | undefined; readonly ticketNames: readonly Buffer[] }
   | { readonly problem: string; readonly hasBytes: boolean }
 
-/** `done` is called once; not at all when the socket is destroyed by somebody else. Afterwards the socket is paused. */
+/** `done` is called once; not at all if other code destroys the socket. Afterwards the socket is paused. */
 export function peekClientHello(socket: net.Socket, done: (outcome: PeekOutcome) => void): void {
   let seen: Buffer | undefined
   const finish = (outcome: PeekOutcome): void => {

@@ -183,7 +183,7 @@ describe('client certificates', () => {
     }
   })
 
-  it('AllowInsecureFallback lets in everybody and believes only what is verified', async () => {
+  it('AllowInsecureFallback accepts every client and trusts only verified certificates', async () => {
     const own = await freePort()
     const answers = '=has(source.spiffeId) ? source.spiffeId : "anonymous"'
     const proxy = await startTlsProxy({ listeners: [{ ...listener('AllowInsecureFallback', own), answers }] })

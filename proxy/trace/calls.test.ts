@@ -93,7 +93,7 @@ describe('calls beside the backend', () => {
     expect(events.at(-1)?.message.type).toBe('requestFinished')
   })
 
-  it('say why a service did not answer', async () => {
+  it('contain the reason why a service did not answer', async () => {
     const events = await traced('/away')
     const asked = events.find(
       ({ scope, message }) => scope?.[0] === 'ext_authz' && message.type === 'backendCallResult',

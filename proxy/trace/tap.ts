@@ -27,7 +27,7 @@ interface Watch {
 const FAILURE_INTERVAL_MS = 1000
 
 export class TraceTap {
-  /** Somebody waits for a request. */
+  /** A watcher waits for a request. */
   isArmed = false
   readonly #claimant: number
   readonly #watches = new Set<Watch>()
@@ -38,7 +38,7 @@ export class TraceTap {
     this.#claimant = workerId + 1
   }
 
-  /** The configuration in force. Its names of credentials are only gathered while somebody watches. */
+  /** The configuration in force. Its names of credentials are only collected while a client watches. */
   setConfig(config: RenderedConfig): void {
     this.#config = config
     this.#names = this.isArmed ? CredentialNames.of(config) : undefined

@@ -5,7 +5,7 @@ import { addressGuard, ownAddresses } from '#api/net/address-guard.ts'
 import { isBelow, isUnixPath } from '#api/net/unix-path.ts'
 
 /**
- * Who says that a backend is at an address. undefined: somebody who writes routes, backends or policies. `Service`: the
+ * Who says that a backend is at an address. undefined: users who write routes, backends or policies. `Service`: the
  * cluster, of an endpoint. `Process`: the environment of this process.
  */
 export type NamedBy = 'Service' | 'Process' | undefined

@@ -250,7 +250,7 @@ export class UpstreamConnection implements TransportUser, BodySource, BodyWriter
     this.#bodyLeft = head.framing === 'Length' ? head.contentLength : Number.MAX_SAFE_INTEGER
     this.#chunked = head.framing === 'Chunked' ? new ChunkedDecoder() : undefined
     if (this.#chunked !== undefined) body.expectTrailers(head.trailerNames)
-    // What is here goes in first: a small response is whole, and its connection free, before anybody sees it.
+    // What is here goes in first: a small response is whole, and its connection free, before other code reads it.
     if (next < end) this.#takeBody(buffer, next, end)
     if (body.isFailed) {
       call.failed('responseBroken', shown(BAD_CHUNKS))

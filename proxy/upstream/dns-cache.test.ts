@@ -52,7 +52,7 @@ describe('DnsCache', () => {
     expect(lookups.length).toBe(1)
   })
 
-  it('refreshes at the time to live without making anybody wait, and keeps the last good answer', () => {
+  it('refreshes at the time to live without a wait for callers, and keeps the last good answer', () => {
     const { lookups, clock, resolve } = setUp()
     const results = resolve()
     lookups[0]?.(undefined, ['1.1.1.1'], 20_000)

@@ -57,7 +57,8 @@ export class DnsCache {
   }
 
   /**
-   * Addresses to try in this order; calls back at once for addresses and known names. No addresses: the error says why.
+   * Addresses to try in this order; calls back at once for addresses and known names. No addresses: the error has the
+   * reason.
    */
   resolve(host: string, done: Done): void {
     if (isIP(host) !== 0) {
@@ -92,7 +93,7 @@ export class DnsCache {
     if (entry?.addresses.includes(address) === true) entry.failed.set(address, this.#now() + FAILED_MS)
   }
 
-  /** undefined: somebody waits for each of the entries. */
+  /** undefined: a caller waits for each of the entries. */
   #entry(host: string): Entry | undefined {
     const known = this.#entries.get(host)
     if (known !== undefined) return known

@@ -211,7 +211,7 @@ export class Http2Pool implements SessionOwner {
     }
   }
 
-  /** The version is left to the handshake, and somebody waits whom either will do. */
+  /** The handshake selects the version, and a waiting request accepts either. */
   get #isOpen(): boolean {
     return this.#target.negotiates === true && this.#waiting.some(({ call }) => !call.needsHttp2)
   }

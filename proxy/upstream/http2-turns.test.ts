@@ -59,6 +59,6 @@ it('DATA frames of one byte are handled in turns, and all of them arrive', async
   }
   turns.push(ofTurn)
   expect(all).toBe(COUNT)
-  // One read more than the limit, which came before anybody could look; two turns of the connection may be one of ours.
+  // One read more than the limit, which came before the first check; two turns of the connection may be one of ours.
   expect(Math.max(...turns)).toBeLessThanOrEqual(2 * (FRAMES_PER_TURN + READ_BYTES / TINY.length))
 })

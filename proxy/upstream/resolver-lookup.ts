@@ -1,5 +1,5 @@
 // Names that clients chose, asked of the name servers directly: the system's resolver runs in the few threads that the
-// whole process shares, and slow answers for such names would hold up everybody else's. Does not use the hosts file or
+// whole process shares, and slow answers for such names would delay all other lookups. Does not use the hosts file or
 // search list.
 import type { LookupFamily } from '#api/units/lookup-family.ts'
 import { ofFamily } from './lookup-family.ts'

@@ -7,7 +7,7 @@ import { groupList } from '../socket/cipher-names.ts'
 /** @throws {Error} when a certificate or key is not what it should be; the call must then fail. */
 export function upstreamContext(upstream: UpstreamTls): tls.SecureContext {
   const { caCertificates, clientCertificate, clientKey, keyExchangeGroups } = upstream
-  // An absent text would make a context without a certificate, and the backend might take the proxy for anybody.
+  // An absent text would make a context without a certificate, and the backend would not know the proxy.
   if (clientCertificate === '' || clientKey === '') throw new Error('the client certificate for the backend is missing')
   const groups = groupList(keyExchangeGroups).list
   if (groups === '') throw new Error('no supported key exchange group is configured')

@@ -232,7 +232,7 @@ describe('a proxy that', () => {
     ['is not an HTTP proxy', '220 smtp ready\r\n\r\n', /invalid response/],
     ['talks for ever', `HTTP/1.1 200 OK\r\nx: ${'a'.repeat(20_000)}`, /invalid response/],
     ['stays interim', 'HTTP/1.1 102 Processing\r\n\r\n'.repeat(9), /interim/],
-  ])('%s: the call fails and says why', async (_what, text, why) => {
+  ])('%s: the request fails with the reason', async (_what, text, why) => {
     const client = clientOf()
     const port = await answering(text)
     await expect(ask(client, behind(through(port)))).rejects.toThrow(why)

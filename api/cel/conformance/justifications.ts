@@ -34,6 +34,6 @@ const REASONS: readonly (readonly [prefix: string, reason: string])[] = [
 
 export function justificationOf(id: string): string {
   const found = REASONS.find(([prefix]) => id.startsWith(prefix))
-  if (found === undefined) throw new Error(`${id} fails and nothing says why: add a reason to justifications.ts`)
+  if (found === undefined) throw new Error(`${id} fails without a reason: add one to justifications.ts`)
   return found[1]
 }
