@@ -139,6 +139,10 @@ describe('loadStandalone, fields', () => {
     ],
     [route('', '{ host: "a:1", backend: b }'), /must have exactly one of/],
     [route('', '{ internal: forward }'), /backends\[0\]\.internal: is not supported/],
+    [
+      route('backendTunnel: { proxy: { host: "a:1", policies: { backendAuth: { azure: {} } } } }'),
+      /backendTunnel\.proxy\.policies\.backendAuth\.azure: unknown field "azure"; valid fields: key, credentials/,
+    ],
     [route('backendTunnel: { proxy: {} }'), /backendTunnel\.proxy: must have exactly one of host, backend/],
     [route('', '{ dynamic: {}, policies: { a2a: {} } }'), /a2a: has an effect only on a backend with a host/],
     [route('', '{ backend: absent }'), /there is no backend named absent; declare it in backends/],

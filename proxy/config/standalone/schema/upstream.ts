@@ -121,17 +121,26 @@ const gcp = fields({
 }).refine((value) => value.audience === undefined || value.type === 'idToken', {
   error: 'must have type idToken beside audience',
 })
-const plainAuthShape = {
+const fixedAuthShape = {
   key: authKey.optional(),
-  passthrough: fields({ location: location.optional() }).optional(),
-  aws: aws.optional(),
-  azure: azure.optional(),
-  gcp: gcp.optional(),
   credentials: z
     .array(fields({ location, key: fileOrInline }))
     .min(1)
     .max(8)
     .optional(),
+}
+const fixedAuthObject = fields(fixedAuthShape)
+/** Values that depend on no request and do not end. */
+const fixedAuth = oneShape<string | z.output<typeof fixedAuthObject>>(
+  (value) => (isMap(value) ? fixedAuthObject : text),
+  [fixedAuthObject, text],
+)
+const plainAuthShape = {
+  ...fixedAuthShape,
+  passthrough: fields({ location: location.optional() }).optional(),
+  aws: aws.optional(),
+  azure: azure.optional(),
+  gcp: gcp.optional(),
   ...denying(DENYING_AUTH),
 }
 const plainAuthObject = fields(plainAuthShape)
@@ -231,8 +240,9 @@ export const backendAuth = oneShape<string | z.output<typeof authObject>>(
 )
 
 const simpleShape = { ...connectionShape, backendAuth: backendAuth.optional() }
-/** A proxy must not be behind another proxy: its policies have no tunnel. */
-const proxyPlace = fields({ ...placeShape, policies: fields(simpleShape).optional() })
+/** A proxy must not be behind another proxy: its policies have no tunnel. Its connections serve many requests. */
+const proxyShape = { ...connectionShape, backendAuth: fixedAuth.optional() }
+const proxyPlace = fields({ ...placeShape, policies: fields(proxyShape).optional() })
 export const backendTunnel = fields({ proxy: proxyPlace })
 /** Calls at all moments. */
 export const simplePolicies = evaluatedAt(
