@@ -1,6 +1,7 @@
 // Entry of a worker thread: names the real parts of a worker. Started by the pool only.
 import { compileConfig } from './config/compile.ts'
 import { createGrpcClient } from './grpc/client.ts'
+import { HboneClient } from './mesh/hbone-client.ts'
 import { sharedRateLimitStore } from './policy/limits/rate-limit-store.ts'
 import { serverFactory } from './runtime/create-server.ts'
 import { runWorker } from './runtime/worker-thread.ts'
@@ -11,7 +12,7 @@ import { dynamicForwarding } from './upstream/dynamic.ts'
 import { resolverLookup } from './upstream/resolver-lookup.ts'
 import { systemLookup } from './upstream/system-lookup.ts'
 
-runWorker(({ dnsLookupFamily: family, backendAllow }) => {
+runWorker(({ dnsLookupFamily: family, backendAllow, meshTunnelPort: tunnelPort }) => {
   const guard = backendAllow && backendGuard(backendAllow)
   const dns = new DnsCache(systemLookup({ family }), undefined, guard)
   return {
@@ -20,6 +21,7 @@ runWorker(({ dnsLookupFamily: family, backendAllow }) => {
     createClient: (connected) => createUpstreamClient({ connected, dns }),
     createDynamic: (allowed, connected) =>
       dynamicForwarding(allowed, { connected, names: new DnsCache(resolverLookup(family)), dns }),
+    createHbone: tunnelPort === undefined ? undefined : (connected) => new HboneClient({ tunnelPort, dns, connected }),
     createGrpc: (connected) => createGrpcClient(dns, connected),
     createRateLimits: sharedRateLimitStore,
   }

@@ -1283,6 +1283,8 @@ const Workload: Structure = {
     cluster: { type: 'string' },
     network: { type: 'string' },
     serviceAccount: { type: 'string' },
+    protocol: { type: 'string', enum: ['HBONE'] },
+    trustDomain: { type: 'string' },
     capacity: { type: 'integer', minimum: 0, maximum: 1000000 },
     healthy: { type: 'boolean' },
     services: { type: 'array', items: WorkloadService },

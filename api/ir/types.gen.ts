@@ -1608,6 +1608,14 @@ export interface Workload {
   network?: string
   serviceAccount?: string
   /**
+   * HBONE; connections of proxies that are part of a mesh go through a tunnel. Absent means TCP.
+   */
+  protocol?: 'HBONE'
+  /**
+   * Of its identity in the mesh; absent: that of the proxy.
+   */
+  trustDomain?: string
+  /**
    * Weight among the endpoints of a Service; 0 gets no new requests, absent means 1.
    */
   capacity?: number

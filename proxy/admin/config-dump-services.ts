@@ -124,7 +124,7 @@ export function dumpWorkloads(workloads: readonly Workload[]): Schemas['DumpWork
     locality: { region: workload.region ?? '', zone: workload.zone ?? '', subzone: workload.subzone ?? '' },
     services: Object.fromEntries(workload.services.map((service) => [serviceKey(service), portMap(service.ports)])),
     status: workload.healthy ? 'Healthy' : 'Unhealthy',
-    protocol: 'TCP',
+    protocol: workload.protocol ?? 'TCP',
     capacity: workload.capacity ?? 1,
   }))
 }

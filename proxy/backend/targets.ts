@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { isIP } from 'node:net'
 import { GROUP } from '#api/group.ts'
-import type { Backend, BackendReference, Keepalive, SecretRef } from '#api/ir/types.gen.ts'
+import type { Backend, BackendReference, Keepalive, SecretRef, Workload } from '#api/ir/types.gen.ts'
 import type { EffectiveBackend } from '../chain/effective.ts'
 import { versionOfAppProtocol } from '../upstream/http2-version.ts'
 import { asciiOf, serverNameOf } from '../upstream/host-names.ts'
@@ -37,6 +37,8 @@ export interface TargetResolverOptions {
   readonly ownPolicies?: OwnPolicies
   /** Where this proxy is, as far as its settings say. */
   readonly place?: Locality | undefined
+  /** The tunnel to a workload of the mesh; undefined: it gets plain connections. Absent: the proxy is in no mesh. */
+  readonly meshTunnel?: ((workload: Workload) => UpstreamTunnel | undefined) | undefined
 }
 
 /** Where it is looked up. */
@@ -51,6 +53,7 @@ export class TargetResolver {
   readonly #tunnels = new Map<string, UpstreamTunnel>()
   readonly #directory: Directory
   readonly #place: Locality
+  readonly #meshTunnel: TargetResolverOptions['meshTunnel']
   #own: Locality | undefined = undefined
 
   constructor(directory: Directory, table: EndpointTable, options: TargetResolverOptions = {}) {
@@ -60,6 +63,7 @@ export class TargetResolver {
     this.#secret = secret
     this.#directory = directory
     this.#place = place
+    this.#meshTunnel = options.meshTunnel
   }
 
   backend(key: string): Backend | undefined {
@@ -153,7 +157,8 @@ export class TargetResolver {
     const candidates = addresses.map(({ host, port: targetPort, workload, membership }) => {
       // A host name in place of an address comes from its author, not from the cluster.
       const namedBy = isIP(host) === 0 ? undefined : 'Service'
-      const target = this.#target({ host, port: targetPort, name: hostname, namedBy }, policies, declared)
+      const direct = this.#target({ host, port: targetPort, name: hostname, namedBy }, policies, declared)
+      const target = direct.tunnel === undefined ? tunnelled(direct, this.#meshTunnel?.(workload)) : direct
       const rank = localityRank({ locality, own, workload, membership })
       return { endpoint: this.#table.endpoint(owner, target, hostname), rank, capacity: workload.capacity ?? 1 }
     })
@@ -168,6 +173,10 @@ export class TargetResolver {
   #appProtocol({ namespace, hostname, port }: NonNullable<BackendReference['service']>): string | undefined {
     return this.#directory.service(namespace, hostname)?.ports.findLast((one) => one.port === port)?.appProtocol
   }
+}
+
+function tunnelled(target: UpstreamTarget, tunnel: UpstreamTunnel | undefined): UpstreamTarget {
+  return tunnel === undefined ? target : { ...target, key: `${target.key}|via ${tunnel.key}`, tunnel }
 }
 
 /** Default ports are left out of the Host header (RFC 9110 section 7.2). */

@@ -21,6 +21,7 @@ function wayWith(auth: BackendAuth): readonly string[] | string {
     addresses: [],
     secret: ({ secret }) => (secret === 'n/key' ? 'planted-key\n' : undefined),
   })
+  if ('open' in way) throw new Error('the way does not lead through a proxy')
   return 'problem' in way ? way.problem : way.headers
 }
 

@@ -5,6 +5,7 @@ import type { EnterBind } from '../http/enter-bind.ts'
 import type { RateLimitStore } from '../chain/rate-limits.ts'
 import type { TokenStore } from '../credentials/token.ts'
 import type { GrpcClient } from '../grpc/client.ts'
+import type { HboneClient } from '../mesh/hbone-client.ts'
 import type { OtlpEnvironment } from '../otlp/environment.ts'
 import type { LoadShedder } from '../overload/pulse.ts'
 import type { TraceTap } from '../trace/tap.ts'
@@ -32,6 +33,8 @@ export interface CompileEnvironment {
   readonly dynamic?: DynamicForwarding
   /** Absent: there are no tunnels, and CONNECT is answered with 404. */
   readonly enterBind?: EnterBind
+  /** Absent: the proxy is part of no mesh. */
+  readonly hbone?: HboneClient | undefined
   /** Absent: the same as DEFAULT_LIMITS. */
   readonly bodyIdleTimeoutMs?: number
   /** Absent: no request is rejected because of load. */

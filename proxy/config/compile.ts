@@ -30,6 +30,7 @@ import { compileTelemetry } from './compile-telemetry.ts'
 import type { CompileConfig, CompiledBind, CompiledConfig } from './compiled.ts'
 import { refusal } from './refusal.ts'
 import { ConfigIndex } from './config-index.ts'
+import { meshTunnels } from './mesh-tunnels.ts'
 import type { CompileContext } from './context.ts'
 import { lazily } from './lazily.ts'
 import { type ListenerInput, ListenerPlans } from './listener-plans.ts'
@@ -47,6 +48,7 @@ export const compileConfig: CompileConfig = ({ generation, config, secrets }, en
       secret,
       ownPolicies: (place) => effectiveService(index.policies, place),
       place: environment.place,
+      meshTunnel: meshTunnels(environment.hbone, secret),
     }),
     expression: cachedExpressions(),
     secret,

@@ -7,6 +7,7 @@ import type { PolicyIndex } from '../policy/policy-index.ts'
 import { effectiveService } from '../policy/merge-backend.ts'
 import type { CompileEnvironment } from './compile-environment.ts'
 import type { CompileContext } from './context.ts'
+import { meshTunnels } from './mesh-tunnels.ts'
 
 /** Shared by all plans of one listener. */
 export interface InForce {
@@ -43,6 +44,7 @@ export class TrackedContext implements CompileContext {
       secret: this.secret,
       ownPolicies: (place) => effectiveService(this.policies, place),
       place: this.environment.place,
+      meshTunnel: meshTunnels(this.environment.hbone, this.secret),
     })
   }
 

@@ -162,6 +162,7 @@ export async function startAuthority(): Promise<TestAuthority> {
       namespace: 'apps',
       serviceAccount: 'web',
       clusterId: 'Kubernetes',
+      tunnelPort: 15_008,
       tokenFile: files.token,
       rootFile: files.root,
     },

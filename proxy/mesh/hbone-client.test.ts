@@ -26,7 +26,7 @@ const echo: Answer = (stream) => {
 }
 
 let answer: Answer
-let client: HboneClient
+let client: HboneClient | undefined
 let server: http2.Http2SecureServer | undefined
 let sessions: http2.ServerHttp2Session[]
 let heads: string[]
@@ -34,10 +34,10 @@ let peers: (string | undefined)[]
 
 beforeEach(() => {
   ;[answer, sessions, heads, peers] = [echo, [], [], []]
-  client = new HboneClient()
 })
-afterEach(async () => {
-  client.close()
+afterEach(() => {
+  client?.close()
+  client = undefined
   for (const session of sessions) session.destroy()
   server?.close()
   server = undefined
@@ -77,8 +77,9 @@ async function listen({ uri = CART, issuer = root, streamsMax = 1000 }: ServerOp
 }
 
 function open(tunnelPort: number, changes: Partial<HboneDestination> = {}, identity = IDENTITY): Promise<DialOutcome> {
-  const destination = { host: '127.0.0.1', port: 8080, tunnelPort, spiffeId: CART, connectTimeoutMs: 2000, ...changes }
-  return new Promise((resolve) => void client.open(destination, identity, resolve))
+  const destination = { host: '127.0.0.1', port: 8080, spiffeId: CART, connectTimeoutMs: 2000, ...changes }
+  const used = (client ??= new HboneClient({ tunnelPort }))
+  return new Promise((resolve) => void used.open(destination, identity, resolve))
 }
 
 async function opened(...args: Parameters<typeof open>): Promise<net.Socket> {
@@ -112,7 +113,7 @@ describe('HboneClient', () => {
     const port = await listen({ streamsMax: 2 })
     const sockets = await Promise.all([opened(port), opened(port), opened(port)])
     expect(sessions).toHaveLength(2)
-    expect(client.openConnections).toBe(2)
+    expect(client?.openConnections).toBe(2)
     for (const [at, socket] of sockets.entries()) expect(await exchange(socket, `${at}`)).toBe(`${at}`)
     expect(await exchange(await opened(port), 'again')).toBe('again')
     expect(sessions).toHaveLength(2)
@@ -187,13 +188,8 @@ describe('HboneClient', () => {
       stream.once('close', () => closed.resolve(stream.rstCode))
     }
     const done = vi.fn<(outcome: DialOutcome) => void>()
-    const destination = {
-      host: '127.0.0.1',
-      port: 1,
-      tunnelPort: await listen(),
-      spiffeId: CART,
-      connectTimeoutMs: 2000,
-    }
+    client = new HboneClient({ tunnelPort: await listen() })
+    const destination = { host: '127.0.0.1', port: 1, spiffeId: CART, connectTimeoutMs: 2000 }
     const dial = client.open(destination, IDENTITY, done)
     await asked.promise
     dial.abort()
@@ -225,19 +221,19 @@ describe('HboneClient', () => {
   it('closes connections that were idle for five minutes', async () => {
     const port = await listen()
     await exchange(await opened(port), 'once')
-    await vi.waitFor(() => expect(client.openConnections).toBe(1))
-    client.sweep(performance.now() + 299_000)
-    expect(client.openConnections).toBe(1)
+    await vi.waitFor(() => expect(client?.openConnections).toBe(1))
+    client?.sweep(performance.now() + 299_000)
+    expect(client?.openConnections).toBe(1)
     await vi.waitFor(() => {
-      client.sweep(performance.now() + 301_000)
-      expect(client.openConnections).toBe(0)
+      client?.sweep(performance.now() + 301_000)
+      expect(client?.openConnections).toBe(0)
     })
   })
 
   it('fails what waits when it is closed', async () => {
     const port = await listen()
     const outcome = open(port)
-    client.close()
+    client?.close()
     expect(await outcome).toMatchObject({ code: 'upstreamFailure' })
     expect(await open(port)).toMatchObject({ code: 'upstreamFailure' })
   })

@@ -12,16 +12,11 @@ import { HboneConnections } from './hbone-connections.ts'
 import { HboneOpening } from './hbone-opening.ts'
 import type { MeshIdentity } from './mesh-secrets.ts'
 
-/** Data-plane supplement, section 5.3. */
-export const HBONE_PORT = 15_008
-
 export interface HboneDestination {
   /** Address of the workload. */
   readonly host: string
   /** Its port, not that of the tunnel. */
   readonly port: number
-  /** Default 15008. */
-  readonly tunnelPort?: number
   /** The identity that the workload must have; undefined: any of the accepted trust domains. */
   readonly spiffeId: string | undefined
   readonly connectTimeoutMs: number
@@ -30,11 +25,14 @@ export interface HboneDestination {
 }
 
 export interface HboneClientOptions {
+  /** Of the tunnels, at all workloads. */
+  readonly tunnelPort: number
   readonly dns?: DnsCache | undefined
   readonly connected?: ConnectObserver | undefined
 }
 
 export class HboneClient implements Sweepable {
+  readonly #tunnelPort: number
   readonly #dns: DnsCache
   readonly #connected: ConnectObserver | undefined
   readonly #wheel = new DeadlineWheel()
@@ -42,7 +40,8 @@ export class HboneClient implements Sweepable {
   readonly #sweeper = new Sweeper()
   #isClosed = false
 
-  constructor({ dns = new DnsCache(), connected }: HboneClientOptions = {}) {
+  constructor({ tunnelPort, dns = new DnsCache(), connected }: HboneClientOptions) {
+    this.#tunnelPort = tunnelPort
     this.#dns = dns
     this.#connected = connected
   }
@@ -82,8 +81,9 @@ export class HboneClient implements Sweepable {
   }
 
   #workload(destination: HboneDestination, identity: MeshIdentity): HboneConnections {
-    const { host, tunnelPort = HBONE_PORT, spiffeId = '', namedBy = '' } = destination
-    const key = `${host} ${tunnelPort} ${spiffeId} ${namedBy} ${fingerprintOf(identity)}`
+    const { host, spiffeId = '', namedBy = '' } = destination
+    const tunnelPort = this.#tunnelPort
+    const key = `${host} ${spiffeId} ${namedBy} ${fingerprintOf(identity)}`
     const known = this.#workloads.get(key)
     if (known !== undefined) return known
     const shared = { dns: this.#dns, wheel: this.#wheel, connected: this.#connected }

@@ -27,6 +27,7 @@ describe('meshEnvironment', () => {
       namespace: '',
       serviceAccount: '',
       clusterId: 'Kubernetes',
+      tunnelPort: 15_008,
       tokenFile: '/var/run/secrets/tokens/istio-token',
       rootFile: '/var/run/secrets/istio/root-cert.pem',
     })

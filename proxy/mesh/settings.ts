@@ -13,6 +13,8 @@ export interface MeshSettings {
   readonly serviceAccount: string
   /** Sent with each request for a certificate; default `Kubernetes`. */
   readonly clusterId: string
+  /** Port of tunnels to workloads; always 15008 but in tests (data-plane supplement, section 5.3). */
+  readonly tunnelPort: number
   /** File with the service-account token for the audience `istio-ca`. */
   readonly tokenFile: string
   /** File with the root certificates of the mesh, PEM. */
@@ -24,6 +26,7 @@ export const INVALID_CA = 'CA_ADDRESS must be https://host or https://host:port'
 const TOKEN_FILE = '/var/run/secrets/tokens/istio-token'
 const ROOT_FILE = '/var/run/secrets/istio/root-cert.pem'
 const CA_PORT = 15_012
+const TUNNEL_PORT = 15_008
 /** Without `https` only for `host:port`: a token is never sent in clear text. */
 const CA_ADDRESS = /^(?:https:\/\/)?(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+))(?::(\d{1,5}))?\/?$/
 /** Trust domains of GwParameters, with room for the own. */
@@ -41,6 +44,7 @@ export function meshEnvironment(get: (name: string) => string | undefined): Mesh
     namespace: get('POD_NAMESPACE') ?? get('NAMESPACE') ?? '',
     serviceAccount: get('SERVICE_ACCOUNT') ?? '',
     clusterId: get('CLUSTER_ID') ?? 'Kubernetes',
+    tunnelPort: TUNNEL_PORT,
     tokenFile: get('CA_AUTH_TOKEN') ?? TOKEN_FILE,
     rootFile: get('CA_ROOT_CA') ?? ROOT_FILE,
   }

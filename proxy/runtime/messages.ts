@@ -42,6 +42,8 @@ export interface WorkerSettings {
   readonly place: Locality
   readonly podName: string | undefined
   readonly podNamespace: string | undefined
+  /** Port of tunnels to workloads of the mesh; undefined: the proxy is part of none. */
+  readonly meshTunnelPort: number | undefined
   /** Secrets of TLS session tickets; undefined: the worker makes its own. */
   readonly tickets?: SharedTicketSecrets
   /** Counters and histograms of this worker, see metrics/buffer.ts. */

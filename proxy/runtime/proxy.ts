@@ -155,6 +155,7 @@ class ProxyProcess implements RunningProxy {
         otlp: settings.otlp,
         overload: settings.overload,
         bodyIdleTimeoutMs: settings.bodyIdleTimeoutMs,
+        meshTunnelPort: settings.mesh?.tunnelPort,
         podName: settings.podName,
         podNamespace: settings.podNamespace,
       },

@@ -88,6 +88,7 @@ export class WorkerCore {
   readonly #observer
   readonly #client
   readonly #grpc
+  readonly #hbone
   readonly #dynamic
   readonly #tokenShare = new TokenShare((message) => this.#send(message))
   readonly #tokens: WorkerTokenStore
@@ -138,6 +139,7 @@ export class WorkerCore {
     const { connected } = this.#observer
     this.#client = parts.createClient(connected)
     this.#grpc = parts.createGrpc(connected)
+    this.#hbone = parts.createHbone?.(connected)
     this.#dynamic = parts.createDynamic?.(settings.dynamicForwardAllow, connected)
     this.#binds = new BindSet({
       createServer: parts.createServer,
@@ -189,6 +191,7 @@ export class WorkerCore {
     this.#binds.close()
     this.#client.close()
     this.#grpc.close()
+    this.#hbone?.close()
     this.#dynamic?.client.close()
   }
 
@@ -232,6 +235,7 @@ export class WorkerCore {
       const environment = {
         client: this.#client,
         grpc: this.#grpc,
+        hbone: this.#hbone,
         rateLimits: (this.#rateLimits ??= this.#parts.createRateLimits(rateLimits)),
         endpoints: this.#endpointStore(endpoints),
         tokens: this.#tokens,
@@ -349,7 +353,10 @@ export class WorkerCore {
       table.setGauge('activeRequests', this.#binds.activeRequests)
       const pools = [this.#client, ...(this.#dynamic === undefined ? [] : [this.#dynamic.client])]
       const sum = (of: (pool: ConnectionCounts) => number): number => pools.reduce((all, pool) => all + of(pool), 0)
-      table.setGauge('upstreamOpen', sum(({ openConnections }) => openConnections) + this.#grpc.openSessions)
+      table.setGauge(
+        'upstreamOpen',
+        sum(({ openConnections }) => openConnections) + this.#grpc.openSessions + (this.#hbone?.openConnections ?? 0),
+      )
       table.setGauge(
         'upstreamIdle',
         sum(({ idleConnections }) => idleConnections),

@@ -6,6 +6,7 @@ import type { ConnectionFacts } from '../socket/connection-facts.ts'
 import type { IdleConnection, ListenOptions } from '../http/server.ts'
 import type { RateLimitBuffer } from '../policy/limits/rate-limit-store.ts'
 import type { RateLimitStore } from '../chain/rate-limits.ts'
+import type { HboneClient } from '../mesh/hbone-client.ts'
 import type { GrpcClient } from '../grpc/client.ts'
 import type { ConnectionObserver } from '../metrics/tcp-observer.ts'
 import type { ConnectObserver } from '../upstream/connect-observer.ts'
@@ -48,6 +49,8 @@ export interface WorkerParts {
   readonly createClient: (connected: ConnectObserver) => HttpUpstreamClient
   /** Absent: dynamic forward proxies are not served. */
   readonly createDynamic?: (allowed: readonly string[], connected: ConnectObserver) => DynamicForwarding
+  /** Absent: there are no tunnels to workloads of a mesh. */
+  readonly createHbone?: ((connected: ConnectObserver) => HboneClient) | undefined
   readonly createGrpc: (connected: ConnectObserver) => GrpcClient
   readonly createRateLimits: (shared: RateLimitBuffer) => RateLimitStore
 }

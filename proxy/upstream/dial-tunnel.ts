@@ -9,7 +9,7 @@ import type { DnsCache } from './dns-cache.ts'
 import { asciiOf } from './host-names.ts'
 import { shareOf } from './named-addresses.ts'
 import { offered } from './protocols.ts'
-import type { UpstreamTarget, TunnelProxy, UpstreamTunnel } from './target.ts'
+import type { UpstreamTarget, TunnelProxy, TunnelWay, UpstreamTunnel } from './target.ts'
 import { deniedAddress } from './resolve-target.ts'
 import { askForTunnel, connectHead } from './tunnel.ts'
 import { type Dial, dialDirect, type DialFault, type DialOutcome, labelOf, secure } from './dial.ts'
@@ -67,6 +67,10 @@ class TunnelDialing implements Dial {
       this.#timer = setTimeout(() => {
         this.#finish({ code: 'upstreamTimeout', detail: `${labelOf(this.#target)}: connect timeout` })
       }, connectTimeoutMs)
+      if ('open' in way) {
+        this.#open(way.open)
+        return
+      }
       const proxy = way.pick()
       if (proxy === undefined) this.#fail(shown('no proxy is ready'))
       else this.#toProxy(proxy, way.headers)
@@ -83,6 +87,22 @@ class TunnelDialing implements Dial {
     if (ofProcess === undefined || admitsUnresolved(host, (address) => ofProcess.admits(address, namedBy)))
       return undefined
     return { code: 'addressDenied', detail: deniedAddress(host, [host]) }
+  }
+
+  #open(open: Extract<TunnelWay, { readonly open: unknown }>['open']): void {
+    let isSettled = false
+    const leg = open(this.#target, (outcome) => {
+      isSettled = true
+      this.#leg = undefined
+      if (!('socket' in outcome)) this.#finish(outcome)
+      else if (this.#isOver) outcome.socket.destroy()
+      else {
+        this.#socket = outcome.socket
+        if (this.#target.tls === undefined) this.#finish({ socket: outcome.socket })
+        else this.#secure(outcome.socket, this.#target.tls)
+      }
+    })
+    if (!isSettled) this.#leg = leg
   }
 
   abort(): void {

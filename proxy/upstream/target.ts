@@ -1,4 +1,5 @@
 // Where a request goes, and the two ways to send it. Implemented by client.ts (engine); used by backends.
+import type net from 'node:net'
 import type { Keepalive, KeyExchangeGroup } from '#api/ir/types.gen.ts'
 import { type Detail, logOf } from '../exchange/diagnosis.ts'
 import type { Exchange } from '../exchange/exchange.ts'
@@ -57,6 +58,8 @@ export interface UpstreamTunnel {
 }
 
 export type TunnelWay =
+  /** Tunnels that are opened in another way than by CONNECT of HTTP/1.1; the outcome leads to the backend. */
+  | { readonly open: (target: UpstreamTarget, done: (outcome: TunnelOutcome) => void) => OpeningTunnel }
   /** Calls fail: without the proxy traffic would leave by a way that its owner closed. */
   | { readonly problem: string }
   | {
@@ -65,6 +68,14 @@ export type TunnelWay =
       /** Name, value, …: credentials of the proxy. */
       readonly headers: readonly string[]
     }
+
+export type TunnelOutcome = { readonly socket: net.Socket } | { readonly code: TunnelFailure; readonly detail: Detail }
+export type TunnelFailure = 'dnsFailure' | 'destinationDenied' | 'addressDenied' | 'upstreamFailure' | 'upstreamTimeout'
+
+export interface OpeningTunnel {
+  /** No outcome follows. */
+  abort(): void
+}
 
 /** One address of the proxy. */
 export interface TunnelProxy {

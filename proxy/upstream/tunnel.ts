@@ -23,7 +23,8 @@ export interface TunnelledCall {
  * follow that are no HTTP: those go by CONNECT.
  */
 export function isForwarded(call: TunnelledCall): boolean {
-  const { host, port, tls, unixPath } = call.target
+  const { host, port, tls, unixPath, tunnel } = call.target
+  if (tunnel !== undefined && 'open' in tunnel.way) return false
   if (tls !== undefined || unixPath !== undefined || call.isTunnel || call.upgrade !== undefined) return false
   const name = isIP(host) === 6 ? `[${host}]` : host.toLowerCase()
   const authority = call.authority.toLowerCase()

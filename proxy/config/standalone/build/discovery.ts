@@ -87,14 +87,24 @@ function workloadOf(
   context: BuildContext,
 ): Workload {
   const { name, namespace = DEFAULT_NAMESPACE, workloadIps, status, locality = {} } = fields
-  const { uid = `${namespace}/${name}`, node, cluster, network, serviceAccount, capacity } = fields
+  const {
+    uid = `${namespace}/${name}`,
+    node,
+    cluster,
+    network,
+    serviceAccount,
+    capacity,
+    protocol,
+    trustDomain,
+  } = fields
   const { region, zone, subzone } = locality
   return {
     uid,
     name,
     namespace,
     addresses: workloadIps,
-    ...defined({ node, region, zone, subzone, cluster, network, serviceAccount, capacity }),
+    ...defined({ node, region, zone, subzone, cluster, network, serviceAccount, capacity, trustDomain }),
+    ...(protocol === 'HBONE' && { protocol }),
     healthy: status !== 'Unhealthy',
     services: Object.entries(fields.services).map(([key, own]) => membershipOf(key, own, place, context)),
   }

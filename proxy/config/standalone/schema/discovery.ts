@@ -46,7 +46,8 @@ export const workload = fields({
   locality: fields({ region: text.optional(), zone: text.optional(), subzone: text.optional() }).optional(),
   services: mapOf(byPort(port)),
   status: z.enum(['Healthy', 'Unhealthy']).optional(),
-  protocol: z.literal('TCP').optional(),
+  protocol: z.enum(['TCP', 'HBONE']).optional(),
+  trustDomain: text.optional(),
   capacity: z.int().min(0).max(CAPACITY_MAX).optional(),
 })
 
