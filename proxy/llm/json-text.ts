@@ -13,6 +13,8 @@ export interface JsonText {
   readonly original: Readonly<JsonObject>
   /** undefined: it contains a member twice, or one of its objects does. */
   readonly places: readonly MemberPlace[] | undefined
+  /** A number of the text has more digits than a double holds. */
+  readonly hasLongNumber: boolean
 }
 
 /** Places in the text; `valueEnd` is behind the value, white space not included. */
@@ -27,9 +29,10 @@ interface MemberPlace {
 export function readJsonText(text: string): JsonText | undefined {
   const members = parseObject(text)
   if (members === undefined) return undefined
-  const { count, places } = surveyOf(text)
+  const { count, places, hasLongNumber } = surveyOf(text)
   const isUnambiguous = countMembers(members) === count
-  return { received: text, members, original: { ...members }, places: isUnambiguous ? places : undefined }
+  const original = { ...members }
+  return { received: text, members, original, places: isUnambiguous ? places : undefined, hasLongNumber }
 }
 
 /**
@@ -112,15 +115,21 @@ interface Survey {
   readonly count: number
   /** Of the members of the outermost object. */
   readonly places: readonly MemberPlace[]
+  readonly hasLongNumber: boolean
 }
+
+/** Doubles hold fifteen digits. */
+const LONG_NUMBER_DIGITS = 16
 
 /** Of a text that was parsed: every colon outside of strings stands between a name and its value. */
 function surveyOf(text: string): Survey {
   const members = new MemberPlaces(text)
   let count = 0
   let depth = 0
+  const digits = new Digits()
   for (let i = 0; i < text.length; i++) {
-    switch (text.charCodeAt(i)) {
+    const code = text.charCodeAt(i)
+    switch (code) {
       case QUOTE: {
         const end = endOfString(text, i)
         if (depth === 1) members.string(i, end)
@@ -144,13 +153,30 @@ function surveyOf(text: string): Survey {
         if (depth === 0) members.end(i)
         break
       default:
+        digits.char(i, code)
     }
   }
-  return { count, places: members.places }
+  return { count, places: members.places, hasLongNumber: digits.hasLongNumber }
+}
+
+/** Called with the characters between strings that may be digits. */
+class Digits {
+  hasLongNumber = false
+  #last = -2
+  #count = 0
+
+  char(at: number, code: number): void {
+    if (code < ZERO || code > NINE) return
+    this.#count = at === this.#last + 1 ? this.#count + 1 : 1
+    this.#last = at
+    if (this.#count === LONG_NUMBER_DIGITS) this.hasLongNumber = true
+  }
 }
 
 const QUOTE = 0x22
 const COMMA = 0x2c
+const ZERO = 0x30
+const NINE = 0x39
 const COLON = 0x3a
 const OPEN_BRACKET = 0x5b
 const CLOSE_BRACKET = 0x5d

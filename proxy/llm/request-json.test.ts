@@ -67,6 +67,18 @@ describe('a request for a model', () => {
     expect(JSON.parse(String(received))).toMatchObject({ model: 'translated', max_tokens: 4096 })
   })
 
+  it.each([
+    ['9007199254740993', true],
+    ['-123456789012345678901234567890', true],
+    ['123456789012345', false],
+    ['"1234567890123456"', false],
+  ])('keeps %s where it is translated; a second parser is used for long numbers: %s', async (value, isLong) => {
+    const tool = `{"type":"function","function":{"name":"f","parameters":{"type":"object","const":${value}}}}`
+    const body = bodyFor('translated').replace('"n":1', `"n":1,"tools":[${tool}]`)
+    expect(await send('/v1/chat/completions', body)).toBe(isLong ? 3 : 1)
+    expect(received).toContain(`"const":${value}`)
+  })
+
   it('is parsed once where it is compressed, and forwarded without the encoding', async () => {
     expect(await send('/v1/chat/completions', gzipSync(bodyFor('plain')))).toBe(1)
     expect(received).toBe(bodyFor('plain'))

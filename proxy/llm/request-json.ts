@@ -16,9 +16,6 @@ export interface BodyFault {
   readonly detail: string
 }
 
-/** Doubles hold fifteen digits. */
-const LONG_NUMBER = /\d{16}/
-
 export class RequestJson implements ParsedBody {
   readonly #json: JsonText
   /** The parsed value of `bytes`. */
@@ -41,9 +38,9 @@ export class RequestJson implements ParsedBody {
 
   /** The members for a translation: whole numbers that a double does not hold are written as they came. */
   exactMembers(): JsonObject {
-    const { members } = this.#json
+    const { members, hasLongNumber } = this.#json
     // Most bodies have none, and are not parsed again.
-    return LONG_NUMBER.test(this.#text) ? (parseExactObject(editedText(this.#json)) ?? members) : members
+    return hasLongNumber ? (parseExactObject(editedText(this.#json)) ?? members) : members
   }
 
   isOf({ body }: HttpRequest): boolean {

@@ -58,8 +58,10 @@ export function encodeTurns({ turns, turnsAt }: ChatRequest, notes: TranslationN
 /** The vendor rejects other content in front of the results of calls. */
 function resultsFirst(message: Message): Message {
   const { role, content } = message
+  const last = content.findLastIndex(isResult)
+  // Mostly there are none, or nothing stands between them.
+  if (last === -1 || content.slice(0, last).every(isResult)) return message
   const results = content.filter(isResult)
-  if (role !== 'user' || results.length === 0) return message
   return { role, content: [...results, ...content.filter((block) => !isResult(block))] }
 }
 
