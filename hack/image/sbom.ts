@@ -27,10 +27,11 @@ export function sbom({ repository, bundle, version, runtime, systemFiles }: Sbom
     readonly packages: Readonly<Record<string, LockEntry>>
   } // npm wrote it
   const places = [...bundledPlaces(bundle), `node_modules/${runtime}`]
-  const components = [
-    ...places.map((place) => npmComponent(place, lock.packages[place])),
-    ...systemComponents(systemFiles),
-  ].sort((a, b) => (purlOf(a) < purlOf(b) ? -1 : 1))
+  const all = [...places.map((place) => npmComponent(place, lock.packages[place])), ...systemComponents(systemFiles)]
+  // Two packages may each have brought the same version of a third one.
+  const components = [...new Map(all.map((one) => [purlOf(one), one])).values()].sort((a, b) =>
+    purlOf(a) < purlOf(b) ? -1 : 1,
+  )
   const hash = createHash('sha256')
   for (const one of components) hash.update(JSON.stringify(normalized.makeForComponent().normalize(one, AS_GIVEN)))
   const bill = new Models.Bom({
