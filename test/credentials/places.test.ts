@@ -1,11 +1,12 @@
 // Every place in which a backend can have credentials, with those of each cloud: the backend gets them in place of what
 // the client sent. Resources and standalone files; loopback only.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { loadSource } from '#cli/source.ts'
+import { verifySignature } from '#proxy/credentials/cloud-a/verifier.testing.ts'
 import type { CloudEndpoints } from '#proxy/credentials/cloud-endpoints.testing.ts'
 import { startProxy, type RunningProxy } from '#proxy/main.ts'
 import { ON_LOOPBACK } from '#proxy/main.testing.ts'
@@ -17,16 +18,20 @@ let folder: string
 let clouds: CloudEndpoints
 let upstream: Server
 let proxy: RunningProxy | undefined
-let received: IncomingHttpHeaders[]
+/** `authorization` of the requests; the reason if it is a signature that is not that of the request. */
+let received: unknown[]
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'gw-places-test-'))
   clouds = await startClouds(folder)
   received = []
   upstream = createServer((request, response) => {
-    received.push(request.headers)
-    response.setHeader('content-type', 'application/json')
-    request.resume().on('end', () => response.end('{}'))
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      received.push(verified(request, Buffer.concat(chunks)))
+      response.setHeader('content-type', 'application/json').end('{}')
+    })
   })
 })
 
@@ -49,7 +54,19 @@ async function serve(name: string, text: string): Promise<void> {
   if ('problem' in applied) throw new Error(applied.problem.message)
 }
 
-/** `authorization` of all that the backend got for one request. */
+function verified({ method = '', url: target = '', headers: fields }: IncomingMessage, body: Buffer): unknown {
+  const { authorization } = fields
+  if (authorization?.startsWith('AWS4') !== true) return authorization
+  const headers = Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)]))
+  try {
+    verifySignature({ method, target, headers, body }, () => AWS_KEYS.secretKey)
+    return authorization
+  } catch (error) {
+    return String(error)
+  }
+}
+
+/** What the backend got for one request. */
 async function sent(url: string, body: string | undefined): Promise<unknown[]> {
   received = []
   const headers = {
@@ -59,7 +76,7 @@ async function sent(url: string, body: string | undefined): Promise<unknown[]> {
   }
   const response = await fetch(url, { headers, ...(body !== undefined && { method: 'POST', body }) })
   await response.arrayBuffer()
-  return received.map(({ authorization }) => authorization)
+  return received
 }
 
 /** Without the probe for a metadata server. */
