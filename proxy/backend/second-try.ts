@@ -130,7 +130,8 @@ export function startNextTry(exchange: Exchange, kept: KeptRequest, waitMs: numb
   })
 }
 
-function dropBody(body: OutgoingBody): void {
+/** Of a response that nothing gets. */
+export function dropBody(body: OutgoingBody): void {
   if (body instanceof IncomingBody && body.takeWhole(DRAINED_BYTES_MAX) !== undefined) return
   discardBody(body)
 }

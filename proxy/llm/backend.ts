@@ -5,12 +5,18 @@ import { otherEndpoint } from '../backend/failover.ts'
 import type { BackendEnvironment, Endpoint, EndpointPicker, FilteredPlace } from '../backend/handler.ts'
 import type { BackendHandler } from '../chain/handler.ts'
 import { pickEndpoint, useEndpoint } from '../backend/http.ts'
-import { endTry, isCredentialRefused, type KeptRequest, keepRequest, REPLAY_BYTES_MAX } from '../backend/second-try.ts'
+import {
+  dropBody,
+  endTry,
+  isCredentialRefused,
+  type KeptRequest,
+  keepRequest,
+  REPLAY_BYTES_MAX,
+} from '../backend/second-try.ts'
 import { failByDefect } from '../exchange/defects.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { RequestTrace } from '../exchange/request-trace.ts'
 import type { LlmFacts } from '../exchange/facts.ts'
-import { discardBody } from '../http/body-writer.ts'
 import { HttpResponse } from '../message/message.ts'
 import { runChain } from '../chain/run-chain.ts'
 import type { NamedFilter } from '../chain/filter.ts'
@@ -90,7 +96,7 @@ async function answer(exchange: Exchange, chosen: AnswerContext): Promise<void> 
   const isRefused = await answerOnce(exchange, facts, { ...chosen, isRepeatable: kept !== undefined })
   if (!isRefused || kept === undefined) return
   endTry(exchange)
-  discardBody(exchange.response?.body)
+  dropBody(exchange.response?.body)
   kept.restore(exchange)
   await answerOnce(exchange, facts, { ...chosen, isRepeatable: false })
 }
@@ -139,7 +145,7 @@ async function answerFrom(exchange: Exchange, facts: LlmFacts, context: TryConte
     exchange.upstreamHeadMs = performance.now()
     exchange.trace?.upstreamAnswered(exchange, upstream)
     if (isRefused(exchange, upstream, context)) {
-      discardBody(upstream.body)
+      dropBody(upstream.body)
       return true
     }
     const { bufferBytesMax } = environment

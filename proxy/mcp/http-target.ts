@@ -6,10 +6,9 @@ import type { BackendEnvironment, Endpoint, EndpointPicker } from '../backend/ha
 import { chargeAnswer, chargeFailure } from '../backend/health.ts'
 import type { HealthRule } from '../exchange/slots.ts'
 import { OwnCallEndpoints } from '../backend/failover.ts'
-import { isCredentialRefused } from '../backend/second-try.ts'
+import { dropBody, isCredentialRefused } from '../backend/second-try.ts'
 import { derive } from '../exchange/derive.ts'
 import type { Exchange } from '../exchange/exchange.ts'
-import { discardBody } from '../http/body-writer.ts'
 import { HttpRequest, HttpResponse } from '../message/message.ts'
 import { madeStream } from '../message/made-stream.ts'
 import { SseParser } from '../http/sse.ts'
@@ -138,7 +137,7 @@ async function call(
       const { request, own } = prepared
       const response = await callEndpoint(exchange, target, { ...message, request, endpoint, limits })
       if (own?.credential === undefined || !isCredentialRefused(own, response)) return { response, endpoint }
-      discardBody(response.body)
+      dropBody(response.body)
       prepared = await prepare()
       // Once for a call.
       if (prepared.own !== undefined) prepared.own.isCredentialRenewed = true

@@ -207,6 +207,13 @@ describe('a request whose token the backend refuses', () => {
     expect((await call('/v1/files')).status).toBe(401)
   })
 
+  it('is sent again to a model provider that gets it unchanged', async () => {
+    const responses = [await call('/v1/files'), await call('/v1/files', 'a file')]
+    expect(responses.map((response) => response.status)).toEqual([200, 200])
+    expect(sent()).toEqual([0, 1, 1])
+    expect(upstream.seen.at(-1)?.body).toBe('a file')
+  })
+
   it('gets 413 from a model provider if its streamed body is too large to be kept', async () => {
     const body = ReadableStream.from(Array.from({ length: 40 }, () => Buffer.alloc(65_536, 'z')))
     const headers = { authorization: `Bearer ${subject}`, 'content-type': 'application/json' }
