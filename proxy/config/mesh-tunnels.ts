@@ -1,5 +1,5 @@
-// The tunnels to workloads of the mesh, for the compiled configuration: which workload needs one, which identity it must
-// have, and which certificate the proxy presents.
+// The tunnels to workloads of the mesh, for the compiled configuration: which workload needs one, which identity it
+// must have, and which certificate the proxy presents.
 import { createHash } from 'node:crypto'
 import type { Workload } from '#api/ir/types.gen.ts'
 import type { HboneClient } from '../mesh/hbone-client.ts'

@@ -1,6 +1,7 @@
 // Incremental reader of application/vnd.amazon.eventstream. Any chunk boundary gives the same messages, and both
-// checksums of each message are checked. Layout: total bytes (4), header bytes (4), CRC-32 of these (4), headers, payload, CRC-32 of
-// all before it (4); a header is a name (1 byte of length), a type and a value (AWS, "Event stream encoding").
+// checksums of each message are checked. Layout: total bytes (4), header bytes (4), CRC-32 of these (4), headers,
+// payload, CRC-32 of all before it (4); a header is a name (1 byte of length), a type and a value (AWS, "Event stream
+// encoding").
 import { crc32 } from 'node:zlib'
 
 export interface StreamMessage {
@@ -22,7 +23,7 @@ const VALUE_BYTES: readonly number[] = [0, 0, 1, 2, 4, 8, -1, -1, 8, 16]
 
 export class EventStreamReader {
   readonly #messageBytesMax: number
-  /** The beginning of a message that is not complete: joined only when it is, so that long messages are copied twice. */
+  /** The beginning of a message that is not complete; joined only when it is, so that its bytes are copied twice. */
   #held: Buffer[] = []
   #heldBytes = 0
   #neededBytes = PRELUDE_BYTES
