@@ -36,7 +36,7 @@ const policy = (name: string, target: object, auth: object): object => ({
   spec: { targetRefs: [target], backend: { auth } },
 })
 const address = (port: number): object => ({ host: '127.0.0.1', port })
-const service = (name: string, port: number): object[] => [
+export const service = (name: string, port: number): object[] => [
   { apiVersion: 'v1', kind: 'Service', metadata: named(name), spec: { ports: [{ port: 80 }] } },
   {
     apiVersion: 'discovery.k8s.io/v1',
