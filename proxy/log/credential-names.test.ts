@@ -1,5 +1,6 @@
 // Queries as logs and traces show them.
 import { describe, expect, it } from 'vitest'
+import type { RenderedConfig } from '#api/ir/types.gen.ts'
 import { CredentialNames, headersOfExpression } from './credential-names.ts'
 
 const names = new CredentialNames()
@@ -30,4 +31,27 @@ describe('hideIn', () => {
 
 it('knows the header fields of an expression', () => {
   expect(headersOfExpression('request.headers["X-A"] + request.headers.x_b + request.path')).toEqual(['x-a', 'x_b'])
+})
+
+it('hides the tokens that are exchanged and issued', () => {
+  const header = (name: string) => ({ header: { name } })
+  const oauthTokenExchange = {
+    subjectToken: { source: header('X-Subject') },
+    actorToken: { source: { queryParameter: { name: 'actor' } } },
+    location: header('X-Issued'),
+  }
+  const auth = [{ oauthTokenExchange }, { crossAppAccess: { subjectToken: { source: header('X-Id') } } }]
+  const found = CredentialNames.of({
+    policies: auth.map((one) => ({ policy: { backend: { auth: one } } })),
+    routes: [],
+    backends: [],
+    // Only what is read is there.
+  } as unknown as RenderedConfig)
+  expect(['x-subject', 'x-issued', 'x-id', 'x-other'].map((name) => found.hasHeader(name))).toEqual([
+    true,
+    true,
+    true,
+    false,
+  ])
+  expect(found.hideIn('actor=planted&a=1')).toBe('actor=<redacted>&a=1')
 })

@@ -104,6 +104,9 @@ export class CredentialNames {
     if (backend?.auth === undefined) return
     this.#add(backend.auth.location)
     for (const { location } of backend.auth.credentials ?? []) this.#add(location)
+    const { crossAppAccess, oauthTokenExchange: exchange } = backend.auth
+    this.#add(crossAppAccess?.subjectToken?.source)
+    for (const one of [exchange?.subjectToken.source, exchange?.actorToken?.source, exchange?.location]) this.#add(one)
   }
 
   #add(location: Location | undefined): void {

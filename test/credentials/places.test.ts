@@ -4,10 +4,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest'
 import { loadSource } from '#cli/source.ts'
 import { verifySignature } from '#proxy/credentials/cloud-a/verifier.testing.ts'
 import type { CloudEndpoints } from '#proxy/credentials/cloud-endpoints.testing.ts'
+import { exchangeServer, idToken } from '#proxy/credentials/oauth/authorities.testing.ts'
 import { startProxy, type RunningProxy } from '#proxy/main.ts'
 import { ON_LOOPBACK } from '#proxy/main.testing.ts'
 import { closeServer, freePort, listening } from '#test/ports.ts'
@@ -67,10 +68,10 @@ function verified({ method = '', url: target = '', headers: fields }: IncomingMe
 }
 
 /** What the backend got for one request. */
-async function sent(url: string, body: string | undefined): Promise<unknown[]> {
+async function sent(url: string, body: string | undefined, client = 'Bearer of-client'): Promise<unknown[]> {
   received = []
   const headers = {
-    authorization: 'Bearer of-client',
+    authorization: client,
     accept: 'application/json, text/event-stream',
     ...(body !== undefined && { 'content-type': 'application/json' }),
   }
@@ -109,6 +110,38 @@ it.each(Object.entries(CLOUDS))(
     expect(tokensFetched()).toHaveLength(cloud === 'aws' ? 0 : 1)
   },
 )
+
+it('resources exchange the token of the client in each place', async () => {
+  const server = await exchangeServer()
+  onTestFinished(() => server.close())
+  const http = await freePort()
+  const oauthTokenExchange = {
+    backendRef: { group: 'gw.dev', kind: 'GwBackend', name: 'sts' },
+    clientAuth: { clientId: 'gateway', secretRef: { name: 'keys' } },
+  }
+  const sts = {
+    apiVersion: 'gw.dev/v1alpha1',
+    kind: 'GwBackend',
+    metadata: { name: 'sts', namespace: 'default' },
+    spec: { static: { host: '127.0.0.1', port: server.port } },
+  }
+  const keys = { clientSecret: 'sts-secret' }
+  const text = manifests({ auth: { oauthTokenExchange }, keys, http, port: await listening(upstream) })
+  await serve('manifests.yaml', `${text}---\n${JSON.stringify(sts)}\n`)
+  const client = `Bearer ${await idToken('ann')}`
+  const got: Record<string, unknown> = {}
+  for (const [name, { path = '', body }] of Object.entries(PLACES)) {
+    got[name] = await sent(`http://127.0.0.1:${http}/${name}${path}`, body, client)
+  }
+  got['model'] = await sent(`http://127.0.0.1:${http}/v1/chat/completions`, COMPLETION, client)
+  const once = ['Bearer ex.ann.1']
+  const perPlace = Object.entries(PLACES).map(
+    ([name, { isAsked }]) => [name, isAsked === true ? [...once, client] : once] as const,
+  )
+  expect(got).toEqual({ ...Object.fromEntries(perPlace), model: once })
+  // One exchange for all places: their policies are the same.
+  expect(server.forms).toHaveLength(1)
+})
 
 it.each(Object.entries(CLOUDS))(
   'standalone files send credentials of %s in each place',

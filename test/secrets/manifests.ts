@@ -36,6 +36,9 @@ export const SECRET = {
   googleKey: 'planted-google-key-30',
   azureToken: 'planted-azure-token-31',
   googleToken: 'planted-google-token-32',
+  subjectToken: 'planted-subject-token-33',
+  actorToken: 'planted-actor-token-34',
+  issuedToken: 'planted-issued-token-35',
 } as const
 
 export interface Ports {

@@ -6,7 +6,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
+import type { BackendAuth, RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import { loadSource } from '#cli/source.ts'
 import { startProxy, type RunningProxy } from '#proxy/main.ts'
 import { certificateFor, type KeyPair } from '#test/certificates.ts'
@@ -19,6 +19,7 @@ import { ON_LOOPBACK } from '#proxy/main.testing.ts'
 import { testIssuer } from '#proxy/auth/jwt.testing.ts'
 import { references, secretFields } from './fields.ts'
 import { ISSUER, plantedManifests, SECRET, withKey } from './manifests.ts'
+import { crossAppAccess, ISSUE_PATH, oauthTokenExchange } from './oauth.ts'
 import { type Ask, askWatched, leaksIn, linesOfKey, printed, questions } from './outputs.ts'
 
 interface Rendered {
@@ -70,12 +71,16 @@ function withMoreSecrets({ config, secrets }: Rendered): Rendered {
   const open = config.routes.find((route) => route.name.ruleName === 'open')
   const echo = config.backends.find(({ key }) => key === 'default/echo')
   if (open === undefined || echo === undefined) throw new Error('no route or backend to copy')
-  const oauthRoute = copied(open, [
-    ['/open', '/oauth'],
-    ['"open"', '"oauth"'],
-    ['default/echo', 'default/oauth'],
-  ])
-  const oauth = { ...copied(echo, [['default/echo', 'default/oauth']]), inlinePolicies: { auth: { crossAppAccess } } }
+  const routeTo = (name: string) =>
+    copied(open, [
+      ['/open', `/${name}`],
+      ['"open"', `"${name}"`],
+      ['default/echo', `default/${name}`],
+    ])
+  const backendOf = (name: string, auth: BackendAuth) => ({
+    ...copied(echo, [['default/echo', `default/${name}`]]),
+    inlinePolicies: { auth },
+  })
   const more = [
     { key: 'planted/client-secret', value: SECRET.clientSecret },
     { key: 'planted/oauth-secret', value: SECRET.oauthSecret },
@@ -83,7 +88,15 @@ function withMoreSecrets({ config, secrets }: Rendered): Rendered {
     { key: 'planted/certificate', value: withKey(tls) },
   ]
   return {
-    config: { ...config, routes: [...routes, oauthRoute], backends: [...config.backends, oauth] },
+    config: {
+      ...config,
+      routes: [...routes, routeTo('oauth'), routeTo('exchange')],
+      backends: [
+        ...config.backends,
+        backendOf('oauth', { crossAppAccess }),
+        backendOf('exchange', { oauthTokenExchange }),
+      ],
+    },
     secrets: { ...secrets, secrets: [...secrets.secrets, ...more] },
   }
 }
@@ -92,35 +105,6 @@ function copied<T>(value: T, replacements: readonly (readonly [string, string])[
   let text = JSON.stringify(value)
   for (const [from, to] of replacements) text = text.replaceAll(from, to)
   return JSON.parse(text) as T // A copy, with other strings.
-}
-
-/** The echo server returns `{}`, which is not a token response. */
-const crossAppAccess = {
-  audience: 'https://app.example',
-  identityProvider: {
-    service: { backend: 'default/echo' },
-    path: '/token',
-    clientAuth: {
-      clientId: 'gateway',
-      method: 'ClientSecretPost' as const,
-      secretRef: { secret: 'planted/oauth-secret' },
-    },
-  },
-  resourceAuthorizationServer: {
-    service: { backend: 'default/echo' },
-    path: '/token',
-    clientAuth: {
-      clientId: 'gateway',
-      method: 'PrivateKeyJwt' as const,
-      privateKeyJwt: {
-        signingKeyRef: { secret: 'planted/signing-key' },
-        alg: 'ES256' as const,
-        assertionAudience: 'https://app.example/token',
-        certificateRef: { secret: 'planted/certificate' },
-        certificateHeader: 'x5c' as const,
-      },
-    },
-  },
 }
 
 /** The signatures of tokens; their claims are not secret. */
@@ -139,7 +123,8 @@ beforeAll(async () => {
     received.push(`${request.url} ${JSON.stringify(request.headers)}`)
     response.setHeader('content-type', 'application/json')
     response.statusCode = request.url?.includes('fail') === true ? 500 : 200
-    response.end('{}')
+    const isIssued = request.url === ISSUE_PATH
+    response.end(isIssued ? JSON.stringify({ access_token: SECRET.issuedToken, token_type: 'Bearer' }) : '{}')
   })
   collector = await grpcCollector()
   clouds = await startClouds(folder, { azure: SECRET.azureToken, google: SECRET.googleToken })
@@ -280,6 +265,8 @@ function asks(): readonly Ask[] {
     { path: '/google-ambient', status: 200 },
     { path: '/oauth', status: 400 },
     { path: '/oauth', headers: bearer(SECRET.idToken), status: 500 },
+    { path: `/exchange?actor=${SECRET.actorToken}`, status: 400 },
+    { path: `/exchange?actor=${SECRET.actorToken}&a=1`, headers: { 'x-subject': SECRET.subjectToken }, status: 200 },
     // Unused: nothing reads these.
     { path: `/inline?access_token=${queryToken}&a=1`, status: 200 },
     { path: `/inline?a=1&access%5Ftoken=${queryToken}`, status: 200 },
@@ -335,6 +322,7 @@ describe('planted secrets', () => {
     expect(all).toContain(`AWS4-HMAC-SHA256 Credential=${SECRET.awsAccessKey}/`)
     expect(all).toContain(SECRET.awsSessionToken)
     for (const token of [SECRET.azureToken, SECRET.googleToken]) expect(all).toContain(`Bearer ${token}`)
+    expect(all).toContain(SECRET.issuedToken)
     expect(clouds.seen).toHaveLength(2)
     // Forwarded, and in a place that nothing reads.
     expect(all).toContain(tokens.good)

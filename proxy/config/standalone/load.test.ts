@@ -22,6 +22,8 @@ function route(policies: string, backend = BACKEND): string {
   return `${GATEWAY}routes:\n- policies: { ${policies} }\n  backends: [${backend}]\n`
 }
 
+const exchanged = (policy: string): string => route(`backendAuth: { oauthTokenExchange: ${policy} }`)
+
 describe('loadStandalone, fields', () => {
   it.each([
     ['gatways: {}', '1:1 gatways: unknown field "gatways"; did you mean gateways?'],
@@ -130,6 +132,37 @@ describe('loadStandalone, fields', () => {
     [route('mcpAuthorization: { rules: ["true"] }'), /has an effect only with an mcp backend/],
     [route('backendAuth: {}'), /backendAuth: sets no credentials/],
     [route('backendAuth: { key: k, passthrough: {} }'), /at most one of key, passthrough/],
+    [exchanged('{}'), /oauthTokenExchange: must have exactly one of host, backend/],
+    [exchanged('{ host: "a:1", path: token }'), /path: must begin with \//],
+    [exchanged('{ host: "a:1", audiences: [] }'), /audiences: must be at least 1 items long/],
+    [exchanged('{ host: "a:1", subjectToken: { tokenType: saml } }'), /tokenType: must be accessToken, jwt, idToken/],
+    [exchanged('{ host: "a:1", actorToken: { tokenType: jwt } }'), /actorToken\.source: is required/],
+    [
+      exchanged('{ host: "a:1", actorToken: { source: { cookie: { name: a } }, enforceMayAct: true } }'),
+      /actorToken: must have tokenType: jwt with enforceMayAct/,
+    ],
+    [
+      exchanged('{ host: "a:1", requestedTokenType: idJag }'),
+      /requestedTokenType: must be one of accessToken, jwt, idToken/,
+    ],
+    [
+      exchanged('{ host: "a:1", grantType: jwtBearer, requestedTokenType: jwt }'),
+      /only with the grantType tokenExchange/,
+    ],
+    [exchanged('{ host: "a:1", additionalParams: { scope: "a" } }'), /additionalParams\.scope: must not be set here/],
+    [exchanged('{ host: "a:1", clientAuth: { clientId: a } }'), /clientAuth: must have clientSecret/],
+    [exchanged('{ host: "a:1", clientAuth: { clientId: a, method: privateKeyJwt } }'), /must have privateKeyJwt with/],
+    [
+      exchanged(
+        '{ host: "a:1", clientAuth: { clientId: a, method: privateKeyJwt, privateKeyJwt: { signingKey: no, assertionAudience: a } } }',
+      ),
+      /signingKey: not an unencrypted private key in PEM/,
+    ],
+    [
+      exchanged('{ host: "a:1", policies: { backendAuth: { oauthTokenExchange: { host: "a:1" } } } }'),
+      /policies\.backendAuth\.oauthTokenExchange: unknown field/,
+    ],
+    [route('backendAuth: { crossAppAccess: { audience: a } }'), /crossAppAccess\.identityProvider: is required/],
     [route('', '{ host: localhost }'), /host: must be host:port/],
     [route('', '{ host: "localhost:0" }'), /host: must be host:port/],
     [route('', '{ host: "::1:80" }'), /host: must be host:port/],
