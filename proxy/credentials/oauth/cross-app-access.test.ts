@@ -172,6 +172,7 @@ describe('crossAppSource', () => {
     ['401', 401, {}, 'answered with 401'],
     ['403', 403, {}, 'answered with 403'],
     ['500', 500, {}, 'answered with 500'],
+    ['503', 503, {}, 'answered with 503'],
     ['another issued type', 200, { ...assertion, issued_token_type: 'urn:other' }, 'issued_token_type of the response'],
     ['no issued type', 200, { ...assertion, issued_token_type: undefined }, 'issued_token_type of the response'],
     ['an access token', 200, { ...assertion, token_type: 'Bearer' }, 'token_type of the response is not N_A'],
@@ -179,7 +180,7 @@ describe('crossAppSource', () => {
   ])('stops after the first hop for %s', async (_, status, body, message) => {
     provider.override = (response) => send(response, { status, body })
     await expect(fetched(await idToken('ann'))).rejects.toMatchObject({
-      reason: status === 401 || status === 403 ? 'Rejected' : 'Unavailable',
+      reason: status === 503 ? 'Unavailable' : 'Rejected',
       message: expect.stringContaining(message),
     })
     expect(application.forms).toEqual([])

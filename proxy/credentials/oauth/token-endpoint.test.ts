@@ -85,8 +85,10 @@ describe('requestToken', () => {
     [499, 'SubjectRejected'],
     [401, 'Rejected'],
     [403, 'Rejected'],
-    [302, 'Unavailable'],
-    [500, 'Unavailable'],
+    [302, 'Rejected'],
+    [500, 'Rejected'],
+    [502, 'Unavailable'],
+    [504, 'Unavailable'],
     [503, 'Unavailable'],
   ] as const)('fails for status %i as %s and shows only the error code', async (status, reason) => {
     const body = { error: 'invalid_grant', error_description: 'planted-secret' }
@@ -114,7 +116,7 @@ describe('requestToken', () => {
     ['a lifetime that is not a number', { ...good, expires_in: 'soon' }, noLifetime],
   ])('refuses a response with %s', async (_, body, problem) => {
     const { ask } = await endpointWith(json(body))
-    await expect(ask()).rejects.toEqual(failure('Unavailable', `identity provider: ${problem}`))
+    await expect(ask()).rejects.toEqual(failure('Rejected', `identity provider: ${problem}`))
   })
 
   it('reads a lifetime that is written as text, and none', async () => {
@@ -127,11 +129,11 @@ describe('requestToken', () => {
     const other = await endpointWith(json({ ...good, issued_token_type: 'urn:other' }))
     expect(await other.ask()).toMatchObject({ token: 'at-1' })
     const problem = 'identity provider: issued_token_type of the response is not urn:mine'
-    await expect(other.ask({ requestedTokenType: 'urn:mine' })).rejects.toEqual(failure('Unavailable', problem))
+    await expect(other.ask({ requestedTokenType: 'urn:mine' })).rejects.toEqual(failure('Rejected', problem))
     const unnamed = await endpointWith(json(good))
     expect(await unnamed.ask({ requestedTokenType: 'urn:mine' })).toMatchObject({ token: 'at-1' })
     const strict = unnamed.ask({ requestedTokenType: 'urn:mine', mustNameIssuedType: true })
-    await expect(strict).rejects.toEqual(failure('Unavailable', problem))
+    await expect(strict).rejects.toEqual(failure('Rejected', problem))
   })
 
   it('requires the token type N_A, or none, of what is no access token', async () => {
@@ -140,13 +142,13 @@ describe('requestToken', () => {
     const unnamed = await endpointWith(json({ ...good, token_type: undefined }))
     expect(await unnamed.ask({ tokenType: 'N_A' })).toMatchObject({ token: 'at-1' })
     const bearer = await endpointWith(json(good))
-    await expect(bearer.ask({ tokenType: 'N_A' })).rejects.toMatchObject({ reason: 'Unavailable' })
+    await expect(bearer.ask({ tokenType: 'N_A' })).rejects.toMatchObject({ reason: 'Rejected' })
   })
 
   it('refuses text that is not JSON, and a response above 64 KiB', async () => {
     const text = await endpointWith((response) => response.end('planted-secret'))
     const problem = 'identity provider: the response is not a JSON object'
-    await expect(text.ask()).rejects.toEqual(failure('Unavailable', problem))
+    await expect(text.ask()).rejects.toEqual(failure('Rejected', problem))
     const large = await endpointWith(json({ ...good, access_token: 'a'.repeat(65_536) }))
     const tooLarge = 'identity provider did not answer: the response is larger than 65536 bytes'
     await expect(large.ask()).rejects.toEqual(failure('Unavailable', tooLarge))

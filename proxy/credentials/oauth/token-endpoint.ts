@@ -65,8 +65,9 @@ export interface IssuedToken {
 }
 
 /**
- * @throws {TokenError} `SubjectRejected`: a status of 400 to 499 other than 401 and 403. `Rejected`: these two, so that
- * a token of one client does not stop the fetches for others. Everything else: `Unavailable`.
+ * @throws {TokenError} `SubjectRejected`: a status of 400 to 499 other than 401 and 403. `Rejected`: any other response
+ * without a usable token, because what one client sends must not stop the fetches for others. `Unavailable`: no
+ * response, or one of a server in between (502, 503, 504).
  */
 export async function requestToken(
   exchange: Exchange,
@@ -80,7 +81,7 @@ export async function requestToken(
     throw new TokenError(reasonOf(status), `${endpoint.name} answered with ${status}${errorCodeOf(answer)}`)
   }
   const issued = read(answer, question)
-  if (typeof issued === 'string') throw new TokenError('Unavailable', `${endpoint.name}: ${issued}`)
+  if (typeof issued === 'string') throw new TokenError('Rejected', `${endpoint.name}: ${issued}`)
   return issued
 }
 
@@ -136,8 +137,8 @@ async function send(exchange: Exchange, endpoint: TokenEndpoint, question: Token
 }
 
 function reasonOf(status: number): TokenError['reason'] {
-  if (status < 400 || status > 499) return 'Unavailable'
-  return status === 401 || status === 403 ? 'Rejected' : 'SubjectRejected'
+  if (status >= 502 && status <= 504) return 'Unavailable'
+  return status >= 400 && status <= 499 && status !== 401 && status !== 403 ? 'SubjectRejected' : 'Rejected'
 }
 
 /** RFC 6749 section 5.2. The description is left out: endpoints repeat parts of the request in it. */
