@@ -75,6 +75,7 @@ beforeAll(async () => {
   })
   const port = await listening(backend)
   gateway = await testProxy({
+    workers: 2,
     routes: Object.entries(kinds()).map(([name, auth]) => ({
       name,
       prefix: `/${name}`,
@@ -131,10 +132,23 @@ describe('token exchange', () => {
     expect(issued).toMatchObject({ accountId: 'ann', clientId: 'basic', scope: 'orders.read' })
   })
 
-  it('asks the server once for a token that is kept', async () => {
+  it('asks the server once for all requests of a subject, in all workers', async () => {
     const [subject, before] = [await server.signed({ sub: 'bob' }), server.requests]
-    for (let i = 0; i < 5; i++) expect((await ask('basic', subject)).status).toBe(200)
+    const answers = await Promise.all(Array.from({ length: 20 }, () => ask('basic', subject)))
+    answers.push(await ask('basic', subject))
+    expect(answers.map(({ issued }) => issued?.accountId)).toEqual(answers.map(() => 'bob'))
     expect(server.requests - before).toBe(1)
+  })
+
+  it('asks the server once for each of several subjects', async () => {
+    const before = server.requests
+    const subjects = await Promise.all(
+      Array.from({ length: 10 }, (_, index) => server.signed({ sub: `user-${index}` })),
+    )
+    const answers = await Promise.all([...subjects, ...subjects].map((subject) => ask('basic', subject)))
+    const expected = subjects.map((_, index) => `user-${index}`)
+    expect(answers.map(({ issued }) => issued?.accountId)).toEqual([...expected, ...expected])
+    expect(server.requests - before).toBe(10)
   })
 
   it('answers with 400 for tokens of another issuer, and with 500 for a client that the server does not know', async () => {
