@@ -21,7 +21,7 @@ const ROUNDS = ['old', 'new'] as const
 type Round = (typeof ROUNDS)[number]
 
 /** What each kind sends, as the backend sees it. */
-const KINDS = ['key', 'more', 'aws', 'exchange'] as const
+const KINDS = ['key', 'more', 'aws', 'exchange', 'cross'] as const
 type Kind = (typeof KINDS)[number]
 
 let kube: FakeKube
@@ -33,7 +33,7 @@ let backend: Server
 let tokens: Server
 let folder: string
 let port: number
-const seen: Record<Kind, string[]> = { key: [], more: [], aws: [], exchange: [] }
+const seen: Record<Kind, string[]> = { key: [], more: [], aws: [], exchange: [], cross: [] }
 
 /** Values of the Secret, in base64 as the API server has them. */
 function secretOf(round: Round): object {
@@ -54,7 +54,8 @@ function roundOf({ method = '', url = '', headers }: IncomingMessage): string {
   const { pathname, searchParams } = new URL(url, 'http://h')
   if (pathname === '/key') return String(headers.authorization).replace('Bearer key-', '')
   if (pathname === '/more') return String(searchParams.get('api_key')).replace('more-', '')
-  if (pathname === '/exchange') return String(headers.authorization).replace('Bearer token-', '')
+  if (pathname === '/exchange' || pathname === '/cross')
+    return String(headers.authorization).replace('Bearer token-', '')
   const lower = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
   const request = { method, target: url, headers: lower, body: Buffer.alloc(0) }
   return verifySignature(request, (id) => id.replace('AKIA', 'secret-')).accessKeyId.replace('AKIA', '')
@@ -78,7 +79,13 @@ beforeEach(async () => {
     request.on('data', (chunk: Buffer) => (form += chunk.toString()))
     request.on('end', () => {
       const round = new URLSearchParams(form).get('client_secret')?.replace('client-', '')
-      const issued = { access_token: `token-${round}`, token_type: 'Bearer', expires_in: 3600 }
+      const isAssertion = request.url === '/identity'
+      const issued = {
+        access_token: `${isAssertion ? 'assertion' : 'token'}-${round}`,
+        token_type: isAssertion ? 'N_A' : 'Bearer',
+        expires_in: 3600,
+        ...(isAssertion && { issued_token_type: 'urn:ietf:params:oauth:token-type:id-jag' }),
+      }
       response.setHeader('content-type', 'application/json')
       response.end(JSON.stringify(issued))
     })
@@ -122,6 +129,8 @@ function make(resource: string, kind: string, name: string, spec: unknown): void
 
 function makeAll(target: number, tokenPort: number): void {
   const secretRef = { name: 'credentials' }
+  const backendRef = { group: 'gw.dev', kind: 'GwBackend', name: 'tokens' }
+  const clientAuth = { clientId: 'gateway', method: 'ClientSecretPost', secretRef }
   const auth: Record<Kind, object> = {
     key: { secretRef: { ...secretRef, key: 'key' } },
     more: {
@@ -130,8 +139,15 @@ function makeAll(target: number, tokenPort: number): void {
     aws: { cloudA: { secretRef, region: 'eu-west-1', serviceName: 'execute-api' } },
     exchange: {
       oauthTokenExchange: {
-        backendRef: { group: 'gw.dev', kind: 'GwBackend', name: 'tokens' },
-        clientAuth: { clientId: 'gateway', method: 'ClientSecretPost', secretRef },
+        backendRef,
+        clientAuth,
+      },
+    },
+    cross: {
+      crossAppAccess: {
+        identityProvider: { backendRef, path: '/identity', clientAuth },
+        resourceAuthorizationServer: { backendRef, path: '/application', clientAuth },
+        audience: 'https://app.test',
       },
     },
   }
