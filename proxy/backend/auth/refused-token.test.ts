@@ -5,34 +5,17 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { BackendPayload, CrossAppAccess } from '#api/ir/types.gen.ts'
-import { testProxy, type TestProxy, type TestRoute } from '#proxy/main.testing.ts'
+import type { TestProxy } from '#proxy/main.testing.ts'
 import { type StsServer, stsServer } from '../../credentials/cloud-a/servers.testing.ts'
 import {
-  APPLICATION,
   applicationServer,
   type Authority,
   identityProvider,
   idToken,
 } from '../../credentials/oauth/authorities.testing.ts'
 import { watchTrace } from '../../trace/watcher.testing.ts'
+import { credentialGateway, ROLE } from './credential-gateway.testing.ts'
 import { type ScriptedUpstream, scriptedUpstream, status } from '../scripted-upstream.testing.ts'
-
-const SECRETS = { 'n/idp/clientSecret': 'idp-secret', 'n/app/clientSecret': 'app-secret' }
-const AUTH: CrossAppAccess = {
-  identityProvider: {
-    service: { backend: 'ns/idp' },
-    path: '/token',
-    clientAuth: { clientId: 'gateway', method: 'ClientSecretBasic', secretRef: { secret: 'n/idp/clientSecret' } },
-  },
-  resourceAuthorizationServer: {
-    service: { backend: 'ns/app' },
-    path: '/token',
-    clientAuth: { clientId: 'gateway-at-app', method: 'ClientSecretPost', secretRef: { secret: 'n/app/clientSecret' } },
-  },
-  audience: APPLICATION,
-}
-const ROLE = 'arn:aws:iam::123456789012:role/gateway'
 
 const LOG = join(tmpdir(), `gw-credentials-${process.pid}.log`)
 const logFd = openSync(LOG, 'a')
@@ -51,16 +34,6 @@ let refused: number
 let refusal = status(401)
 const credentials: string[] = []
 
-const HTTP: BackendPayload = {
-  auth: { crossAppAccess: AUTH },
-  requestHeaderModifier: { add: [{ name: 'x-backend', value: 'b' }] },
-  urlRewrite: { path: { prefix: '/deep' } },
-}
-
-function route(name: string, prefix: string, backend: TestRoute['backend'], backendInline?: BackendPayload): TestRoute {
-  return { name, prefix, backend, ...(backendInline && { backendInline }) }
-}
-
 beforeAll(async () => {
   provider = await identityProvider()
   application = await applicationServer()
@@ -78,51 +51,14 @@ beforeAll(async () => {
     if (isRefused) refusal(response, request, index)
     else status(200, { 'content-type': 'application/json' }, JSON.stringify(json))(response, request, index)
   })
-  const at = (port: number) => ({ static: { host: '127.0.0.1', port } })
-  const cloudA = {
-    assumeRole: { roleRef: ROLE, sessionNameExpression: 'request.headers["x-user"]' },
-    region: 'eu-west-1',
-    serviceName: 'execute-api',
-  }
-  gateway = await testProxy({
-    secrets: SECRETS,
-    settings: { logFd, logFormat: 'json', logLevel: 'info', accessLog: true },
-    routes: [
-      route('idp', '/unused-1', at(provider.port)),
-      route('app', '/unused-2', at(application.port)),
-      route('server', '/unused-3', { ...at(upstream.port), inlinePolicies: { auth: { crossAppAccess: AUTH } } }),
-      route('http', '/http', at(upstream.port), HTTP),
-      route('aws', '/aws', at(upstream.port), { auth: { cloudA } }),
-      route(
-        'ai',
-        '/v1',
-        {
-          ai: {
-            groups: [
-              {
-                providers: [
-                  { name: 'p', provider: { openai: {} }, hostOverride: { host: '127.0.0.1', port: upstream.port } },
-                ],
-              },
-            ],
-          },
-        },
-        {
-          auth: { crossAppAccess: AUTH },
-          ai: { routes: { '/v1/chat/completions': 'Completions', '*': 'Passthrough' } },
-        },
-      ),
-      route('mcp', '/mcp', {
-        mcp: {
-          targets: [{ name: 'a', ref: { backend: 'ns/server' } }],
-          sessionRouting: 'Stateless',
-          prefixMode: 'Conditional',
-          failureMode: 'FailClosed',
-        },
-      }),
-    ],
-  })
+  gateway = await gatewayWith(1)
 })
+
+function gatewayWith(workers: number): Promise<TestProxy> {
+  const ports = { provider: provider.port, application: application.port, upstream: upstream.port }
+  return credentialGateway(ports, { workers, logFd })
+}
+
 afterAll(async () => {
   vi.unstubAllEnvs()
   await gateway.stop()
@@ -255,6 +191,28 @@ describe('a request whose signature the backend refuses', () => {
     expect((await call('/aws')).status).toBe(403)
     expect(upstream.seen).toHaveLength(1)
   })
+})
+
+it('is replaced in all workers after a refusal in one of them', { tags: ['full'] }, async () => {
+  const two = await gatewayWith(2)
+  try {
+    const headers = { authorization: `Bearer ${subject}`, connection: 'close' }
+    // Each on a connection of its own, which the system gives to one of the workers.
+    const many = async (): Promise<Set<number>> => {
+      const from = upstream.seen.length
+      for (let i = 0; i < 30; i++) expect((await fetch(`${two.url}/http`, { headers })).status).toBe(200)
+      return new Set(sent().slice(from))
+    }
+    refused = 0
+    expect(await many()).toEqual(new Set([0]))
+    refused = 1
+    expect((await fetch(`${two.url}/http`, { headers })).status).toBe(200)
+    expect(sent().slice(-2)).toEqual([0, 1])
+    expect(await many()).toEqual(new Set([1]))
+    expect(application.forms).toHaveLength(2)
+  } finally {
+    await two.stop()
+  }
 })
 
 describe('a fetched credential', () => {
