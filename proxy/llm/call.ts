@@ -79,7 +79,7 @@ export async function prepareCall(
       params: format.params(body),
       includeUsage: format.wantsUsage(body),
       pathAndQuery: pathFor(exchange, provider, conversion, model),
-      headers: headersFor(exchange, provider),
+      headers: headersFor(exchange, provider, conversion),
       body: bodyToSend(exchange, read, conversion),
     }
   } catch (error) {
@@ -136,11 +136,17 @@ function pathFor(
   return `${chosen}${chosen.includes('?') ? '&' : '?'}${query}`
 }
 
-function headersFor(exchange: Exchange, { profile, policies }: CompiledProvider): HeaderList {
+function headersFor(
+  exchange: Exchange,
+  { profile, policies }: CompiledProvider,
+  { client, translation }: Conversion,
+): HeaderList {
   const headers = exchange.request.headers.clone()
   for (const name of DROPPED_HEADERS) headers.remove(name)
   headers.set('content-type', 'application/json')
   headers.set('accept-encoding', 'identity')
-  profile.prepareHeaders(headers, hasExplicitLocation(policies.auth))
+  const isPlaced = hasExplicitLocation(policies.auth)
+  if (translation !== undefined) client.leave(headers, isPlaced)
+  profile.prepareHeaders(headers, isPlaced)
   return headers
 }

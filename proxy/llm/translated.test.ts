@@ -1,5 +1,5 @@
 // The SDKs of the vendors as clients of the gateway, before providers of other formats.
-import { createServer, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { closeServer, listening } from '#test/ports.ts'
 import { testProxy, type TestProxy } from '#proxy/main.testing.ts'
@@ -9,7 +9,7 @@ import { SCENARIOS, VENDORS, type ChatName } from './translate/vendors.testing.t
 let upstream: Server
 let gateway: TestProxy
 let answer: (response: ServerResponse) => void
-let asked: { readonly path: string; readonly body: string } | undefined
+let asked: { readonly path: string; readonly headers: IncomingHttpHeaders; readonly body: string } | undefined
 
 const PATHS: { readonly [N in keyof typeof CLIENTS]: string } = {
   Completions: '/v1/chat/completions',
@@ -34,7 +34,7 @@ beforeAll(async () => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
-      asked = { path: request.url ?? '', body: Buffer.concat(chunks).toString('utf8') }
+      asked = { path: request.url ?? '', headers: request.headers, body: Buffer.concat(chunks).toString('utf8') }
       answer(response)
     })
   })
@@ -53,10 +53,15 @@ const BODIES: { readonly [N in keyof typeof CLIENTS]: object } = {
   Responses: { model: 'm', input: 'hi' },
 }
 
-const ask = (from: keyof typeof CLIENTS, to: ChatName, fields: object): Promise<Response> =>
+const ask = (
+  from: keyof typeof CLIENTS,
+  to: ChatName,
+  fields: object,
+  headers: Record<string, string> = {},
+): Promise<Response> =>
   fetch(`${gateway.url}/${to}${PATHS[from]}`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
+    headers: { 'content-type': 'application/json', ...headers },
     body: JSON.stringify({ ...BODIES[from], ...fields }),
   })
 
@@ -115,6 +120,18 @@ describe.each([
     const broken = await ask(from, to, streaming)
     framesOf(await broken.clone().text())
     await expect(client.read(broken, true)).rejects.toThrow('ended early')
+  })
+
+  it('the key of the client is where the provider looks for it, and nothing of the vendor of the client remains', async () => {
+    answer = sendJson(vendor.whole({ text: 'x', stop: 'stop', usage: { input: 1, cached: 0, output: 1 } }))
+    await ask(
+      from,
+      to,
+      {},
+      from === 'Messages' ? { 'x-api-key': 'k', 'anthropic-version': 'v' } : { authorization: 'Bearer k' },
+    )
+    expect(asked?.headers).toMatchObject({ authorization: 'Bearer k' })
+    expect(Object.keys(asked?.headers ?? {}).filter((name) => /api-key|anthropic/.test(name))).toEqual([])
   })
 
   it('a field that the provider cannot have is refused by its name', async () => {

@@ -3,6 +3,7 @@
 import type { PromptMessage } from '#api/ir/types.gen.ts'
 import type { FormatName } from '#api/llm/formats.ts'
 import type { LlmFacts, LlmParams } from '../../exchange/facts.ts'
+import type { HeaderList } from '../../message/headers.ts'
 import type { JsonObject } from '../json.ts'
 
 export interface Format {
@@ -13,6 +14,11 @@ export interface Format {
   readonly path: string
   /** `gen_ai.operation.name`. */
   readonly operation: LlmFacts['operation']
+  /**
+   * Makes the header fields of a client of this format those of any format, for a request that is translated: a key is
+   * a bearer token, and fields for the vendor are removed. `hasExplicitLocation`: the user set the place of the key.
+   */
+  leave(headers: HeaderList, hasExplicitLocation: boolean): void
   /** Adds the messages of a policy to a request; undefined: the format has none, or none is added. */
   readonly enrich: Enrich | undefined
   /** Settings of a request for logs, spans and expressions; undefined: it has none. */

@@ -7,9 +7,14 @@ import { paramsOf } from '../params.ts'
 import { totalTokens } from '../usage.ts'
 import type { Format } from './format.ts'
 
+const VENDOR_HEADERS = ['openai-organization', 'openai-project', 'openai-beta']
+
 export const OPENAI: Omit<Format, 'name' | 'path'> = {
   transport: 'Message',
   operation: 'chat',
+  leave(headers) {
+    for (const name of VENDOR_HEADERS) headers.remove(name)
+  },
   enrich: undefined,
   params: paramsOf,
   wantsUsage: () => false,
@@ -41,6 +46,7 @@ function observeDetails(facts: LlmFacts, usage: JsonObject): void {
   const input = asObject(usage['prompt_tokens_details'] ?? usage['input_tokens_details'])
   const output = asObject(usage['completion_tokens_details'] ?? usage['output_tokens_details'])
   facts.cachedInputTokens = asNumber(input['cached_tokens']) ?? facts.cachedInputTokens
+  facts.cacheCreationInputTokens = asNumber(input['cache_write_tokens']) ?? facts.cacheCreationInputTokens
   facts.reasoningTokens = asNumber(output['reasoning_tokens']) ?? facts.reasoningTokens
   const kinds: LlmTokenKinds = {
     inputText: asNumber(input['text_tokens']),

@@ -1,6 +1,7 @@
 // The values read from responses in each format.
 import { describe, expect, it } from 'vitest'
 import type { FormatName } from '#api/llm/formats.ts'
+import { HeaderList } from '../../message/headers.ts'
 import { emptyFacts } from '../usage.ts'
 import { FORMATS } from './table.ts'
 
@@ -40,6 +41,86 @@ describe('usage', () => {
     const usage = { input_tokens: 3, cache_read_input_tokens: 4, output_tokens: 2, service_tier: 'standard' }
     FORMATS.Messages.observe(facts, { usage })
     expect(facts).toMatchObject({ inputTokens: 7, providerInputTokens: 3, totalTokens: 9, serviceTier: 'standard' })
+  })
+})
+
+describe('usage that few providers report', () => {
+  it.each<[FormatName, Record<string, unknown>, Record<string, unknown>]>([
+    [
+      'Completions',
+      { prompt_tokens: 9, prompt_tokens_details: { cached_tokens: 1, cache_write_tokens: 2 } },
+      { inputTokens: 9, cachedInputTokens: 1, cacheCreationInputTokens: 2 },
+    ],
+    [
+      'Responses',
+      {
+        input_tokens: 9,
+        input_tokens_details: { cache_write_tokens: 2 },
+        output_tokens_details: { reasoning_tokens: 3 },
+      },
+      { inputTokens: 9, cacheCreationInputTokens: 2, reasoningTokens: 3 },
+    ],
+    [
+      'Messages',
+      { output_tokens: 5, output_tokens_details: { thinking_tokens: 3 } },
+      { outputTokens: 5, reasoningTokens: 3 },
+    ],
+  ])('of %s', (format, usage, expected) => {
+    const facts = emptyFacts('p')
+    FORMATS[format].observe(facts, { usage })
+    FORMATS[format].observe(facts, { usage: { output_tokens_details: null } })
+    expect(facts).toMatchObject(expected)
+  })
+})
+
+describe('header fields of a client whose request is translated', () => {
+  it.each<[FormatName, boolean, [string, string][], [string, string][]]>([
+    [
+      'Messages',
+      false,
+      [
+        ['x-api-key', 'k'],
+        ['anthropic-version', '1'],
+        ['anthropic-beta', 'b'],
+        ['x-own', '1'],
+      ],
+      [
+        ['x-own', '1'],
+        ['authorization', 'Bearer k'],
+      ],
+    ],
+    [
+      'Messages',
+      false,
+      [
+        ['x-api-key', 'of the client'],
+        ['authorization', 'Bearer p'],
+      ],
+      [['authorization', 'Bearer p']],
+    ],
+    ['Messages', true, [['x-api-key', 'k']], [['x-api-key', 'k']]],
+    [
+      'Completions',
+      false,
+      [
+        ['openai-organization', 'o'],
+        ['authorization', 'Bearer k'],
+      ],
+      [['authorization', 'Bearer k']],
+    ],
+    [
+      'Responses',
+      false,
+      [
+        ['openai-beta', 'b'],
+        ['x-own', '1'],
+      ],
+      [['x-own', '1']],
+    ],
+  ])('%s, place of the key set: %s', (format, isPlaced, given, expected) => {
+    const headers = HeaderList.of(given)
+    FORMATS[format].leave(headers, isPlaced)
+    expect(headers.fields).toEqual(expected.flat())
   })
 })
 

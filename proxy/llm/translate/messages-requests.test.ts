@@ -247,6 +247,17 @@ describe('a messages request as chat completions', () => {
   })
 })
 
+describe('the limit of output tokens for a provider of messages', () => {
+  it.each([
+    ['medium', 4096, 2048],
+    ['high', 8192, 4096],
+    ['max', 20_480, 16_384],
+  ])('leaves room for thinking with the effort %s if the client sets none', (effort, limit, budget) => {
+    const request = completionsToMessages({ messages: [user], reasoning_effort: effort })
+    expect(request).toMatchObject({ max_tokens: limit, thinking: { type: 'enabled', budget_tokens: budget } })
+  })
+})
+
 function fn(name: string): JsonObject {
   return { type: 'function', function: { name } }
 }

@@ -2,7 +2,7 @@
 import type { TranslationNotes } from '../../canonical/format.ts'
 import type { ChatRequest, OutputFormat, Setting, Tool } from '../../canonical/request.ts'
 import { callableTools } from '../../canonical/tools.ts'
-import type { JsonObject } from '../../json.ts'
+import { asNumber, type JsonObject } from '../../json.ts'
 import { checkSettings, defined, unsupported } from '../fields.ts'
 import { encodeTurns, type EncodedTurns } from './encode-turns.ts'
 import { SETTINGS } from './fields.ts'
@@ -16,15 +16,15 @@ const TEMPERATURE_MAX = 1
 export function encodeRequest(request: ChatRequest, notes: TranslationNotes): JsonObject {
   checkSettings(request, SETTINGS, notes)
   const { settings, model, isStreaming, cache } = request
-  const maxTokens = settings.maxOutputTokens?.value ?? MAX_TOKENS_DEFAULT
+  const limit = settings.maxOutputTokens?.value
   const turns = encodeTurns(request, notes)
   const tools = callableTools(request)
   const choice = tools.length === 0 ? undefined : choiceOf(request)
-  const thinking = thinkingOf(request, { maxTokens, turns, choice }, notes)
+  const thinking = thinkingOf(request, { limit, turns, choice }, notes)
   const user = settings.user?.value
   return defined({
     model,
-    max_tokens: maxTokens,
+    max_tokens: limit ?? defaultLimit(thinking),
     messages: turns.messages,
     system: turns.system,
     thinking,
@@ -39,6 +39,12 @@ export function encodeRequest(request: ChatRequest, notes: TranslationNotes): Js
     cache_control: cache,
     metadata: user === undefined ? undefined : { user_id: user },
   })
+}
+
+/** Tokens for thinking are a part of the limit: a budget that leaves no room for the answer comes on top. */
+function defaultLimit(thinking: JsonObject | undefined): number {
+  const budget = asNumber(thinking?.['budget_tokens']) ?? 0
+  return budget < MAX_TOKENS_DEFAULT ? MAX_TOKENS_DEFAULT : MAX_TOKENS_DEFAULT + budget
 }
 
 function sampling({ settings }: ChatRequest, notes: TranslationNotes): JsonObject {
@@ -83,7 +89,8 @@ function choiceOf({ toolChoice, settings }: ChatRequest): JsonObject | undefined
 }
 
 interface ThinkingContext {
-  readonly maxTokens: number
+  /** Of output tokens, if the client sets one. */
+  readonly limit: number | undefined
   readonly turns: EncodedTurns
   readonly choice: JsonObject | undefined
 }
@@ -91,13 +98,13 @@ interface ThinkingContext {
 /** Thinking of the client in this format has precedence; else it is a hint, dropped if the vendor rejects it. */
 function thinkingOf(
   { settings: { reasoning } }: ChatRequest,
-  { maxTokens, turns, choice }: ThinkingContext,
+  { limit, turns, choice }: ThinkingContext,
   notes: TranslationNotes,
 ): JsonObject | undefined {
   if (reasoning === undefined) return undefined
   const { original } = reasoning.value
   if (original !== undefined) return original.thinking
-  const budget = budgetOf(reasoning.value, maxTokens)
+  const budget = budgetOf(reasoning.value, limit ?? Number.POSITIVE_INFINITY)
   if (budget === undefined) {
     if (reasoning.value.effort !== 'none') notes.dropped(reasoning.at, 'the limit of output tokens leaves no room')
     return undefined

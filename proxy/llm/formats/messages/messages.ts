@@ -1,15 +1,25 @@
 // Messages of Anthropic.
 import type { PromptMessage } from '#api/ir/types.gen.ts'
 import { isRecord } from '#api/json.ts'
+import type { LlmFacts } from '../../../exchange/facts.ts'
 import { sseData } from '../../../http/sse.ts'
-import { asArray, asNumber, asString, type JsonObject } from '../../json.ts'
+import { asArray, asNumber, asObject, asString, type JsonObject } from '../../json.ts'
 import { paramsOf } from '../../params.ts'
 import { totalTokens } from '../../usage.ts'
 import { type Format, messageOf } from '../format.ts'
 
+const VENDOR_HEADERS = ['anthropic-version', 'anthropic-beta', 'anthropic-dangerous-direct-browser-access']
+
 export const messages: Format = {
   transport: 'Message',
   operation: 'chat',
+  leave(headers, hasExplicitLocation) {
+    for (const name of VENDOR_HEADERS) headers.remove(name)
+    const key = headers.get('x-api-key')
+    if (key === undefined || hasExplicitLocation) return
+    headers.remove('x-api-key')
+    if (!headers.has('authorization')) headers.set('authorization', `Bearer ${key}`)
+  },
   enrich: enrichMessages,
   params: paramsOf,
   wantsUsage: () => false,
@@ -22,7 +32,6 @@ export const messages: Format = {
     if (!isRecord(usage)) return
     facts.cachedInputTokens = asNumber(usage['cache_read_input_tokens']) ?? facts.cachedInputTokens
     facts.cacheCreationInputTokens = asNumber(usage['cache_creation_input_tokens']) ?? facts.cacheCreationInputTokens
-    facts.serviceTier = asString(usage['service_tier']) ?? facts.serviceTier
     // The end of a stream may only contain counts of the cache: the input is then that of the beginning.
     const input = asNumber(usage['input_tokens']) ?? facts.providerInputTokens
     if (input !== undefined) {
@@ -30,6 +39,7 @@ export const messages: Format = {
       facts.inputTokens = input + (facts.cachedInputTokens ?? 0) + (facts.cacheCreationInputTokens ?? 0)
     }
     facts.outputTokens = asNumber(usage['output_tokens']) ?? facts.outputTokens
+    observeDetails(facts, usage)
     facts.totalTokens = totalTokens(facts)
   },
   hasContent: (event) => event['type'] === 'content_block_delta',
@@ -37,6 +47,12 @@ export const messages: Format = {
   errorEvent: (message) => `event: error\n${sseData({ type: 'error', error: { type: 'api_error', message } })}`,
   name: 'Messages',
   path: '/messages',
+}
+
+function observeDetails(facts: LlmFacts, usage: JsonObject): void {
+  const { thinking_tokens: thinking } = asObject(usage['output_tokens_details'])
+  facts.reasoningTokens = asNumber(thinking) ?? facts.reasoningTokens
+  facts.serviceTier = asString(usage['service_tier']) ?? facts.serviceTier
 }
 
 /** There is no system role: such texts are in the `system` field. */

@@ -17,10 +17,11 @@ const BUDGETS: ReadonlyMap<string, number> = new Map([
 /** undefined: no thinking; a budget that the vendor rejects is dropped. */
 export function budgetOf(
   { effort, budgetTokens }: { effort: string | undefined; budgetTokens: number | undefined },
-  maxTokens: number,
+  /** Of output tokens. */
+  limit: number,
 ): number | undefined {
   const budget = budgetTokens ?? BUDGETS.get(effort ?? '')
-  return budget === undefined || budget < BUDGET_MIN || budget >= maxTokens ? undefined : budget
+  return budget === undefined || budget < BUDGET_MIN || budget >= limit ? undefined : budget
 }
 
 /** Thinking that the vendor sent only encrypted is a block of its own, marked in the value of the signature. */
