@@ -30,7 +30,11 @@ export const CLOUDS: Readonly<Record<string, Cloud>> = {
     },
     sent: /^AWS4-HMAC-SHA256 Credential=planted-access-key\/\d{8}\/eu-west-1\/execute-api\/aws4_request, /,
   },
-  azure: { auth: { cloudB: {} }, standalone: { azure: {} }, sent: /^Bearer planted-azure-token$/ },
+  azure: {
+    auth: { cloudB: { managedIdentity: { clientId: 'c', objectId: '', resourceId: '' } } },
+    standalone: { azure: { explicitConfig: { managedIdentity: { clientId: 'c' } } } },
+    sent: /^Bearer planted-azure-token$/,
+  },
   google: { auth: { cloudC: {} }, standalone: { gcp: {} }, sent: /^Bearer planted-google-token$/ },
 }
 

@@ -12,6 +12,7 @@ import { exchangeServer, idToken } from '#proxy/credentials/oauth/authorities.te
 import { startProxy, type RunningProxy } from '#proxy/main.ts'
 import { ON_LOOPBACK } from '#proxy/main.testing.ts'
 import { closeServer, freePort, listening } from '#test/ports.ts'
+import { until } from '#test/wait.ts'
 import { AWS_KEYS, CLOUDS, startClouds } from './clouds.ts'
 import { COMPLETION, INITIALIZE, manifests, PLACES } from './places.ts'
 
@@ -80,12 +81,13 @@ async function sent(url: string, body: string | undefined, client = 'Bearer of-c
   return received
 }
 
-/** Without the probe for a metadata server. */
+/** On a busy machine, the first fetch may exceed its deadline: a library is loaded for it. */
+async function firstToken(url: string): Promise<void> {
+  await until('the proxy has a token', async () => (await sent(url, undefined)).length === 1)
+}
+
 function tokensFetched(): unknown[] {
-  return clouds.seen.filter(({ url, headers }) => {
-    const isAsked = headers['metadata'] === 'true' || headers['metadata-flavor'] === 'Google'
-    return isAsked && /\/token\/?$/.test(url.pathname)
-  })
+  return clouds.seen.filter(({ url }) => /\/token\/?$/.test(url.pathname))
 }
 
 it.each(Object.entries(CLOUDS))(
@@ -96,6 +98,8 @@ it.each(Object.entries(CLOUDS))(
       'manifests.yaml',
       manifests({ auth, keys: cloud === 'aws' ? AWS_KEYS : undefined, http, port: await listening(upstream) }),
     )
+    await firstToken(`http://127.0.0.1:${http}/inline`)
+    const fetched = tokensFetched().length
     const got: Record<string, unknown> = {}
     for (const [name, { path = '', body }] of Object.entries(PLACES)) {
       got[name] = await sent(`http://127.0.0.1:${http}/${name}${path}`, body)
@@ -106,8 +110,9 @@ it.each(Object.entries(CLOUDS))(
       ([name, { isAsked }]) => [name, isAsked === true ? [...once, 'Bearer of-client'] : once] as const,
     )
     expect(got).toEqual({ ...Object.fromEntries(perPlace), model: once })
-    // One fetch for all places.
-    expect(tokensFetched()).toHaveLength(cloud === 'aws' ? 0 : 1)
+    // One token for all places.
+    expect(fetched > 0).toBe(cloud !== 'aws')
+    expect(tokensFetched()).toHaveLength(fetched)
   },
 )
 
@@ -176,6 +181,7 @@ it.each(Object.entries(CLOUDS))(
     }
     await serve('gateway.json', JSON.stringify(file))
     const url = `http://127.0.0.1:${http}`
+    await firstToken(`${url}/backend`)
     const got = {
       backend: await sent(`${url}/backend`, undefined),
       route: await sent(`${url}/route`, undefined),
