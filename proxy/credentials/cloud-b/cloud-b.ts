@@ -69,10 +69,11 @@ export function cloudBSource({ credential, scope, owner, send }: CloudBSource): 
       .update(JSON.stringify(['cloudB', credential, scope]))
       .digest('base64url'),
     name: { kind: 'cloudB', owner },
-    fetch: (signal) => {
+    fetch: async (signal) => {
+      // The deadline is for requests: on a busy machine, the library is loaded for seconds.
+      const library = await import('@azure/identity')
       const cloud = new CloudFetch({ admits: admitsCloudB, signal, send })
-      return cloud.run(async () => {
-        const library = await import('@azure/identity')
+      return await cloud.run(async () => {
         if (chosen !== undefined) return await fetchBy(chosen, { library, scope, cloud })
         const failures: string[] = []
         for (const attempt of attempts) {

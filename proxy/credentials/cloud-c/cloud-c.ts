@@ -55,13 +55,14 @@ export function cloudCSource({ type, audience, credential, owner, send }: CloudC
   return {
     key: createHash('sha256').update(hashed).digest('base64url'),
     name: { kind: 'cloudC', owner },
-    fetch: (signal) => {
+    fetch: async (signal) => {
+      if (parsed !== undefined && 'problem' in parsed) throw new TokenError('Rejected', parsed.problem)
+      // The deadline is for requests: on a busy machine, the library is loaded for seconds.
+      const library = await import('google-auth-library')
       // The administrator's environment may name other endpoints than those of the vendor; a Secret may not.
       const admits = parsed === undefined ? () => true : isVendorUrl
       const cloud = new CloudFetch({ admits, signal, send })
-      return cloud.run(async () => {
-        if (parsed !== undefined && 'problem' in parsed) throw new TokenError('Rejected', parsed.problem)
-        const library = await import('google-auth-library')
+      return await cloud.run(async () => {
         const fetching = { library, transporter: transport(library, cloud) }
         if (type === 'AccessToken') {
           return parsed === undefined ? await ambientToken(fetching) : await accessToken(parsed, fetching)
