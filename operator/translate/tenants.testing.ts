@@ -45,6 +45,8 @@ const routedRef = fc.oneof(
 
 const jwks = fc.record({ jwksPath: fc.constant('/keys'), backendRef })
 const extAuth = fc.record({ backendRef, http: fc.constant({}) })
+const clientAuth = fc.constant({ clientId: 'c', secretRef: { name: 'secret', key: 'Authorization' } })
+const tokenEndpoint = fc.record({ backendRef, clientAuth })
 /** Of backends and policies; credentials of the namespace are filled in below. */
 const backendSection = fc.oneof(
   {
@@ -53,6 +55,16 @@ const backendSection = fc.oneof(
   },
   fc.constant<object>({
     auth: { credentials: [{ location: { header: { name: 'k' } }, secretRef: { name: 'secret' } }] },
+  }),
+  fc.record({ auth: fc.record({ oauthTokenExchange: tokenEndpoint }) }),
+  fc.record({
+    auth: fc.record({
+      crossAppAccess: fc.record({
+        identityProvider: tokenEndpoint,
+        resourceAuthorizationServer: tokenEndpoint,
+        audience: fc.constant('a'),
+      }),
+    }),
   }),
   fc.constant<object>({ tls: {} }),
   fc.record({ tunnel: fc.record({ backendRef }) }),
