@@ -1,4 +1,4 @@
-// A configuration dump as tables: listeners, routes, backends and active policies. Pure.
+// A configuration dump as tables: listeners, routes, backends, active policies and fetched credentials. Pure.
 import { givenName, givenReference } from './given-names.ts'
 import { fieldsOf, type Dump } from './backends.ts'
 import { table } from './table.ts'
@@ -49,8 +49,23 @@ export function summaryOf(dump: Dump): string {
         return [key, section, Object.keys(fieldsOf(payload)).join(','), targetText(target)]
       }),
     ),
+    ...credentialsTable(dump),
   ]
   return parts.join('\n')
+}
+
+/** Only of a proxy that has fetched some. Dumps of older versions have no list. */
+function credentialsTable({ credentials = [] }: Partial<Pick<Dump, 'credentials'>>): string[] {
+  if (credentials.length === 0) return []
+  const rows = credentials.map(({ kind, owner, usedBy, tokens, firstExpiry = '-', lastError, failuresInRow }) => [
+    kind,
+    owner,
+    usedBy.join(',') || '-',
+    String(tokens),
+    firstExpiry,
+    lastError === undefined || failuresInRow === 0 ? '-' : lastError.message,
+  ])
+  return [table(['CREDENTIAL', 'OWNER', 'USED BY', 'VALID', 'FIRST EXPIRY', 'ERROR'], rows)]
 }
 
 /** The protocol of a TLS listener is an object whose only key is the protocol. */

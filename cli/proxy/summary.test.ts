@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest'
+import { configDump } from '#proxy/admin/config-dump.ts'
+import type { Dump } from './backends.ts'
+import { summaryOf } from './summary.ts'
+
+function dumpWith(credentials: Dump['credentials']): Dump {
+  return configDump({
+    config: undefined,
+    figures: () => undefined,
+    certificates: [],
+    credentials,
+    listenAddress: '::',
+    place: {},
+    version: {},
+    settings: {},
+  })
+}
+
+describe('the summary of a dump', () => {
+  it('has the credentials that the proxy fetched, with the error of those that fail now', () => {
+    const error = { time: '2026-01-01T00:00:00.000Z', reason: 'Unavailable', message: 'connect timeout' } as const
+    const [kind, owner] = ['cloudB', 'ns/azure/clientSecret'] as const
+    const text = summaryOf(
+      dumpWith([
+        { kind, owner, usedBy: ['ns/policy'], tokens: 1, firstExpiry: error.time, failuresInRow: 0, lastError: error },
+        { kind: 'cloudC', owner: 'environment', usedBy: [], tokens: 0, failuresInRow: 2, lastError: error },
+      ]),
+    )
+    expect(text.split('\n').slice(-4)).toEqual([
+      'CREDENTIAL  OWNER                  USED BY    VALID  FIRST EXPIRY              ERROR',
+      'cloudB      ns/azure/clientSecret  ns/policy  1      2026-01-01T00:00:00.000Z  -',
+      'cloudC      environment            -          0      -                         connect timeout',
+      '',
+    ])
+  })
+
+  it('has no such table without credentials, also of an older proxy', () => {
+    const { credentials: _, ...older } = dumpWith([])
+    // What an older proxy answers with.
+    for (const dump of [dumpWith([]), older as Dump]) expect(summaryOf(dump)).not.toContain('CREDENTIAL')
+  })
+})
