@@ -72,6 +72,25 @@ describe('a token', () => {
     expect(source.fetches).toBe(2)
   })
 
+  it('is served while a slow endpoint refreshes it, until its last 15 s', async () => {
+    const { clock, store, source } = start()
+    await store.get(source)
+    const { promise, resolve } = Promise.withResolvers<Token<number>>()
+    let fetches = 0
+    source.fetch = () => {
+      fetches++
+      return promise
+    }
+    clock.ms += HOUR_MS - 60_000
+    for (let i = 0; i < 100; i++) expect(store.get(source)).toMatchObject({ value: 1 })
+    clock.ms += 45_000
+    const waiting = [store.get(source), store.get(source)]
+    for (const one of waiting) expect(one).toBeInstanceOf(Promise)
+    resolve({ value: 2, expiresMs: clock.ms + HOUR_MS })
+    for (const one of waiting) expect(await one).toMatchObject({ value: 2 })
+    expect(fetches).toBe(1)
+  })
+
   it('is not served in its last 15 s', async () => {
     const { clock, store, source } = start()
     await store.get(source)
