@@ -102,6 +102,10 @@ e2e: install ## Test in a real cluster: that of KUBECONFIG, or one that lives as
 conformance: install ## Run the conformance suite of the Gateway API in that cluster; ARGS are flags of the suite
 	test/gateway-conformance/run.sh $(ARGS)
 
+.PHONY: mesh
+mesh: install ## Test with the certificate authority and the tunnels of Istio (needs Go); ARGS are those of vitest
+	test/mesh/run.sh $(ARGS)
+
 .PHONY: bench
 bench: build ## Compare with nginx and haproxy (needs wrk, nginx, haproxy); ARGS='--rounds 5' and others
 	node bench/main.ts $(ARGS)
