@@ -44,7 +44,7 @@ describe('gw controller', () => {
     ])
   })
 
-  it('reports the setting of an address in use', async () => {
+  it('reports the setting of an address in use', { tags: ['full'] }, async () => {
     const server = createServer()
     await new Promise<void>((resolve) => {
       server.listen(0, '127.0.0.1', resolve)
@@ -62,7 +62,7 @@ describe('gw controller', () => {
 })
 
 describe('gw controller that starts', () => {
-  it('warns about settings without effect', async () => {
+  it('warns about settings without effect', { tags: ['full'] }, async () => {
     const refs = JSON.stringify({ other: { name: 'x', namespace: 'y' } })
     const environment = { KUBECONFIG: config, ...LOOPBACK, GW_GATEWAY_CLASS_PARAMETERS_REFS: refs, GW_LOGLEVEL: 'x' }
     const started = new GwProcess(['controller'], environment)

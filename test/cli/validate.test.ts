@@ -51,7 +51,7 @@ describe('gw validate', () => {
     for (const path of paths) expect([path, await checkSources([path])]).toEqual([path, []])
   })
 
-  it('warns about policies that older ones override', async () => {
+  it('warns about policies that older ones override', { tags: ['full'] }, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'gw-validate-'))
     const file = join(folder, 'twice.yaml')
     const sample = readFileSync(join(ROOT, 'config/samples/direct-response.yaml'), 'utf8')

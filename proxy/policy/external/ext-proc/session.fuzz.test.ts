@@ -20,7 +20,7 @@ import {
 
 const SEED = Number(process.env['FUZZ_SEED'] ?? Date.now() % 1_000_000)
 const DEADLINE_MS = 120_000
-const BUDGET_MS = runs(6000, 1000)
+const BUDGET_MS = runs(6000, 500)
 /** For a busy machine. */
 const REQUESTS_MIN = 400
 const REQUESTS_MAX = 2000
