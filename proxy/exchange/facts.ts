@@ -60,6 +60,8 @@ export interface LlmFacts {
   kinds: LlmTokenKinds | undefined
   serviceTier: string | undefined
   params: LlmParams | undefined
+  /** Paths of the fields of the request that its translation dropped, for the log. */
+  droppedFields?: string
   /** Milliseconds from request start to the first content chunk. */
   timeToFirstTokenMs: number | undefined
 }

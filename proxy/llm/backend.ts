@@ -139,6 +139,7 @@ async function answerFrom(exchange: Exchange, facts: LlmFacts, context: TryConte
   facts.isStreaming = call.isStreaming
   facts.params = call.params
   facts.operation = handling.operation
+  call.dropped.report(exchange, facts)
   const upstream = await sendToAny(exchange, call, context)
   if (upstream === undefined) return false
   try {

@@ -41,6 +41,8 @@ export interface LlmCall {
   readonly pathAndQuery: string
   readonly headers: HeaderList
   readonly body: Buffer
+  /** Fields of the request that its translation dropped. */
+  readonly dropped: DroppedFields
 }
 
 const DROPPED_HEADERS = ['content-length', 'content-encoding', 'accept-encoding', 'expect']
@@ -71,6 +73,7 @@ export async function prepareCall(
   const body = read.members
   const model = editBody(exchange, body, provider, format)
   if (model === undefined) return exchange.failVisibly('llmRequestInvalid', 'missing field: model not specified')
+  const dropped = new DroppedFields()
   try {
     return {
       conversion,
@@ -80,7 +83,8 @@ export async function prepareCall(
       includeUsage: format.wantsUsage(body),
       pathAndQuery: pathFor(exchange, provider, conversion, model),
       headers: headersFor(exchange, provider, conversion),
-      body: bodyToSend(exchange, read, conversion),
+      body: bodyToSend(read, conversion, dropped),
+      dropped,
     }
   } catch (error) {
     if (error instanceof Untranslatable) return exchange.failVisibly('llmRequestInvalid', error.message)
@@ -88,13 +92,8 @@ export async function prepareCall(
   }
 }
 
-function bodyToSend(exchange: Exchange, json: RequestJson, { sent, translation }: Conversion): Buffer {
-  if (translation !== undefined) {
-    const notes = new DroppedFields()
-    const translated = translation.request(json.exactMembers(), notes)
-    notes.report(exchange)
-    return Buffer.from(JSON.stringify(translated))
-  }
+function bodyToSend(json: RequestJson, { sent, translation }: Conversion, dropped: DroppedFields): Buffer {
+  if (translation !== undefined) return Buffer.from(JSON.stringify(translation.request(json.exactMembers(), dropped)))
   const { members } = json
   if (members['stream'] === true) sent.askForUsage(members)
   return json.toBytes()

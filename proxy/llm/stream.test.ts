@@ -7,6 +7,7 @@ import { HeaderList } from '../message/headers.ts'
 import { exchangeOf } from '../policy/exchange.testing.ts'
 import { FORMATS } from './formats/table.ts'
 import { passThroughStream } from './stream.ts'
+import { DroppedFields } from './translate/dropped-fields.ts'
 import { emptyFacts } from './usage.ts'
 
 async function passed(format: FormatName, text: string): Promise<Exchange> {
@@ -25,6 +26,7 @@ async function passed(format: FormatName, text: string): Promise<Exchange> {
       pathAndQuery: '/',
       headers: new HeaderList(),
       body: Buffer.alloc(0),
+      dropped: new DroppedFields(),
     },
   }
   const body: Cancellable<Buffer> = {

@@ -134,6 +134,7 @@ describe('createAccessLog', () => {
       reasoningTokens: 1,
       totalTokens: 13,
       timeToFirstTokenMs: 2.9,
+      droppedFields: 'seed, metadata',
       kinds: { ...NO_KINDS, outputImage: 5, inputAudio: 6, outputAudio: 7 },
       params: {
         seed: 9,
@@ -159,7 +160,7 @@ describe('createAccessLog', () => {
         'gen_ai.request.temperature=0.2 gen_ai.embeddings.dimension.count=256 ' +
         'gen_ai.request.encoding_formats=float gen_ai.request.top_p=0.9 gen_ai.request.max_tokens=64 ' +
         'gen_ai.request.frequency_penalty=-0.5 gen_ai.request.presence_penalty=0.5 gen_ai.request.seed=9 ' +
-        'error="upstream \\"x\\" slow" reason=Timeout duration=12ms\n',
+        'gw.ai.dropped_fields="seed, metadata" error="upstream \\"x\\" slow" reason=Timeout duration=12ms\n',
     )
   })
 

@@ -132,6 +132,7 @@ function addLlm(line: FieldSink, llm: LlmFacts, durationMs: number): void {
   line.plain('gw.ai.time_per_output_token', seconds(millisPerOutputToken(llm, durationMs)))
   if (llm.kinds !== undefined) addTokenKinds(line, llm.kinds)
   if (llm.params !== undefined) addParams(line, llm.params)
+  line.quoted('gw.ai.dropped_fields', llm.droppedFields)
 }
 
 function addTokenKinds(line: FieldSink, { outputImage, inputAudio, outputAudio }: LlmTokenKinds): void {

@@ -247,7 +247,7 @@ describe('/debug/trace', () => {
     const watcher = await watch()
     const response = await fetch(`${gateway.url}/llm/v1/chat/completions`, {
       method: 'POST',
-      body: JSON.stringify({ model: 'claude-x', messages: [{ role: 'user', content: 'hi' }] }),
+      body: JSON.stringify({ model: 'claude-x', seed: 7, messages: [{ role: 'user', content: 'hi' }] }),
     })
     expect(response.status).toBe(200)
     await response.text()
@@ -255,6 +255,7 @@ describe('/debug/trace', () => {
     expect(outline(events).slice(8)).toEqual([
       'policySelection subBackend',
       'llmRouteResolved',
+      'policyEvent translation',
       'llmRequestDetected',
       'requestSnapshot final request',
       'backendCallStart',
@@ -267,6 +268,9 @@ describe('/debug/trace', () => {
       'requestFinished',
     ])
     expect(messageOf(events, 'llmRouteResolved')).toMatchObject({ routeType: 'Completions', provider: 'claude' })
+    expect(messageOf(events, 'policyEvent')).toMatchObject({
+      details: expect.stringContaining('seed was dropped: best effort') as string,
+    })
     expect(messageOf(events, 'llmRequestDetected')).toMatchObject({
       inputFormat: 'Completions',
       outputFormat: 'Messages',

@@ -1,22 +1,28 @@
-// Collects the fields of a request that its translation dropped, for the trace of the request.
+// Collects the fields of a request that its translation dropped, for the trace and the access log.
 import type { TranslationNotes } from '../canonical/format.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
+import type { LlmFacts } from '../../exchange/facts.ts'
 
-/** Names of fields come from the client: a request with more has one line for the rest. */
+/** A client may send any number of them: the rest is only counted. */
 const FIELDS_MAX = 32
 
 export class DroppedFields implements TranslationNotes {
-  readonly #lines: string[] = []
+  readonly #fields: { readonly field: string; readonly reason: string }[] = []
   #rest = 0
 
   dropped(field: string, reason: string): void {
-    if (this.#lines.length < FIELDS_MAX) this.#lines.push(`${field} was dropped: ${reason}`)
+    if (this.#fields.length < FIELDS_MAX) this.#fields.push({ field, reason })
     else this.#rest++
   }
 
-  report({ trace }: Exchange): void {
-    if (trace === undefined) return
-    for (const line of this.#lines) trace.note(line)
-    if (this.#rest > 0) trace.note(`${this.#rest} more fields were dropped`)
+  report({ trace }: Exchange, facts: LlmFacts): void {
+    if (this.#fields.length === 0) return
+    const more = this.#rest === 0 ? [] : [`${this.#rest} more`]
+    facts.droppedFields = [...this.#fields.map(({ field }) => field), ...more].join(', ')
+    for (const { field, reason } of this.#fields) {
+      trace?.write({ type: 'policyEvent', kind: 'translation', details: `${field} was dropped: ${reason}` })
+    }
+    for (const count of more)
+      trace?.write({ type: 'policyEvent', kind: 'translation', details: `${count} were dropped` })
   }
 }
