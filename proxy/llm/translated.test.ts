@@ -1,5 +1,6 @@
 // The SDKs of the vendors as clients of the gateway, before providers of other formats.
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http'
+import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { closeServer, listening } from '#test/ports.ts'
 import { testProxy, type TestProxy } from '#proxy/main.testing.ts'
@@ -81,6 +82,14 @@ const sendStream =
     else setImmediate(() => response.destroy())
   }
 
+/** Cut at a place that is in the middle of an event. */
+const sendCompressed = (frames: readonly string[]) => (response: ServerResponse) => {
+  response.writeHead(200, { 'content-type': 'text/event-stream', 'content-encoding': 'gzip' })
+  const bytes = gzipSync(frames.join(''))
+  response.write(bytes.subarray(0, 100))
+  response.end(bytes.subarray(100))
+}
+
 describe.each([
   ['Completions', 'Messages'],
   ['Messages', 'Completions'],
@@ -103,6 +112,8 @@ describe.each([
     client.grammar(await reply.clone().text())
     expect(await client.read(reply, true)).toEqual(seen)
     expect(asked?.body).toContain('"stream":true')
+    answer = sendCompressed(vendor.stream(scenario))
+    expect(await client.read(await ask(from, to, streaming), true)).toEqual(seen)
   })
 
   it('an error before the answer keeps its status', async () => {

@@ -12,21 +12,14 @@ import type {
   Turn,
 } from '../../canonical/request.ts'
 import type { JsonObject } from '../../json.ts'
-import { CACHE_HINT_REASON, defined, unsupported } from '../fields.ts'
+import { defined, unsupported } from '../fields.ts'
+import { noteMarks } from '../marks.ts'
 import { urlOf } from '../media.ts'
 
 /** @throws {Untranslatable} */
 export function encodeMessages({ turns }: ChatRequest, notes: TranslationNotes): readonly JsonObject[] {
   for (const { parts } of turns) for (const part of parts) noteMarks(part, notes)
   return turns.flatMap((turn) => encodeTurn(turn, notes))
-}
-
-function noteMarks(part: Part, notes: TranslationNotes): void {
-  if (part.cache !== undefined) notes.dropped(`${part.at}.cache_control`, CACHE_HINT_REASON)
-  if (part.kind === 'text' && (part.citations?.length ?? 0) > 0) {
-    notes.dropped(`${part.at}.citations`, 'the format has none in requests')
-  }
-  if (part.kind === 'toolResult') for (const one of part.content) noteMarks(one, notes)
 }
 
 function encodeTurn(turn: Turn, notes: TranslationNotes): readonly JsonObject[] {

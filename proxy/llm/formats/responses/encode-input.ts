@@ -2,7 +2,8 @@
 import type { TranslationNotes } from '../../canonical/format.ts'
 import type { ChatRequest, MediaPart, Part, ReasoningPart, ToolResultPart, Turn } from '../../canonical/request.ts'
 import type { JsonObject } from '../../json.ts'
-import { CACHE_HINT_REASON, defined, unsupported } from '../fields.ts'
+import { defined, unsupported } from '../fields.ts'
+import { noteMarks } from '../marks.ts'
 import { urlOf } from '../media.ts'
 import { signedFields } from './reasoning.ts'
 
@@ -16,14 +17,6 @@ export function encodeInput({ turns }: ChatRequest, notes: TranslationNotes): Js
     ...(system.length > 0 && { instructions: system.join('\n') }),
     input: turns.slice(count).flatMap((turn) => encodeTurn(turn, notes)),
   }
-}
-
-function noteMarks(part: Part, notes: TranslationNotes): void {
-  if (part.cache !== undefined) notes.dropped(`${part.at}.cache_control`, CACHE_HINT_REASON)
-  if (part.kind === 'text' && (part.citations?.length ?? 0) > 0) {
-    notes.dropped(`${part.at}.citations`, 'the format has none in requests')
-  }
-  if (part.kind === 'toolResult') for (const one of part.content) noteMarks(one, notes)
 }
 
 function textOf(parts: readonly Part[]): string {
