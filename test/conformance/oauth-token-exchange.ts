@@ -181,6 +181,26 @@ export const cases: readonly ConformanceCase[] = [
     },
   },
   {
+    shortName: 'OAuthTokenExchangeRetried',
+    description: 'a request that is sent again gets the token for each try',
+    sample: SAMPLE,
+    change: all(
+      changing('GwBackend/app', { static: { host: '127.0.0.1', port: 18_089 } }),
+      adding({
+        apiVersion: 'gw.dev/v1alpha1',
+        kind: 'GwPolicy',
+        metadata: { name: 'again', namespace: 'default' },
+        spec: {
+          targetRefs: [{ group: 'gateway.networking.k8s.io', kind: 'HTTPRoute', name: 'app' }],
+          traffic: { retry: { attempts: 1, codes: [503] } },
+        },
+      }),
+    ),
+    async run(gateway) {
+      expect(await gateway.ask('/app', bearer('user-token'))).toMatchObject({ status: 200, text: 'served on try 1' })
+    },
+  },
+  {
     shortName: 'OAuthTokenExchangeActorQuery',
     description: 'the actor token is taken from the query',
     sample: SAMPLE,

@@ -8,7 +8,13 @@ import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest'
 import { loadSource } from '#cli/source.ts'
 import { verifySignature } from '#proxy/credentials/cloud-a/verifier.testing.ts'
 import type { CloudEndpoints } from '#proxy/credentials/cloud-endpoints.testing.ts'
-import { exchangeServer, idToken } from '#proxy/credentials/oauth/authorities.testing.ts'
+import {
+  APPLICATION,
+  applicationServer,
+  exchangeServer,
+  identityProvider,
+  idToken,
+} from '#proxy/credentials/oauth/authorities.testing.ts'
 import { startProxy, type RunningProxy } from '#proxy/main.ts'
 import { ON_LOOPBACK } from '#proxy/main.testing.ts'
 import { closeServer, freePort, listening } from '#test/ports.ts'
@@ -195,3 +201,41 @@ it.each(Object.entries(CLOUDS))(
     expect(got).toEqual(Object.fromEntries(Object.keys(got).map((name) => [name, once])))
   },
 )
+
+it('standalone files get tokens of token endpoints', async () => {
+  const [sts, idp, app] = [await exchangeServer(), await identityProvider(), await applicationServer()]
+  onTestFinished(() => [sts, idp, app].forEach((server) => server.close()))
+  const port = await freePort()
+  const host = `127.0.0.1:${await listening(upstream)}`
+  const oauthTokenExchange = {
+    backend: 'sts',
+    subjectToken: { source: { header: { name: 'authorization', prefix: 'Bearer ' } }, tokenType: 'idToken' },
+    clientAuth: { clientId: 'gateway', clientSecret: 'sts-secret' },
+  }
+  const crossAppAccess = {
+    identityProvider: {
+      host: `127.0.0.1:${idp.port}`,
+      clientAuth: { clientId: 'gateway', clientSecret: { file: 'idp-secret' } },
+    },
+    resourceAuthorizationServer: {
+      target: { host: `127.0.0.1:${app.port}` },
+      clientAuth: { clientId: 'gateway-at-app', method: 'clientSecretPost', clientSecret: 'app-secret' },
+    },
+    audience: APPLICATION,
+  }
+  writeFileSync(join(folder, 'idp-secret'), 'idp-secret\n')
+  const route = (name: string, backendAuth: object): object => ({
+    name,
+    matches: [{ path: { pathPrefix: `/${name}` } }],
+    backends: [{ host, policies: { backendAuth } }],
+  })
+  const file = {
+    gateways: { default: { port } },
+    backends: [{ name: 'sts', host: `127.0.0.1:${sts.port}` }],
+    routes: [route('exchange', { oauthTokenExchange }), route('cross-app', { crossAppAccess })],
+  }
+  await serve('gateway.json', JSON.stringify(file))
+  const client = `Bearer ${await idToken('ann')}`
+  expect(await sent(`http://127.0.0.1:${port}/exchange`, undefined, client)).toEqual(['Bearer ex.ann.1'])
+  expect(await sent(`http://127.0.0.1:${port}/cross-app`, undefined, client)).toEqual(['Bearer at.ann.none.1'])
+})
