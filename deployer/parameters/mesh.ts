@@ -45,7 +45,8 @@ function furtherDomains(level: MeshIntegration | undefined): readonly string[] |
 }
 
 const NOT_SERVED =
-  'listeners use the certificate of the mesh, but this version opens no tunnels to workloads, so they get plain connections'
+  'listeners use the certificate of the mesh, but the controller of this version does not detect workloads of the ' +
+  'mesh, so they get plain connections'
 
 /** Users must know what the mesh does not do for them. Reported at the object that enables it. */
 export function meshProblems(input: DeployInput, mesh: EffectiveMesh | undefined): DeployProblem[] {
