@@ -193,5 +193,6 @@ export type OutputFormat =
       readonly schema: JsonObject
       readonly name: string | undefined
       readonly description: string | undefined
-      readonly isStrict: boolean | undefined
+      /** `ifPossible`: in formats that always hold answers to their schemas. */
+      readonly isStrict: boolean | 'ifPossible' | undefined
     }

@@ -8,6 +8,7 @@ const TRANSLATION = translationOf('Messages', 'Completions')
 const user = { role: 'user', content: 'hi' }
 const mark = { type: 'ephemeral', ttl: '1h' }
 const schema = { type: 'object', properties: { a: { type: 'string' } }, additionalProperties: false }
+const closed = { ...schema, required: ['a'] }
 const png = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'QUJD' } }
 const PNG = { type: 'image_url', image_url: { url: 'data:image/png;base64,QUJD' } }
 
@@ -203,6 +204,23 @@ describe('a messages request as chat completions', () => {
       'a schema for the answer',
       { output_config: { format: { type: 'json_schema', schema } } },
       { response_format: { type: 'json_schema', json_schema: { name: 'response', schema } } },
+      ['output_config.format'],
+    ],
+    [
+      'a closed schema for the answer, which the provider can guarantee',
+      { output_config: { format: { type: 'json_schema', schema: closed } } },
+      { response_format: { type: 'json_schema', json_schema: { name: 'response', strict: true, schema: closed } } },
+    ],
+    [
+      'a schema with an open object inside',
+      { output_config: { format: { type: 'json_schema', schema: { ...closed, $defs: { open: schema } } } } },
+      {
+        response_format: {
+          type: 'json_schema',
+          json_schema: { name: 'response', schema: { ...closed, $defs: { open: schema } } },
+        },
+      },
+      ['output_config.format'],
     ],
     ['who the user is', { metadata: { user_id: 'u' } }, { user: 'u' }],
     ['no long user', { metadata: { user_id: 'u'.repeat(65) } }, {}, ['metadata.user_id']],

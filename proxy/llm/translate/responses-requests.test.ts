@@ -232,6 +232,7 @@ describe('a messages request as responses', () => {
         include: ['reasoning.encrypted_content'],
         text: { format: { type: 'json_schema', name: 'response', schema } },
       },
+      ['output_config.format'],
     ],
     [
       'tools and the choice among them',

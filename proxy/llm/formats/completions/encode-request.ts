@@ -1,10 +1,10 @@
 // Canonical request to chat-completions request.
 import type { TranslationNotes } from '../../canonical/format.ts'
-import type { ChatRequest, OutputFormat, Settings, Tool, ToolChoice } from '../../canonical/request.ts'
+import type { ChatRequest, OutputFormat, Setting, Settings, Tool, ToolChoice } from '../../canonical/request.ts'
 import { callableTools } from '../../canonical/tools.ts'
 import type { JsonObject } from '../../json.ts'
 import { CACHE_HINT_REASON, checkSettings, defined } from '../fields.ts'
-import { openAiEffort, openAiUser } from '../openai-settings.ts'
+import { openAiEffort, openAiStrict, openAiUser } from '../openai-settings.ts'
 import { encodeMessages } from './encode-messages.ts'
 import { SETTINGS } from './fields.ts'
 
@@ -19,7 +19,7 @@ export function encodeRequest(request: ChatRequest, notes: TranslationNotes): Js
     messages: encodeMessages(request, notes),
     ...sampling(settings),
     reasoning_effort: openAiEffort(settings.reasoning, notes),
-    response_format: settings.output === undefined ? undefined : outputFormat(settings.output.value),
+    response_format: settings.output === undefined ? undefined : outputFormat(settings.output, notes),
     user: openAiUser(settings.user, notes),
     ...(tools.length > 0 && {
       tools: tools.map((tool) => encodeTool(tool, notes)),
@@ -48,13 +48,13 @@ function sampling(settings: Settings): JsonObject {
   return Object.fromEntries(Object.entries(SAME_VALUE).map(([field, name]) => [field, settings[name]?.value]))
 }
 
-function outputFormat(format: OutputFormat): JsonObject {
+function outputFormat({ value: format, at }: Setting<OutputFormat>, notes: TranslationNotes): JsonObject {
   if (format.kind === 'text') return { type: 'text' }
   if (format.kind === 'json') return { type: 'json_object' }
-  const { schema, name, description, isStrict } = format
+  const { schema, name, description } = format
   return {
     type: 'json_schema',
-    json_schema: defined({ name: name ?? SCHEMA_NAME, description, strict: isStrict, schema }),
+    json_schema: defined({ name: name ?? SCHEMA_NAME, description, strict: openAiStrict(format, at, notes), schema }),
   }
 }
 

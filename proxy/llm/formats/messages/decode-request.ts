@@ -63,7 +63,7 @@ function outputOf(format: unknown): OutputFormat | undefined {
   const { type, schema } = asObject(format)
   if (type !== 'json_schema') throw unsupported(`output_config.format.type ${quoted(type)}`)
   if (!isRecord(schema)) throw new Untranslatable('output_config.format.schema is missing')
-  return { kind: 'schema', schema, name: undefined, description: undefined, isStrict: undefined }
+  return { kind: 'schema', schema, name: undefined, description: undefined, isStrict: 'ifPossible' }
 }
 
 /** @throws {Untranslatable} for tools that only the vendor has. */

@@ -1,10 +1,10 @@
 // Canonical request to responses request. Nothing is stored: the whole history is in each request.
 import type { TranslationNotes } from '../../canonical/format.ts'
-import type { ChatRequest, OutputFormat, Tool, ToolChoice } from '../../canonical/request.ts'
+import type { ChatRequest, OutputFormat, Setting, Tool, ToolChoice } from '../../canonical/request.ts'
 import { callableTools } from '../../canonical/tools.ts'
 import type { JsonObject } from '../../json.ts'
 import { CACHE_HINT_REASON, checkSettings, defined } from '../fields.ts'
-import { openAiEffort, openAiUser } from '../openai-settings.ts'
+import { openAiEffort, openAiStrict, openAiUser } from '../openai-settings.ts'
 import { encodeInput } from './encode-input.ts'
 import { SETTINGS } from './fields.ts'
 
@@ -22,7 +22,7 @@ export function encodeRequest(request: ChatRequest, notes: TranslationNotes): Js
     temperature: settings.temperature?.value,
     top_p: settings.topP?.value,
     ...reasoningOf(request, notes),
-    text: textOf(request),
+    text: textOf(request, notes),
     service_tier: settings.serviceTier?.value,
     metadata: settings.metadata?.value,
     user: openAiUser(settings.user, notes),
@@ -43,19 +43,20 @@ function reasoningOf({ settings: { reasoning } }: ChatRequest, notes: Translatio
   return { reasoning: defined({ effort, summary }), include: ['reasoning.encrypted_content'] }
 }
 
-function textOf({ settings: { output, verbosity } }: ChatRequest): JsonObject | undefined {
+function textOf({ settings: { output, verbosity } }: ChatRequest, notes: TranslationNotes): JsonObject | undefined {
   if (output === undefined && verbosity === undefined) return undefined
   return defined({
-    format: output === undefined ? undefined : outputFormat(output.value),
+    format: output === undefined ? undefined : outputFormat(output, notes),
     verbosity: verbosity?.value,
   })
 }
 
-function outputFormat(format: OutputFormat): JsonObject {
+function outputFormat({ value: format, at }: Setting<OutputFormat>, notes: TranslationNotes): JsonObject {
   if (format.kind === 'text') return { type: 'text' }
   if (format.kind === 'json') return { type: 'json_object' }
-  const { schema, name, description, isStrict } = format
-  return defined({ type: 'json_schema', name: name ?? SCHEMA_NAME, description, strict: isStrict, schema })
+  const { schema, name, description } = format
+  const strict = openAiStrict(format, at, notes)
+  return defined({ type: 'json_schema', name: name ?? SCHEMA_NAME, description, strict, schema })
 }
 
 /** The format requires a name. */
