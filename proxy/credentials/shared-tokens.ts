@@ -1,8 +1,10 @@
 // Tokens of all workers, on the main thread: one worker fetches for a key, the others get what it fetched.
 import { BoundedCache } from '../auth/bounded-cache.ts'
-import { INVALIDATION_MS_MIN, type Token, type TokenError } from './token.ts'
+import { INVALIDATION_MS_MIN, sizeOf, type Token, type TokenError } from './token.ts'
 
 const TOKENS_MAX = 16_384
+/** Characters of all of them. */
+const SIZE_MAX = 64 * 1024 * 1024
 /** Longer than a fetch may take (token-store.ts): a worker that does not answer by then does not respond at all. */
 export const LEASE_MS_MAX = 12_000
 
@@ -55,7 +57,7 @@ interface Lease {
 }
 
 export class SharedTokens {
-  readonly #tokens = new BoundedCache<SharedToken>({ entriesMax: TOKENS_MAX, weightMax: TOKENS_MAX })
+  readonly #tokens = new BoundedCache<SharedToken>({ entriesMax: TOKENS_MAX, weightMax: SIZE_MAX })
   /** When a token was refused, Unix time in milliseconds. */
   readonly #refusals = new BoundedCache<number>({ entriesMax: TOKENS_MAX, weightMax: TOKENS_MAX })
   /** At most as many as the workers fetch at a time. */
@@ -98,7 +100,7 @@ export class SharedTokens {
     if (lease?.holder !== peer) return
     clearTimeout(lease.timer)
     this.#leases.delete(key)
-    if ('token' in outcome) this.#tokens.set(key, outcome)
+    if ('token' in outcome) this.#tokens.set(key, outcome, sizeOf(outcome.token))
     for (const each of lease.waiting) answer(each, key, outcome)
   }
 

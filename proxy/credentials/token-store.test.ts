@@ -228,6 +228,20 @@ describe('the bound', () => {
     expect(first?.fetches).toBe(2)
   })
 
+  it('of 32 MiB keeps large tokens that were used last', async () => {
+    const { clock, store } = start()
+    const large = (key: string): TokenSource<string> => ({
+      key,
+      name: { kind: 'cloudC', owner: 'large' },
+      fetch: () => Promise.resolve({ value: 'x'.repeat(2 ** 20), expiresMs: clock.ms + HOUR_MS }),
+    })
+    const sources = Array.from({ length: 40 }, (_, i) => large(`subject ${i}`))
+    for (const source of sources) await store.get(source)
+    const isKept = (source: TokenSource<string>): boolean => !(store.get(source) instanceof Promise)
+    expect(sources.slice(-31).every(isKept)).toBe(true)
+    expect(sources.slice(0, 2).some(isKept)).toBe(false)
+  })
+
   it('of 0 keeps nothing', async () => {
     const { store, source } = start()
     Object.assign(source, { entriesMax: 0 })

@@ -4,11 +4,13 @@ import { randomUUID } from 'node:crypto'
 import { BoundedCache } from '../auth/bounded-cache.ts'
 import type { FetchOutcome, TokenObserver } from './token-observer.ts'
 import type { TokenShare } from './token-share.ts'
-import { INVALIDATION_MS_MIN, type Token, TokenError, type TokenSource, type TokenStore } from './token.ts'
+import { INVALIDATION_MS_MIN, sizeOf, type Token, TokenError, type TokenSource, type TokenStore } from './token.ts'
 import { untilAborted } from './until-aborted.ts'
 
 /** Of one owner, where its source names no other bound (data-plane supplement section 8.5). */
 const ENTRIES_MAX = 8192
+/** Characters of the tokens of one owner. */
+const SIZE_MAX = 32 * 1024 * 1024
 /** Policies and backends whose tokens are kept. */
 const OWNERS_MAX = 1024
 /** A token is not served in its last seconds: clocks differ, and a request takes time (section 8.5). */
@@ -176,6 +178,7 @@ export class WorkerTokenStore implements TokenStore {
       entry.id = id
       entry.refreshAtMs = token.expiresMs - LAST_MS - ahead
       entry.failure = owner.circuit = undefined
+      owner.entries.set(needed.source.key, entry, sizeOf(token))
       return token
     } catch (error) {
       const known = tokenError(error)
@@ -247,7 +250,7 @@ export class WorkerTokenStore implements TokenStore {
     const known = this.#owners.get(key)
     if (known !== undefined) return known
     const owner: Owner = {
-      entries: new BoundedCache({ entriesMax, weightMax: entriesMax }),
+      entries: new BoundedCache({ entriesMax, weightMax: SIZE_MAX }),
       circuit: undefined,
       isProbed: false,
       fetches: 0,

@@ -11,6 +11,11 @@ export interface Token<T> {
   readonly expiresMs: number
 }
 
+/** Characters of a token: what it takes in a cache. */
+export function sizeOf({ value }: Token<unknown>): number {
+  return typeof value === 'string' ? value.length : (JSON.stringify(value)?.length ?? 0)
+}
+
 /** How one credential is fetched. */
 export interface TokenSource<T> {
   /**
