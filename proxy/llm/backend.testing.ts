@@ -14,7 +14,9 @@ import { compileModels } from './models.ts'
 
 const BODY_BYTES_MAX = 2 ** 21
 /** A response in the completions and in the messages format. */
-const ANSWER = Buffer.from('{"choices":[],"content":[],"usage":{"prompt_tokens":1,"completion_tokens":1}}')
+const ANSWER = Buffer.from(
+  '{"choices":[{"message":{"content":"x"}}],"content":[],"usage":{"prompt_tokens":1,"completion_tokens":1}}',
+)
 const JSON_HEADERS = HeaderList.of([['content-type', 'application/json']])
 
 // Only the called members of the interfaces exist: a test that calls others fails with a TypeError.
@@ -37,7 +39,11 @@ const PICKER: EndpointPicker = {
   find: () => undefined,
 }
 
-const ROUTES: Readonly<Record<string, RouteType>> = { '/v1/chat/completions': 'Completions', '*': 'Passthrough' }
+const ROUTES: Readonly<Record<string, RouteType>> = {
+  '/v1/chat/completions': 'Completions',
+  '/v1/messages': 'Messages',
+  '*': 'Passthrough',
+}
 
 export type BodySeen = (body: OutgoingBody) => void
 

@@ -27,26 +27,29 @@ const virtual = offeringModels([{ name: 'gpt-5', weighted: [{ backend: 'openai',
 const modelOf = (backend: BackendHandler): BackendHandler =>
   offeringModels([{ name: 'gpt-5', backend: 'only' }], { only: backend })
 
-const cases: readonly (readonly [string, BackendHandler, string])[] = [
+const CHAT = '/v1/chat/completions'
+
+const cases: readonly (readonly [string, BackendHandler, string, path?: string])[] = [
   ['a backend without models, as it is', openai, chatBody()],
   ['a model, as it is', modelOf(openai), chatBody()],
   ['a model, streaming: usage asked for', modelOf(openai), chatBody({ stream: true })],
   ['a virtual model: another model asked for', virtual, chatBody()],
   ['a model, translated to messages', modelOf(anthropic), chatBody({ max_tokens: 9 })],
+  ['a model, translated from messages', modelOf(openai), chatBody({ max_tokens: 9 }), '/v1/messages'],
 ]
 
-async function call(handler: BackendHandler, body: string): Promise<void> {
+async function call(handler: BackendHandler, body: string, path: string): Promise<void> {
   const headers: [string, string][] = [['content-type', 'application/json']]
-  const exchange = exchangeOf({ method: 'POST', path: '/v1/chat/completions', headers, body })
+  const exchange = exchangeOf({ method: 'POST', path, headers, body })
   await new Promise<void>((resolve) => handler(exchange, () => resolve()))
   if (exchange.failure !== undefined) throw new Error(exchange.errorDetail)
 }
 
-for (const [name, handler, body] of cases) {
+for (const [name, handler, body, path = CHAT] of cases) {
   let best = Number.POSITIVE_INFINITY
   for (let round = 0; round < ROUNDS; round++) {
     const start = process.cpuUsage()
-    for (let i = 0; i < CALLS; i++) await call(handler, body)
+    for (let i = 0; i < CALLS; i++) await call(handler, body, path)
     const { user, system } = process.cpuUsage(start)
     best = Math.min(best, user + system)
   }
