@@ -933,6 +933,7 @@ const ProviderSettings: Structure = {
   properties: {
     openai: ModelChoice,
     anthropic: ModelChoice,
+    gemini: ModelChoice,
     custom: CustomProvider,
     unsupported: UnsupportedProvider,
   },

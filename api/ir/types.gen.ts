@@ -1214,6 +1214,7 @@ export interface AIProvider {
 export interface ProviderSettings {
   openai?: ModelChoice
   anthropic?: ModelChoice
+  gemini?: ModelChoice
   custom?: CustomProvider
   unsupported?: UnsupportedProvider
 }

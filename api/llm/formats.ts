@@ -1,7 +1,14 @@
 // The formats of model APIs and the types of LLM routes: their names in resources and in standalone files.
 import type { ProviderFormat, RouteType } from '../ir/types.gen.ts'
 
+/** Formats that clients use, and that a custom provider may have. */
 export type FormatName = ProviderFormat['type']
+
+/** Formats that only one provider has: no route and no custom provider names them. */
+export const OWN_FORMATS = ['GenerateContent'] as const
+
+/** Formats in which requests are sent to providers. */
+export type SentFormatName = FormatName | (typeof OWN_FORMATS)[number]
 
 /** By the name in a standalone file. */
 export const FORMATS: { readonly [N in FormatName as Uncapitalize<N>]: N } = {

@@ -90,7 +90,7 @@ export const PROVIDERS = {
     standaloneField: 'gemini',
     telemetryName: 'gcp.gemini',
     modelField: 'model',
-    isServed: false,
+    isServed: true,
   },
   vertex: {
     slot: 'p6',

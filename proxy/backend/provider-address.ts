@@ -11,6 +11,7 @@ type Hosts = { readonly [N in ServedProvider]: (settings: NonNullable<ProviderSe
 const HOSTS: Hosts = {
   openai: () => 'api.openai.com',
   anthropic: () => 'api.anthropic.com',
+  gemini: () => 'generativelanguage.googleapis.com',
   custom: () => undefined,
 }
 

@@ -249,7 +249,7 @@ function isRouteDeadline(exchange: Exchange, error: UpstreamError): boolean {
 
 /** Forwarded unchanged, except address, credential and provider headers. */
 function passThrough(exchange: Exchange, { provider, endpoint, environment }: AnswerContext): Promise<void> {
-  provider.profile.prepareHeaders(exchange.request.headers, hasExplicitLocation(provider.policies.auth))
+  provider.profile.prepareHeaders(exchange.request.headers, hasExplicitLocation(provider.policies.auth), undefined)
   const { promise, resolve } = Promise.withResolvers<void>()
   const forward = (to: Endpoint): void => {
     useEndpoint(exchange, to, provider.health)

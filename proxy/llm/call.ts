@@ -74,14 +74,15 @@ export async function prepareCall(
   const model = editBody(exchange, body, provider, format)
   if (model === undefined) return exchange.failVisibly('llmRequestInvalid', 'missing field: model not specified')
   const dropped = new DroppedFields()
+  const isStreaming = body['stream'] === true
   try {
     return {
       conversion,
       model,
-      isStreaming: body['stream'] === true,
+      isStreaming,
       params: format.params(body),
       includeUsage: format.wantsUsage(body),
-      pathAndQuery: pathFor(exchange, provider, conversion, model),
+      pathAndQuery: pathFor(exchange, provider, conversion, { model, isStreaming }),
       headers: headersFor(exchange, provider, conversion),
       body: bodyToSend(read, conversion, dropped),
       dropped,
@@ -124,13 +125,13 @@ function pathFor(
   exchange: Exchange,
   { settings, profile }: CompiledProvider,
   { sent, translation }: Conversion,
-  model: string,
+  { model, isStreaming }: { readonly model: string; readonly isStreaming: boolean },
 ): string {
   const { path, query } = exchange.request
   const isOwnPath = settings.pathOverride !== undefined || settings.pathPrefix !== undefined
   const keepsPath =
     settings.hostOverride !== undefined && !isOwnPath && profile.keepsClientPath && translation === undefined
-  const chosen = keepsPath ? path : profile.path(sent, model)
+  const chosen = keepsPath ? path : profile.path(sent, model, isStreaming)
   if (query === '') return chosen
   return `${chosen}${chosen.includes('?') ? '&' : '?'}${query}`
 }
@@ -138,7 +139,7 @@ function pathFor(
 function headersFor(
   exchange: Exchange,
   { profile, policies }: CompiledProvider,
-  { client, translation }: Conversion,
+  { client, sent, translation }: Conversion,
 ): HeaderList {
   const headers = exchange.request.headers.clone()
   for (const name of DROPPED_HEADERS) headers.remove(name)
@@ -146,6 +147,6 @@ function headersFor(
   headers.set('accept-encoding', 'identity')
   const isPlaced = hasExplicitLocation(policies.auth)
   if (translation !== undefined) client.leave(headers, isPlaced)
-  profile.prepareHeaders(headers, isPlaced)
+  profile.prepareHeaders(headers, isPlaced, sent)
   return headers
 }

@@ -41,7 +41,7 @@ const CASES: { readonly [K in keyof Required<BackendAuth>]: readonly [BackendAut
 
 it.each(Object.entries(CASES))('a bearer beside %s', (_, [auth, place]) => {
   const headers = HeaderList.of([['authorization', 'Bearer planted']])
-  anthropic.prepareHeaders(headers, hasExplicitLocation(auth))
+  anthropic.prepareHeaders(headers, hasExplicitLocation(auth), undefined)
   expect([headers.has('authorization'), headers.has('x-api-key')]).toEqual([
     place === 'authorization',
     place === 'x-api-key',

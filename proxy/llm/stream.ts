@@ -1,7 +1,7 @@
 // Event streams chunk by chunk, never buffered as a whole: unchanged (usage observed), or translated.
 import type { Cancellable } from '../message/body.ts'
 import { madeStream } from '../message/made-stream.ts'
-import { asObject, asString, parseObject } from './json.ts'
+import { asObject, asString, parseObject, type JsonObject } from './json.ts'
 import type { ReplyContext } from './reply-context.ts'
 import { SseParser, SseTooLarge, type SseEvent } from '../http/sse.ts'
 import type { Translation } from './translate/translation.ts'
@@ -111,7 +111,7 @@ async function* translated(
 function observeEvent({ facts, call, exchange }: ReplyContext, { data }: SseEvent): void {
   const needsFirstToken = facts.timeToFirstTokenMs === undefined
   // Most events of a stream are one token each: they are only parsed while facts are missing.
-  if (!needsFirstToken && !data.includes('"usage"') && !data.includes('"error"')) return
+  if (!needsFirstToken && !data.includes('"usage') && !data.includes('"error"')) return
   const json = parseObject(data)
   if (json === undefined) return
   const { sent } = call.conversion
@@ -121,8 +121,12 @@ function observeEvent({ facts, call, exchange }: ReplyContext, { data }: SseEven
   }
   if (json['type'] === 'error' || json['error'] !== undefined) {
     exchange.reason = 'UpstreamFailure'
-    exchange.errorDetail = `the provider reported an error in its stream: ${asString(asObject(json['error'])['type']) ?? 'unknown'}`
+    exchange.errorDetail = `the provider reported an error in its stream: ${errorType(asObject(json['error']))}`
   }
+}
+
+function errorType({ type, status }: JsonObject): string {
+  return asString(type) ?? asString(status) ?? 'unknown'
 }
 
 /** The head is sent already: the client gets an error event in its own format. */

@@ -114,7 +114,8 @@ export const cases: readonly ConformanceCase[] = [
             host: 127.0.0.1
             port: 18082
             pathPrefix: /v1`,
-      `p5:
+      `p6:
+              projectId: demo
               model: demo-first`,
     ),
     async run(gateway) {
@@ -123,7 +124,7 @@ export const cases: readonly ConformanceCase[] = [
         path: '/v1/messages',
         body: { model: 'demo-second' },
       })
-      expect(gateway.source.problems.map(({ path }) => path)).toEqual(['spec.ai.groups[0].providers[0].p5'])
+      expect(gateway.source.problems.map(({ path }) => path)).toEqual(['spec.ai.groups[0].providers[0].p6'])
     },
   },
   {

@@ -93,6 +93,7 @@ function refusal(chosen: ProviderName | undefined, message: string): NonNullable
 const SETTINGS: { readonly [N in ServedProvider]: (settings: SlotSettings<N>) => NonNullable<ProviderSettings[N]> } = {
   openai: modelOf,
   anthropic: modelOf,
+  gemini: modelOf,
   custom: ({ model, formats }) => ({
     ...modelOf({ model }),
     formats: formats.map(({ type, path }) => ({ type, ...(path !== undefined && { path }) })),

@@ -179,13 +179,13 @@ describe('loadStandalone, fields', () => {
     [route('backendTunnel: { proxy: {} }'), /backendTunnel\.proxy: must have exactly one of host, backend/],
     [route('', '{ dynamic: {}, policies: { a2a: {} } }'), /a2a: has an effect only on a backend with a host/],
     [route('', '{ backend: absent }'), /there is no backend named absent; declare it in backends/],
-    [route('', '{ ai: { name: a, provider: { gemini: {} } } }'), /provider\.gemini: is not supported/],
+    [route('', '{ ai: { name: a, provider: { vertex: {} } } }'), /provider\.vertex: is not supported/],
     [route('', '{ ai: { name: a, provider: { openAI: {} }, pathPrefix: v1 } }'), /pathPrefix: must begin with \//],
     [
       route('', '{ ai: { name: a, provider: { openAI: {} }, pathPrefix: /a, pathOverride: /b } }'),
       /must not be set together with/,
     ],
-    [route('', '{ ai: { name: a, provider: {} } }'), /exactly one of openAI, anthropic, custom/],
+    [route('', '{ ai: { name: a, provider: {} } }'), /exactly one of openAI, anthropic, gemini, custom/],
     [
       route('', '{ ai: { name: a, provider: { custom: { formats: [{ type: messages }] } } } }'),
       /hostOverride: is required/,

@@ -5,20 +5,27 @@ import type { JsonObject } from '../json.ts'
 import type { AnswerEvent, ModelError } from './answer.ts'
 import type { ChatRequest } from './request.ts'
 
-export interface ChatFormat {
+/** A format that clients use. */
+export interface ClientChat {
   /** @throws {Untranslatable} with the name of the field that no other format can express. */
   decodeRequest(body: JsonObject, notes: TranslationNotes): ChatRequest
+  encodeAnswer(events: readonly AnswerEvent[], context: AnswerContext): JsonObject
+  encodeStream(context: AnswerContext): StreamEncoder
+  encodeError(error: ModelError): JsonObject
+}
+
+/** A format that providers use. */
+export interface ProviderChat {
   /** @throws {Untranslatable} with the client's name of the field that this format cannot express. */
   encodeRequest(request: ChatRequest, notes: TranslationNotes): JsonObject
   /** undefined: not an answer in this format. */
   decodeAnswer(body: JsonObject): readonly AnswerEvent[] | undefined
-  encodeAnswer(events: readonly AnswerEvent[], context: AnswerContext): JsonObject
   decodeStream(): StreamDecoder
-  encodeStream(context: AnswerContext): StreamEncoder
   /** `status`: of HTTP. undefined: not an error in this format. */
   decodeError(body: JsonObject, status: number | undefined): ModelError | undefined
-  encodeError(error: ModelError): JsonObject
 }
+
+export interface ChatFormat extends ClientChat, ProviderChat {}
 
 /** Fields of a request that were dropped, and why: for the trace. */
 export interface TranslationNotes {

@@ -1,7 +1,7 @@
 // A chat request in no vendor's format. A format decodes the client's request to this form, and another encodes it for
 // the provider: five formats need ten functions instead of twenty. Requests whose format is the provider's own are
 // never decoded. What the form does not model is rejected or dropped by the ledger of the format, never in silence.
-import type { FormatName } from '#api/llm/formats.ts'
+import type { SentFormatName } from '#api/llm/formats.ts'
 import type { JsonObject } from '../json.ts'
 
 /** Path of a value in the request of the client, such as `messages[2].content[0]`: an error names it. */
@@ -55,7 +55,7 @@ export interface Citation {
 }
 
 export interface OpaqueValue {
-  readonly format: FormatName
+  readonly format: SentFormatName
   readonly value: JsonObject
 }
 
@@ -74,7 +74,7 @@ export type MediaSource =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'url'; readonly url: string }
   /** A file that the vendor of the format keeps: only that format can send it on. */
-  | { readonly kind: 'file'; readonly format: FormatName; readonly id: string }
+  | { readonly kind: 'file'; readonly format: SentFormatName; readonly id: string }
 
 export interface ToolCallPart extends PartBase {
   readonly kind: 'toolCall'
@@ -105,7 +105,7 @@ export interface ReasoningPart extends PartBase {
  * drop the reasoning. carrier.ts has its form in the formats of clients.
  */
 export interface Signature {
-  readonly format: FormatName
+  readonly format: SentFormatName
   /** In a form that only the format reads. */
   readonly value: string
 }

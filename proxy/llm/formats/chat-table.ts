@@ -1,7 +1,8 @@
 // The formats that are translated, by name.
-import type { FormatName } from '#api/llm/formats.ts'
-import type { ChatFormat } from '../canonical/format.ts'
+import type { FormatName, SentFormatName } from '#api/llm/formats.ts'
+import type { ChatFormat, ProviderChat } from '../canonical/format.ts'
 import { completionsChat } from './completions/chat.ts'
+import { geminiChat } from './gemini/chat.ts'
 import { messagesChat } from './messages/chat.ts'
 import { responsesChat } from './responses/chat.ts'
 
@@ -16,6 +17,16 @@ const CHAT_FORMATS: { readonly [N in FormatName]: ChatFormat | undefined } = {
   Rerank: undefined,
 }
 
+const PROVIDER_CHATS: { readonly [N in SentFormatName]: ProviderChat | undefined } = {
+  ...CHAT_FORMATS,
+  GenerateContent: geminiChat,
+}
+
 export function chatFormat(name: FormatName): ChatFormat | undefined {
   return CHAT_FORMATS[name]
+}
+
+/** The side of the provider. undefined: the format is only forwarded. */
+export function providerChat(name: SentFormatName): ProviderChat | undefined {
+  return PROVIDER_CHATS[name]
 }

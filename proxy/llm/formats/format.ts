@@ -1,17 +1,31 @@
 // The properties of a format of model APIs: one file each, in the table of formats/table.ts. A format does
 // not depend on providers. Docs: docs/contributing/adding-a-provider.md.
 import type { PromptMessage } from '#api/ir/types.gen.ts'
-import type { FormatName } from '#api/llm/formats.ts'
+import type { FormatName, SentFormatName } from '#api/llm/formats.ts'
 import type { LlmFacts, LlmParams } from '../../exchange/facts.ts'
 import type { HeaderList } from '../../message/headers.ts'
 import type { JsonObject } from '../json.ts'
 
-export interface Format {
+/** A format in which requests are sent to providers. */
+export interface SentFormat {
+  readonly name: SentFormatName
+  /** End of the path; the base path of a provider, such as `/v1`, stands before it. */
+  readonly path: string
+  /** Makes a request for a stream request the usage, so that tokens are counted in any case. */
+  askForUsage(request: JsonObject): void
+  /** Reads model and usage of a response, or of one event of a stream. Absent values do not change `facts`. */
+  observe(facts: LlmFacts, answer: JsonObject): void
+  /** Whether an event of a stream has content: the first one is the first token. */
+  hasContent(event: JsonObject): boolean
+  /** Matches the last event of a complete stream; undefined: nothing marks the end. */
+  readonly lastEvent: RegExp | undefined
+}
+
+/** A format that clients use. */
+export interface Format extends SentFormat {
   readonly name: FormatName
   /** `Socket`: requests are not messages with a body, and are rejected. */
   readonly transport: 'Message' | 'Socket'
-  /** End of the path; the base path of a provider, such as `/v1`, stands before it. */
-  readonly path: string
   /** `gen_ai.operation.name`. */
   readonly operation: LlmFacts['operation']
   /**
@@ -25,14 +39,6 @@ export interface Format {
   params(request: JsonObject): LlmParams | undefined
   /** Whether the client of a stream requests an event with the usage. */
   wantsUsage(request: JsonObject): boolean
-  /** Makes a request for a stream request the usage, so that tokens are counted in any case. */
-  askForUsage(request: JsonObject): void
-  /** Reads model and usage of a response, or of one event of a stream. Absent values do not change `facts`. */
-  observe(facts: LlmFacts, answer: JsonObject): void
-  /** Whether an event of a stream has content: the first one is the first token. */
-  hasContent(event: JsonObject): boolean
-  /** Matches the last event of a complete stream; undefined: nothing marks the end. */
-  readonly lastEvent: RegExp | undefined
   /** Event that reports an error to the client of a stream. */
   errorEvent(message: string): string
 }

@@ -1,9 +1,10 @@
 // The formats by name.
-import type { FormatName } from '#api/llm/formats.ts'
+import type { FormatName, SentFormatName } from '#api/llm/formats.ts'
 import { anthropicTokenCount } from './anthropic-token-count.ts'
 import { completions } from './completions/completions.ts'
 import { embeddings } from './embeddings.ts'
-import type { Format } from './format.ts'
+import type { Format, SentFormat } from './format.ts'
+import { generateContent } from './gemini/generate-content.ts'
 import { messages } from './messages/messages.ts'
 import { realtime } from './realtime.ts'
 import { rerank } from './rerank.ts'
@@ -17,4 +18,10 @@ export const FORMATS: { readonly [N in FormatName]: Format } = {
   AnthropicTokenCount: anthropicTokenCount,
   Realtime: realtime,
   Rerank: rerank,
+}
+
+/** Those in which requests are sent to providers. */
+export const SENT_FORMATS: { readonly [N in SentFormatName]: SentFormat } = {
+  ...FORMATS,
+  GenerateContent: generateContent,
 }

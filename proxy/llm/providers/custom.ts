@@ -1,14 +1,15 @@
 // A server of the user that speaks the formats the user lists.
 import type { CustomProvider } from '#api/ir/types.gen.ts'
+import type { SentFormatName } from '#api/llm/formats.ts'
 import { type Provider, usualPaths } from './provider.ts'
 
 export const custom: Provider<CustomProvider> = {
   model: ({ model }) => model,
   formats: ({ formats }) => new Set(formats.map(({ type }) => type)),
   paths({ formats }, prefix) {
-    const own = new Map(formats.map(({ type, path }) => [type, path]))
+    const own = new Map<SentFormatName, string | undefined>(formats.map(({ type, path }) => [type, path]))
     const usual = usualPaths(prefix)
-    return (format, model) => own.get(format.name) ?? usual(format, model)
+    return (format, model, isStreaming) => own.get(format.name) ?? usual(format, model, isStreaming)
   },
   keepsClientPath: false,
   prepareHeaders() {},

@@ -1,23 +1,26 @@
 // The properties of a model provider: one file each, in the table of providers/table.ts. Properties of the format
 // alone (usage, errors, streams) are in formats. Docs: docs/contributing/adding-a-provider.md.
-import type { FormatName } from '#api/llm/formats.ts'
+import type { SentFormatName } from '#api/llm/formats.ts'
 import type { HeaderList } from '../../message/headers.ts'
-import type { Format } from '../formats/format.ts'
+import type { SentFormat } from '../formats/format.ts'
 
 export interface Provider<Settings> {
   /** Model to request instead of the one in the request. */
   model(settings: Settings): string | undefined
-  formats(settings: Settings): ReadonlySet<FormatName>
+  formats(settings: Settings): ReadonlySet<SentFormatName>
   /** `prefix`: what the user sets instead of the provider's own beginning. */
   paths(settings: Settings, prefix: string | undefined): Paths
   /** Requests at another host keep the path of the client, unless they are translated or the user sets a path. */
   readonly keepsClientPath: boolean
-  /** Sets and removes headers that the provider requires. `hasExplicitLocation`: the user set the place of the key. */
-  prepareHeaders(headers: HeaderList, hasExplicitLocation: boolean): void
+  /**
+   * Sets and removes headers that the provider requires. `hasExplicitLocation`: the user set the place of the key.
+   * `sent`: format of the request; undefined: it is forwarded unread.
+   */
+  prepareHeaders(headers: HeaderList, hasExplicitLocation: boolean, sent: SentFormat | undefined): void
 }
 
 /** The path of a request for a model. */
-export type Paths = (format: Format, model: string) => string
+export type Paths = (format: SentFormat, model: string, isStreaming: boolean) => string
 
 const BASE_PATH = '/v1'
 

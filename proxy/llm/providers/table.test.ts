@@ -10,7 +10,7 @@ type Asked = Readonly<Record<string, string>>
 /** Format and path of what is sent, by the format of the client. */
 function asked({ conversions, path }: ProviderProfile): Asked {
   return Object.fromEntries(
-    [...conversions].map(([client, { sent }]) => [client, `${sent.name} ${path(sent, 'the-model')}`]),
+    [...conversions].map(([client, { sent }]) => [client, `${sent.name} ${path(sent, 'the-model', false)}`]),
   )
 }
 
@@ -44,6 +44,16 @@ const CASES: { readonly [N in ServedProvider]: readonly [AIProvider['provider'],
       Messages: 'Messages /v1/messages',
       Responses: 'Messages /v1/messages',
       AnthropicTokenCount: 'AnthropicTokenCount /v1/messages/count_tokens',
+    },
+  ],
+  gemini: [
+    { gemini: { model: 'm' } },
+    'generativelanguage.googleapis.com',
+    {
+      Completions: 'GenerateContent /v1beta/models/the-model:generateContent',
+      Messages: 'Completions /v1beta/openai/chat/completions',
+      Responses: 'Completions /v1beta/openai/chat/completions',
+      Embeddings: 'Embeddings /v1beta/openai/embeddings',
     },
   ],
   custom: [

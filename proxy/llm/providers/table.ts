@@ -13,12 +13,14 @@ import { FORMATS } from '../formats/table.ts'
 import { type Conversion, conversionFrom } from '../translate/table.ts'
 import { anthropic } from './anthropic.ts'
 import { custom } from './custom.ts'
+import { gemini } from './gemini.ts'
 import { openai } from './openai.ts'
 import type { Paths, Provider } from './provider.ts'
 
 const PROVIDERS: { readonly [N in ServedProvider]: Provider<NonNullable<ProviderSettings[N]>> } = {
   openai,
   anthropic,
+  gemini,
   custom,
 }
 
@@ -56,7 +58,7 @@ export function providerProfile(configured: AIProvider): ProviderProfile | undef
     conversions: new Map(conversions),
     path: pathOverride === undefined ? provider.paths(settings, pathPrefix) : () => pathOverride,
     keepsClientPath: provider.keepsClientPath,
-    prepareHeaders: (headers, hasExplicitLocation) => provider.prepareHeaders(headers, hasExplicitLocation),
+    prepareHeaders: (headers, hasExplicitLocation, sent) => provider.prepareHeaders(headers, hasExplicitLocation, sent),
   }
 }
 

@@ -1,19 +1,19 @@
 // A translation between any two formats, through the canonical form.
-import type { FormatName } from '#api/llm/formats.ts'
+import type { SentFormatName } from '#api/llm/formats.ts'
 import type { SseEvent } from '../../http/sse.ts'
 import { streamError } from '../canonical/answer-writer.ts'
 import type { AnswerEvent } from '../canonical/answer.ts'
 import { AnswerTooLarge } from '../canonical/fold.ts'
-import type { ChatFormat, StreamDecoder, StreamEncoder } from '../canonical/format.ts'
+import type { ClientChat, ProviderChat, StreamDecoder, StreamEncoder } from '../canonical/format.ts'
 import type { JsonObject } from '../json.ts'
 import type { StreamOptions, StreamTranslator, Translation } from './translation.ts'
 
 export interface Sides {
   /** Format of the client. */
-  readonly client: ChatFormat
+  readonly client: ClientChat
   /** Format of the provider. */
-  readonly provider: ChatFormat
-  readonly to: FormatName
+  readonly provider: ProviderChat
+  readonly to: SentFormatName
 }
 
 export function translationBetween({ client, provider, to }: Sides): Translation {
@@ -37,7 +37,7 @@ export function translationBetween({ client, provider, to }: Sides): Translation
 }
 
 /** An error with the status of an answer is not an answer. */
-function answerEvents(provider: ChatFormat, answer: JsonObject): readonly AnswerEvent[] | undefined {
+function answerEvents(provider: ProviderChat, answer: JsonObject): readonly AnswerEvent[] | undefined {
   const events = provider.decodeAnswer(answer)
   return events?.some(({ kind }) => kind === 'error') === true ? undefined : events
 }

@@ -15,6 +15,9 @@ const PAIRS = [
   ['Messages', 'Responses'],
   ['Responses', 'Completions'],
   ['Responses', 'Messages'],
+  ['Completions', 'GenerateContent'],
+  ['Messages', 'GenerateContent'],
+  ['Responses', 'GenerateContent'],
 ] as const
 
 const CASES = PAIRS.flatMap(([from, to]) =>

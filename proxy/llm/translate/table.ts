@@ -1,16 +1,16 @@
 // Which formats a request can be sent in, by the format of the client (data-plane supplement section 3.2).
-import type { FormatName } from '#api/llm/formats.ts'
-import type { Format } from '../formats/format.ts'
-import { FORMATS } from '../formats/table.ts'
-import { chatFormat } from '../formats/chat-table.ts'
+import type { FormatName, SentFormatName } from '#api/llm/formats.ts'
+import type { Format, SentFormat } from '../formats/format.ts'
+import { SENT_FORMATS } from '../formats/table.ts'
+import { chatFormat, providerChat } from '../formats/chat-table.ts'
 import { translationBetween } from './between.ts'
 import type { Translation } from './translation.ts'
 
 /** In the order of preference; the format itself stands for requests that are forwarded unchanged. */
-const WAYS: { readonly [From in FormatName]: readonly FormatName[] } = {
-  Completions: ['Completions', 'Messages'],
-  Messages: ['Messages', 'Completions', 'Responses'],
-  Responses: ['Responses', 'Completions', 'Messages'],
+const WAYS: { readonly [From in FormatName]: readonly SentFormatName[] } = {
+  Completions: ['GenerateContent', 'Completions', 'Messages'],
+  Messages: ['Messages', 'Completions', 'Responses', 'GenerateContent'],
+  Responses: ['Responses', 'Completions', 'Messages', 'GenerateContent'],
   Embeddings: ['Embeddings'],
   AnthropicTokenCount: ['AnthropicTokenCount'],
   Realtime: ['Realtime'],
@@ -20,21 +20,25 @@ const WAYS: { readonly [From in FormatName]: readonly FormatName[] } = {
 /** How requests of a client reach a provider. */
 export interface Conversion {
   readonly client: Format
-  readonly sent: Format
+  readonly sent: SentFormat
   /** undefined: both are the same, and bodies are forwarded unchanged. */
   readonly translation: Translation | undefined
 }
 
 /** undefined: the provider speaks no format that a request of the client can be sent in. */
-export function conversionFrom(client: Format, spoken: ReadonlySet<FormatName>): Conversion | undefined {
+export function conversionFrom(client: Format, spoken: ReadonlySet<SentFormatName>): Conversion | undefined {
   if (client.transport !== 'Message') return undefined
   const name = WAYS[client.name].find((one) => spoken.has(one))
   if (name === undefined) return undefined
-  return { client, sent: FORMATS[name], translation: name === client.name ? undefined : translationTo(name, client) }
+  return {
+    client,
+    sent: SENT_FORMATS[name],
+    translation: name === client.name ? undefined : translationTo(name, client),
+  }
 }
 
-function translationTo(to: FormatName, client: Format): Translation | undefined {
-  const [decoder, encoder] = [chatFormat(client.name), chatFormat(to)]
+function translationTo(to: SentFormatName, client: Format): Translation | undefined {
+  const [decoder, encoder] = [chatFormat(client.name), providerChat(to)]
   if (decoder === undefined || encoder === undefined) throw new Error(`no translation from ${client.name} to ${to}`)
   return translationBetween({ client: decoder, provider: encoder, to })
 }

@@ -1,5 +1,5 @@
 // Translations by name, for tests.
-import type { FormatName } from '#api/llm/formats.ts'
+import type { FormatName, SentFormatName } from '#api/llm/formats.ts'
 import type { TranslationNotes } from '../canonical/format.ts'
 import { FORMATS } from '../formats/table.ts'
 import type { JsonObject } from '../json.ts'
@@ -12,7 +12,7 @@ export function notesIn(fields: string[]): TranslationNotes {
 }
 
 /** For a client with the first format, and a provider that has only the second. */
-export function translationOf(client: FormatName, to: FormatName): Translation {
+export function translationOf(client: FormatName, to: SentFormatName): Translation {
   const translation = conversionFrom(FORMATS[client], new Set([to]))?.translation
   if (translation === undefined) throw new Error(`no translation from ${client} to ${to}`)
   return translation

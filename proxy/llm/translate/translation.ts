@@ -1,12 +1,12 @@
 // One translation between two formats: that of the client, and that of the provider.
-import type { FormatName } from '#api/llm/formats.ts'
+import type { SentFormatName } from '#api/llm/formats.ts'
 import type { SseEvent } from '../../http/sse.ts'
 import type { AnswerContext, TranslationNotes } from '../canonical/format.ts'
 import type { JsonObject } from '../json.ts'
 
 export interface Translation {
   /** Format of the provider. */
-  readonly to: FormatName
+  readonly to: SentFormatName
   /** `notes` gets the fields that are dropped. @throws {Untranslatable} */
   request(request: JsonObject, notes: TranslationNotes): JsonObject
   /** undefined: not an answer in the format of the provider. `createdSeconds`: for formats that demand a time. */

@@ -1,6 +1,6 @@
 // Providers for tests: the answers of the vendors as their documentation shows them, written by hand and not by the
 // code that is tested.
-import type { FormatName } from '#api/llm/formats.ts'
+import type { FormatName, SentFormatName } from '#api/llm/formats.ts'
 import { parseExactObject, type JsonObject } from '../json.ts'
 
 /** What a model answers, in no vendor's form. */
@@ -23,6 +23,7 @@ export interface Vendor {
 }
 
 export type ChatName = Extract<FormatName, 'Completions' | 'Messages' | 'Responses'>
+export type VendorName = ChatName | Extract<SentFormatName, 'GenerateContent'>
 
 const named = (type: string, rest: object): string => `event: ${type}\ndata: ${JSON.stringify({ type, ...rest })}\n\n`
 const unnamed = (json: object): string => `data: ${JSON.stringify(json)}\n\n`
@@ -269,10 +270,57 @@ function responseItemFrames(
   ]
 }
 
-export const VENDORS: { readonly [N in ChatName]: Vendor } = {
+const geminiStops = { stop: 'STOP', length: 'MAX_TOKENS', toolCalls: 'STOP' } as const
+
+const geminiHead = { modelVersion: 'gemini-3-pro', responseId: 'resp-1' }
+
+/** The signature is on the first call. */
+const geminiParts = ({ reasoning, text, calls = [] }: Scenario): JsonObject[] => [
+  ...(reasoning ? [{ text: reasoning.text, thought: true }] : []),
+  ...(text === undefined ? [] : [{ text }]),
+  ...calls.map(({ id, name, input }, index) => ({
+    functionCall: { id, name, ...(input !== '' && { args: parseExactObject(input) }) },
+    ...(reasoning && index === 0 && { thoughtSignature: reasoning.signature }),
+  })),
+]
+
+/** Thoughts are counted apart. */
+const geminiUsage = ({ usage, reasoning }: Scenario): JsonObject => ({
+  promptTokenCount: usage.input,
+  candidatesTokenCount: usage.output - (reasoning ? 2 : 0),
+  ...(reasoning && { thoughtsTokenCount: 2 }),
+  totalTokenCount: usage.input + usage.output,
+  ...(usage.cached !== null && usage.cached > 0 && { cachedContentTokenCount: usage.cached }),
+})
+
+const geminiAnswer = (parts: readonly JsonObject[], usage: JsonObject, finishReason?: string): JsonObject => ({
+  candidates: [{ content: { role: 'model', parts }, index: 0, ...(finishReason !== undefined && { finishReason }) }],
+  usageMetadata: usage,
+  ...geminiHead,
+})
+
+const generateContent: Vendor = {
+  whole: (scenario) => geminiAnswer(geminiParts(scenario), geminiUsage(scenario), geminiStops[scenario.stop]),
+  stream(scenario) {
+    const { promptTokenCount, totalTokenCount } = geminiUsage(scenario)
+    return [
+      ...geminiParts(scenario).flatMap((part) => {
+        const { text, ...rest } = part
+        const parts = typeof text === 'string' ? pieces(text).map((piece) => ({ text: piece, ...rest })) : [part]
+        return parts.map((one) => unnamed(geminiAnswer([one], { promptTokenCount, totalTokenCount })))
+      }),
+      unnamed(geminiAnswer([{ text: '' }], geminiUsage(scenario), geminiStops[scenario.stop])),
+    ]
+  },
+  error: (message) => ({ error: { code: 503, message, status: 'UNAVAILABLE' } }),
+  errorFrame: (message) => unnamed({ error: { code: 503, message, status: 'UNAVAILABLE' } }),
+}
+
+export const VENDORS: { readonly [N in VendorName]: Vendor } = {
   Completions: completions,
   Messages: messages,
   Responses: responses,
+  GenerateContent: generateContent,
 }
 
 export const SCENARIOS: Readonly<Record<string, Scenario>> = {

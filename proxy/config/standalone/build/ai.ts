@@ -48,6 +48,7 @@ type FieldsOf<N extends ServedProvider> = NonNullable<ProviderFields[(typeof PRO
 const SETTINGS: { readonly [N in ServedProvider]: (fields: FieldsOf<N>) => NonNullable<ProviderSettings[N]> } = {
   openai: defined,
   anthropic: defined,
+  gemini: defined,
   custom: ({ model, formats }) => ({
     formats: formats.map(({ type, path }) => ({ type: FORMATS[type], ...defined({ path }) })),
     ...defined({ model }),

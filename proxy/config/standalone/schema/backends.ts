@@ -25,6 +25,7 @@ const fieldsOf = (names: readonly ProviderName[]) => [...new Set(names.map((one)
 const served = {
   openAI: modelChoice.optional(),
   anthropic: modelChoice.optional(),
+  gemini: modelChoice.optional(),
   custom: custom.optional(),
 } satisfies { readonly [N in ServedProvider as (typeof PROVIDERS)[N]['standaloneField']]: z.ZodType }
 const provider = fields({

@@ -1,0 +1,174 @@
+// Answers of GenerateContent. A stream is a list of partial answers, so both have one reader.
+import { randomUUID } from 'node:crypto'
+import { isRecord } from '#api/json.ts'
+import type { SseEvent } from '../../../http/sse.ts'
+import { AnswerWriter, streamError } from '../../canonical/answer-writer.ts'
+import type { AnswerEvent, FinishReason } from '../../canonical/answer.ts'
+import type { StreamDecoder } from '../../canonical/format.ts'
+import type { Citation } from '../../canonical/request.ts'
+import { asArray, asObject, asString, parseExactObject, type JsonObject } from '../../json.ts'
+import { decodeError } from './error.ts'
+import { signatureFor, type Signed } from './signature.ts'
+import { decodeUsage } from './usage.ts'
+
+/** Data-plane supplement section 3.9. */
+const REASONS: ReadonlyMap<string, FinishReason> = new Map<string, FinishReason>([
+  ['MAX_TOKENS', 'length'],
+  ['SAFETY', 'contentFilter'],
+  ['RECITATION', 'contentFilter'],
+  ['BLOCKLIST', 'contentFilter'],
+  ['PROHIBITED_CONTENT', 'contentFilter'],
+  ['SPII', 'contentFilter'],
+  ['IMAGE_SAFETY', 'contentFilter'],
+  ['IMAGE_PROHIBITED_CONTENT', 'contentFilter'],
+  ['IMAGE_RECITATION', 'contentFilter'],
+  ['CONTINUATION', 'pause'],
+])
+
+type Kind = 'text' | 'reasoning'
+
+class AnswerReader {
+  readonly #writer = new AnswerWriter()
+  #current: { readonly kind: Kind; readonly part: number } | undefined
+  #reason: FinishReason | undefined
+  #calls = 0
+  #id = ''
+
+  get isDone(): boolean {
+    return this.#writer.isDone
+  }
+
+  read(json: JsonObject): void {
+    const error = decodeError(json, undefined)
+    if (error !== undefined) {
+      this.#writer.fail(error)
+      return
+    }
+    this.#id = asString(json['responseId']) ?? this.#id
+    this.#writer.start(this.#id, asString(json['modelVersion']) ?? '')
+    const candidate = asObject(asArray(json['candidates'])[0])
+    for (const part of asArray(asObject(candidate['content'])['parts'])) this.#part(asObject(part))
+    this.#citations(candidate)
+    this.#readReason(json, candidate)
+    const { usageMetadata: usage } = json
+    if (isRecord(usage)) this.#writer.usage(canonicalUsage(usage))
+  }
+
+  /** An answer with a reason for its end is complete. */
+  finish(): void {
+    if (this.#reason !== undefined) this.#writer.finish(this.#reason)
+    else this.fail('the provider ended its stream before the response was complete')
+  }
+
+  fail(message: string): void {
+    this.#writer.fail(streamError(message))
+  }
+
+  take(): readonly AnswerEvent[] {
+    return this.#writer.take()
+  }
+
+  #part(part: JsonObject): void {
+    const { text, functionCall, thoughtSignature } = part
+    const signature = asString(thoughtSignature) ?? ''
+    if (isRecord(functionCall)) this.#call(functionCall, signature)
+    else if (typeof text === 'string') this.#text(text, part['thought'] === true, signature)
+    else {
+      this.#close()
+      this.#writer.close(this.#writer.open({ kind: 'opaque', format: 'GenerateContent', value: part }))
+    }
+  }
+
+  #text(text: string, isThought: boolean, signature: string): void {
+    if (text !== '') this.#writer.text(this.#partOf(isThought ? 'reasoning' : 'text'), text)
+    if (signature !== '') this.#sign({ kind: isThought ? 'thought' : 'text' }, signature)
+  }
+
+  #call(call: JsonObject, signature: string): void {
+    const [given, name] = [asString(call['id']) ?? '', asString(call['name']) ?? '']
+    // Older models give no ids; a client needs one that is unique in the conversation.
+    const id = given === '' ? `call_${this.#id || randomUUID()}_${this.#calls}` : given
+    this.#calls++
+    if (signature !== '') this.#sign({ kind: 'call', id }, signature)
+    this.#close()
+    this.#writer.close(this.#writer.open({ kind: 'toolCall', id, name }, JSON.stringify(call['args'] ?? {})))
+  }
+
+  /** On the thoughts that stand in front; else on reasoning without a text. */
+  #sign(signed: Signed, signature: string): void {
+    this.#writer.signature(this.#partOf('reasoning'), signatureFor(signed, signature))
+    this.#close()
+  }
+
+  #partOf(kind: Kind): number {
+    if (this.#current?.kind === kind) return this.#current.part
+    this.#close()
+    const part = this.#writer.open(kind === 'reasoning' ? { kind, isSummary: true } : { kind })
+    this.#current = { kind, part }
+    return part
+  }
+
+  #close(): void {
+    if (this.#current !== undefined) this.#writer.close(this.#current.part)
+    this.#current = undefined
+  }
+
+  #citations(candidate: JsonObject): void {
+    if (this.#current?.kind !== 'text') return
+    for (const citation of citationsOf(candidate)) this.#writer.citation(this.#current.part, citation)
+  }
+
+  #readReason(json: JsonObject, candidate: JsonObject): void {
+    const reason = asString(candidate['finishReason']) ?? UNSPECIFIED
+    if (reason !== UNSPECIFIED) this.#reason = REASONS.get(reason) ?? (this.#calls > 0 ? 'toolCalls' : 'stop')
+    // A prompt that is blocked has no candidates.
+    else if (asString(asObject(json['promptFeedback'])['blockReason']) !== undefined) this.#reason = 'contentFilter'
+  }
+}
+
+const UNSPECIFIED = 'FINISH_REASON_UNSPECIFIED'
+
+function canonicalUsage(usage: JsonObject): Parameters<AnswerWriter['usage']>[0] {
+  const { totalTokens: _, ...counts } = decodeUsage(usage)
+  return counts
+}
+
+/** Offsets of this format are bytes, and are left out. */
+function citationsOf(candidate: JsonObject): readonly Citation[] {
+  const cited = asArray(asObject(candidate['citationMetadata'])['citations']).map(asObject)
+  const found = asArray(asObject(candidate['groundingMetadata'])['groundingChunks']).map((chunk) =>
+    asObject(asObject(chunk)['web']),
+  )
+  return [...cited, ...found].flatMap((source) => {
+    const url = asString(source['uri'])
+    if (url === undefined) return []
+    const title = asString(source['title'])
+    return [{ url, title, quote: undefined, start: undefined, end: undefined, original: undefined }]
+  })
+}
+
+/** undefined: not an answer in this format. */
+export function decodeAnswer(body: JsonObject): readonly AnswerEvent[] | undefined {
+  if (!Array.isArray(body['candidates']) && !isRecord(body['promptFeedback'])) return undefined
+  const reader = new AnswerReader()
+  reader.read(body)
+  reader.finish()
+  return reader.take()
+}
+
+export class GeminiDecoder implements StreamDecoder {
+  readonly #reader = new AnswerReader()
+
+  event({ data }: SseEvent): readonly AnswerEvent[] {
+    if (this.#reader.isDone) return []
+    const json = parseExactObject(data)
+    if (json === undefined) this.#reader.fail('the provider sent an event that is not valid JSON')
+    else this.#reader.read(json)
+    return this.#reader.take()
+  }
+
+  end(): readonly AnswerEvent[] {
+    this.#reader.finish()
+    return this.#reader.take()
+  }
+}

@@ -1,0 +1,23 @@
+// The ledger of settings of other formats in GenerateContent.
+import { isEmptyObject, isOne, REFUSED, type SettingRules } from '../fields.ts'
+
+export const SETTINGS: SettingRules = {
+  maxOutputTokens: 'mapped',
+  temperature: 'mapped',
+  topP: 'mapped',
+  topK: 'mapped',
+  stopSequences: 'mapped',
+  seed: 'mapped',
+  frequencyPenalty: 'mapped',
+  presencePenalty: 'mapped',
+  logitBias: isEmptyObject,
+  logprobs: REFUSED,
+  candidates: isOne,
+  reasoning: 'mapped',
+  output: 'mapped',
+  verbosity: (value) => value === 'medium',
+  parallelToolCalls: (value) => value === true,
+  serviceTier: 'mapped',
+  user: { dropped: 'the format has no field for it' },
+  metadata: { dropped: 'labels of stored completions; completions are not stored' },
+}

@@ -1,0 +1,37 @@
+// Thought signatures. Google has them on the part that the thoughts led to: a call or a text, which must have it again
+// in the next request. The canonical form has them on reasoning, so the value names the part.
+import type { Signature } from '../../canonical/request.ts'
+
+/** What the signature belongs to; `id`: of a call. */
+export type Signed = { readonly kind: 'call'; readonly id: string } | { readonly kind: 'text' | 'thought' }
+
+export interface OwnSignature {
+  readonly signed: Signed
+  readonly value: string
+}
+
+export function signatureFor(signed: Signed, value: string): Signature {
+  const name = signed.kind === 'call' ? `call ${encodeURIComponent(signed.id)}` : signed.kind
+  return { format: 'GenerateContent', value: `${name}:${value}` }
+}
+
+const VALUE = /^(?:call (?<id>[^:]*)|(?<kind>text|thought)):(?<value>.*)$/s
+
+/** undefined: of another vendor, or changed by the client. */
+export function ownSignature(signature: Signature | undefined): OwnSignature | undefined {
+  if (signature?.format !== 'GenerateContent') return undefined
+  const { id, kind, value } = VALUE.exec(signature.value)?.groups ?? {}
+  if (value === undefined) return undefined
+  if (kind === 'text' || kind === 'thought') return { signed: { kind }, value }
+  const decoded = id === undefined ? undefined : decodedOrNot(id)
+  return decoded === undefined ? undefined : { signed: { kind: 'call', id: decoded }, value }
+}
+
+function decodedOrNot(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    // The client changed it: the caller drops it.
+    return undefined
+  }
+}

@@ -1,0 +1,50 @@
+// Token counts of GenerateContent: input tokens include cached ones, output tokens exclude thoughts.
+import type { LlmTokenKinds } from '../../../exchange/facts.ts'
+import type { Usage } from '../../canonical/answer.ts'
+import { asArray, asNumber, asObject, asString, type JsonObject } from '../../json.ts'
+
+type Counts = { readonly [K in keyof Usage]: number | undefined } & { readonly totalTokens: number | undefined }
+
+export function decodeUsage(usage: JsonObject): Counts {
+  const prompt = asNumber(usage['promptTokenCount'])
+  // Results of tools that the provider runs are input, but not a part of the prompt.
+  const inputTokens = sum(prompt, asNumber(usage['toolUsePromptTokenCount']))
+  const candidates = asNumber(usage['candidatesTokenCount'])
+  const thoughts = asNumber(usage['thoughtsTokenCount'])
+  const totalTokens = asNumber(usage['totalTokenCount'])
+  // Some models count thoughts as output; the total shows it.
+  const hasThoughts = totalTokens !== undefined && totalTokens === sum(inputTokens, candidates)
+  return {
+    inputTokens,
+    cacheReadTokens: asNumber(usage['cachedContentTokenCount']),
+    cacheWriteTokens: undefined,
+    inputAudioTokens: countOf(usage['promptTokensDetails'], 'AUDIO'),
+    outputTokens: hasThoughts ? candidates : sum(candidates, thoughts),
+    reasoningTokens: thoughts,
+    outputAudioTokens: countOf(usage['candidatesTokensDetails'], 'AUDIO'),
+    totalTokens,
+  }
+}
+
+/** By kind of content; undefined: the answer has no such counts. */
+export function kindsOf(usage: JsonObject): LlmTokenKinds | undefined {
+  const [input, output] = [usage['promptTokensDetails'], usage['candidatesTokensDetails']]
+  const kinds: LlmTokenKinds = {
+    inputText: countOf(input, 'TEXT'),
+    inputImage: countOf(input, 'IMAGE'),
+    inputAudio: countOf(input, 'AUDIO'),
+    outputText: countOf(output, 'TEXT'),
+    outputImage: countOf(output, 'IMAGE'),
+    outputAudio: countOf(output, 'AUDIO'),
+  }
+  return Object.values(kinds).some((count) => count !== undefined) ? kinds : undefined
+}
+
+function countOf(details: unknown, modality: string): number | undefined {
+  const detail = asArray(details).find((one) => asString(asObject(one)['modality']) === modality)
+  return asNumber(asObject(detail)['tokenCount'])
+}
+
+function sum(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined && b === undefined ? undefined : (a ?? 0) + (b ?? 0)
+}
