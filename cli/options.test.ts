@@ -50,11 +50,14 @@ describe('optionsOf', () => {
     for (const name of ['admin', 'workers', 'logLevel', 'dnsLookupFamily', 'sessionKeys'])
       expect(fromEnvironment).toHaveProperty(name, undefined)
     const flags = { ...FLAGS, adminAddr: '[::1]:7', workers: 3, logLevel: 'error' }
-    expect(optionsOf(flags, settings, environment)).toMatchObject({
-      admin: { host: '::1', port: 7 },
-      workers: 3,
-      logLevel: 'error',
-    })
+    // Without the environment too: a variable alone already removes the value of the file.
+    for (const each of [environment, {}]) {
+      expect(optionsOf(flags, settings, each)).toMatchObject({
+        admin: { host: '::1', port: 7 },
+        workers: 3,
+        logLevel: 'error',
+      })
+    }
   })
 
   it('leaves the access log to the environment unless it is switched off', () => {
