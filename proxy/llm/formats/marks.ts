@@ -1,4 +1,4 @@
-// Marks on parts of a request that the formats of OpenAI do not have: for the prompt cache, and citations.
+// Marks on parts of a request that the formats of OpenAI and Google do not have: for the prompt cache, and citations.
 import type { TranslationNotes } from '../canonical/format.ts'
 import type { Part } from '../canonical/request.ts'
 import { CACHE_HINT_REASON } from './fields.ts'

@@ -286,6 +286,13 @@ describe('the signatures of thoughts', () => {
   })
 })
 
+it('marks for the cache and citations are dropped', () => {
+  const cache_control = { type: 'ephemeral' }
+  const text = { type: 'text', text: 'hi', cache_control }
+  const { sent, dropped } = converted({ messages: [{ role: 'user', content: [text] }], max_tokens: 9 }, 'Messages')
+  expect([sent['contents'], dropped]).toEqual([[HI], ['messages[0].content[0].cache_control']])
+})
+
 describe('media in the result of a tool', () => {
   const messages = [
     user,

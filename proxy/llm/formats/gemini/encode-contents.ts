@@ -12,7 +12,8 @@ import type {
 } from '../../canonical/request.ts'
 import { parseExactObject, type JsonObject } from '../../json.ts'
 import { Untranslatable } from '../../translate/untranslatable.ts'
-import { CACHE_HINT_REASON, defined, unsupported } from '../fields.ts'
+import { defined, unsupported } from '../fields.ts'
+import { noteMarks } from '../marks.ts'
 import { ownSignature, type OwnSignature } from './signature.ts'
 import { isSince3 } from './thinking.ts'
 
@@ -36,6 +37,7 @@ export function encodeContents(request: ChatRequest, notes: TranslationNotes): E
   const system: JsonObject[] = []
   const contents: Content[] = []
   for (const { role, parts } of request.turns) {
+    for (const part of parts) noteMarks(part, notes)
     if (role === 'system') {
       system.push(...parts.filter((part) => part.kind === 'text').flatMap((part) => encoder.text(part)))
       continue
@@ -79,13 +81,10 @@ class Encoder {
       case 'image':
       case 'document':
       case 'audio':
-        this.#dropMark(part)
         return [mediaPart(part)]
       case 'toolCall':
-        this.#dropMark(part)
         return [this.#call(part)]
       case 'toolResult':
-        this.#dropMark(part)
         return this.#result(part)
       case 'reasoning':
         return this.#reasoning(part, signatures)
@@ -95,13 +94,8 @@ class Encoder {
     throw unsupported(part.at)
   }
 
-  text(part: Part & { readonly text: string }): readonly JsonObject[] {
-    this.#dropMark(part)
-    return part.text === '' ? [] : [{ text: part.text }]
-  }
-
-  #dropMark({ cache, at }: Part): void {
-    if (cache !== undefined) this.#notes.dropped(`${at}.cache_control`, CACHE_HINT_REASON)
+  text({ text }: { readonly text: string }): readonly JsonObject[] {
+    return text === '' ? [] : [{ text }]
   }
 
   #call({ id, name, argumentsText, at }: ToolCallPart): JsonObject {
