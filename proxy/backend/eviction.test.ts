@@ -206,7 +206,7 @@ describe('a Service', () => {
       .toMatchObject({ totalRequests: 3, pendingRequests: 0, consecutiveFailures: 0, timesEjected: 0 })
   })
 
-  it('hides a failing endpoint from clients by retries', async () => {
+  it('hides a failing endpoint from clients by retries', { tags: ['full'] }, async () => {
     const good = await upstreamOf(status(200))
     const bad = await upstreamOf(status(503))
     const gateway = await gatewayOf({

@@ -200,7 +200,7 @@ describe('runProxy', () => {
     expect(lines.filter((line) => !shape.test(line))).toEqual([])
   })
 
-  it('changes levels in all threads', async () => {
+  it('changes levels in all threads', { tags: ['full'] }, async () => {
     const { proxy, text, log } = await startTestProxy({ accessLog: true })
     const port = await freePort()
     await proxy.apply(answering([port], 'x'), NO_SECRETS)

@@ -32,7 +32,7 @@ describe('gw validate', () => {
     expect(lines[9]).toContain('default/ecco')
   })
 
-  it('reports no problems in config/samples as a whole', async () => {
+  it('reports no problems in config/samples as a whole', { tags: ['full'] }, async () => {
     const result = await gw('validate', '-f', 'config/samples')
     expect(result).toEqual({ code: 0, stdout: 'config/samples: valid\n', stderr: '' })
   })
