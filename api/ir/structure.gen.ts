@@ -905,6 +905,15 @@ const ModelChoice: Structure = {
   type: 'object',
   properties: { model: { type: 'string' } },
 }
+const BedrockGuardrail: Structure = {
+  type: 'object',
+  required: ['identifier', 'version'],
+  properties: { identifier: { type: 'string' }, version: { type: 'string' } },
+}
+const BedrockProvider: Structure = {
+  type: 'object',
+  properties: { model: { type: 'string' }, region: { type: 'string' }, guardrail: BedrockGuardrail },
+}
 const ProviderFormat: Structure = {
   type: 'object',
   required: ['type'],
@@ -934,6 +943,7 @@ const ProviderSettings: Structure = {
     openai: ModelChoice,
     anthropic: ModelChoice,
     gemini: ModelChoice,
+    bedrock: BedrockProvider,
     custom: CustomProvider,
     unsupported: UnsupportedProvider,
   },

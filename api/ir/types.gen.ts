@@ -1215,6 +1215,7 @@ export interface ProviderSettings {
   openai?: ModelChoice
   anthropic?: ModelChoice
   gemini?: ModelChoice
+  bedrock?: BedrockProvider
   custom?: CustomProvider
   unsupported?: UnsupportedProvider
 }
@@ -1223,6 +1224,21 @@ export interface ModelChoice {
    * Overrides the model of the request.
    */
   model?: string
+}
+export interface BedrockProvider {
+  /**
+   * Overrides the model of the request.
+   */
+  model?: string
+  /**
+   * Region of AWS; `us-east-1` if not set.
+   */
+  region?: string
+  guardrail?: BedrockGuardrail
+}
+export interface BedrockGuardrail {
+  identifier: string
+  version: string
 }
 export interface CustomProvider {
   model?: string

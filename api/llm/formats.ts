@@ -5,7 +5,7 @@ import type { ProviderFormat, RouteType } from '../ir/types.gen.ts'
 export type FormatName = ProviderFormat['type']
 
 /** Formats that only one provider has: no route and no custom provider names them. */
-export const OWN_FORMATS = ['GenerateContent'] as const
+export const OWN_FORMATS = ['GenerateContent', 'Converse'] as const
 
 /** Formats in which requests are sent to providers. */
 export type SentFormatName = FormatName | (typeof OWN_FORMATS)[number]

@@ -114,7 +114,7 @@ export const PROVIDERS = {
     standaloneField: 'bedrock',
     telemetryName: 'aws.bedrock',
     modelField: 'model',
-    isServed: false,
+    isServed: true,
   },
   custom: {
     slot: 'custom',

@@ -1,6 +1,6 @@
 // Addresses of model providers that have one of their own (data-plane supplement section 3.3). It is below proxy/llm,
 // because endpoints are counted before anything else is known of them.
-import type { AIProvider, ProviderSettings } from '#api/ir/types.gen.ts'
+import type { AIProvider, BedrockProvider, ProviderSettings } from '#api/ir/types.gen.ts'
 import { isServedProvider, PROVIDER_NAMES, type ServedProvider } from '#api/llm/providers.ts'
 
 /** Providers at their own host are called with TLS. */
@@ -12,10 +12,17 @@ const HOSTS: Hosts = {
   openai: () => 'api.openai.com',
   anthropic: () => 'api.anthropic.com',
   gemini: () => 'generativelanguage.googleapis.com',
+  bedrock: (settings) => `bedrock-runtime.${bedrockRegion(settings)}.amazonaws.com`,
   custom: () => undefined,
 }
 
 const SERVED = PROVIDER_NAMES.filter(isServedProvider)
+
+const REGION_DEFAULT = 'us-east-1'
+
+export function bedrockRegion({ region }: BedrockProvider): string {
+  return region ?? REGION_DEFAULT
+}
 
 /** undefined: the provider has no host of its own, or this version cannot call it. */
 export function providerHost({ provider }: AIProvider): string | undefined {

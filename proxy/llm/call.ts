@@ -17,6 +17,7 @@ import type { ProviderProfile } from './providers/table.ts'
 import { readRequestJson, RequestJson, takeRequestJson, type BodyFault } from './request-json.ts'
 import type { Conversion } from './translate/table.ts'
 import { DroppedFields } from './translate/dropped-fields.ts'
+import { ToolNames } from './translate/tool-names.ts'
 import { Untranslatable } from './translate/untranslatable.ts'
 
 export interface CompiledProvider {
@@ -38,6 +39,8 @@ export interface LlmCall {
   readonly params: LlmParams | undefined
   /** The client requested a usage chunk. */
   readonly includeUsage: boolean
+  /** Tools whose names were rewritten for the provider. */
+  readonly toolNames: ToolNames
   readonly pathAndQuery: string
   readonly headers: HeaderList
   readonly body: Buffer
@@ -75,6 +78,7 @@ export async function prepareCall(
   if (model === undefined) return exchange.failVisibly('llmRequestInvalid', 'missing field: model not specified')
   const dropped = new DroppedFields()
   const isStreaming = body['stream'] === true
+  const toolNames = new ToolNames()
   try {
     return {
       conversion,
@@ -82,9 +86,14 @@ export async function prepareCall(
       isStreaming,
       params: format.params(body),
       includeUsage: format.wantsUsage(body),
+      toolNames,
       pathAndQuery: pathFor(exchange, provider, conversion, { model, isStreaming }),
       headers: headersFor(exchange, provider, conversion),
-      body: bodyToSend(read, conversion, dropped),
+      body: bodyToSend(read, conversion, {
+        dropped,
+        toolNames,
+        finish: (sent) => provider.profile.finish(sent, { model, headers: exchange.request.headers }),
+      }),
       dropped,
     }
   } catch (error) {
@@ -93,8 +102,24 @@ export async function prepareCall(
   }
 }
 
-function bodyToSend(json: RequestJson, { sent, translation }: Conversion, dropped: DroppedFields): Buffer {
-  if (translation !== undefined) return Buffer.from(JSON.stringify(translation.request(json.exactMembers(), dropped)))
+interface SendContext {
+  readonly dropped: DroppedFields
+  readonly toolNames: ToolNames
+  /** Adds what only the provider has. */
+  readonly finish: (translated: JsonObject) => void
+}
+
+/** @throws {Untranslatable} */
+function bodyToSend(
+  json: RequestJson,
+  { sent, translation }: Conversion,
+  { dropped, toolNames, finish }: SendContext,
+): Buffer {
+  if (translation !== undefined) {
+    const translated = translation.request(json.exactMembers(), dropped, toolNames)
+    finish(translated)
+    return Buffer.from(JSON.stringify(translated))
+  }
   const { members } = json
   if (members['stream'] === true) sent.askForUsage(members)
   return json.toBytes()

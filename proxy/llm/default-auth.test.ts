@@ -1,5 +1,5 @@
-// Credentials of providers without a policy of their own (data-plane supplement section 3.3). No provider of a cloud is
-// served yet, so that OpenAI stands in for one.
+// Credentials of providers without a policy of their own (data-plane supplement section 3.3). OpenAI stands in
+// for providers of clouds that are not served.
 import { expect, it, vi } from 'vitest'
 import type { BackendAuth } from '#api/ir/types.gen.ts'
 import { PROVIDER_NAMES } from '#api/llm/providers.ts'
@@ -17,7 +17,7 @@ vi.mock(import('#api/llm/providers.ts'), async (importOriginal) => {
 })
 
 /** `auth` of the policies whose filters run for the provider. */
-function authOf(provider: 'openai' | 'anthropic', own: Pick<EffectiveBackend, 'auth' | 'deny'>): unknown {
+function authOf(provider: 'openai' | 'anthropic' | 'bedrock', own: Pick<EffectiveBackend, 'auth' | 'deny'>): unknown {
   const policies: EffectiveBackend = { mcpAuthorization: [], ...own }
   const seen: EffectiveBackend[] = []
   // Only what is called.
@@ -39,6 +39,14 @@ it('are those of the environment for a provider of a cloud, unless a policy sets
   expect(authOf('openai', {})).toEqual({ cloudC: { type: 'AccessToken' } })
   const key: BackendAuth = { key: { secret: 'n/key' } }
   expect(authOf('openai', { auth: key })).toBe(key)
+})
+
+it('are signed for the region of the provider, unless the policy has one', () => {
+  expect(authOf('bedrock', {})).toEqual({ cloudA: { region: 'us-east-1' } })
+  expect(authOf('bedrock', { auth: { cloudA: { serviceName: 's' } } })).toEqual({
+    cloudA: { region: 'us-east-1', serviceName: 's' },
+  })
+  expect(authOf('bedrock', { auth: { cloudA: { region: 'r' } } })).toEqual({ cloudA: { region: 'r' } })
 })
 
 it('are those of the client for other providers', () => {

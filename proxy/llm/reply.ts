@@ -4,19 +4,25 @@ import type { HeaderList } from '../message/headers.ts'
 import { HttpResponse } from '../message/message.ts'
 import type { UpstreamResponse } from '../upstream/target.ts'
 import { decode, DecodedTooLarge, decodeStream, UnknownEncoding } from './encoding.ts'
+import { FRAMES } from './frames.ts'
 import { parseExactObject, parseObject, type JsonObject } from './json.ts'
 import type { ReplyContext } from './reply-context.ts'
 import { passThroughStream, reportUnobserved, translatedStream } from './stream.ts'
-import type { Translation } from './translate/translation.ts'
+import type { AnswerSource, Translation } from './translate/translation.ts'
 
 export function makeReply(context: ReplyContext, upstream: UpstreamResponse): HttpResponse | Promise<HttpResponse> {
   const { translation } = context.call.conversion
-  if (upstream.status < 400 && isEventStream(upstream.headers)) return streamReply(context, upstream)
+  if (upstream.status < 400 && isEventStream(context, upstream.headers)) return streamReply(context, upstream)
   return translation === undefined ? observedReply(context, upstream) : translatedReply(context, translation, upstream)
 }
 
-function isEventStream(headers: HeaderList): boolean {
-  return /^\s*text\/event-stream\s*(?:;|$)/i.test(headers.get('content-type') ?? '')
+function isEventStream({ call }: ReplyContext, headers: HeaderList): boolean {
+  return FRAMES[call.conversion.sent.frames].contentType.test(headers.get('content-type') ?? '')
+}
+
+function sourceOf({ call }: ReplyContext, headers: HeaderList): AnswerSource {
+  const { idHeader } = call.conversion.sent
+  return { id: idHeader && headers.get(idHeader), model: call.model, names: call.toolNames }
 }
 
 /** Streams are sent decoded (data-plane supplement section 3.9). */
@@ -26,7 +32,9 @@ function streamReply(context: ReplyContext, upstream: UpstreamResponse): HttpRes
   try {
     const decoded = decodeStream(upstream.body, upstream.headers.get('content-encoding'))
     const body =
-      translation === undefined ? passThroughStream(context, decoded) : translatedStream(context, translation, decoded)
+      translation === undefined
+        ? passThroughStream(context, decoded)
+        : translatedStream(context, translation, decoded, sourceOf(context, upstream.headers))
     return new HttpResponse(upstream.status, ownHeaders(upstream.headers, 'text/event-stream'), body, false)
   } catch (error) {
     if (!(error instanceof UnknownEncoding)) throw error
@@ -88,13 +96,14 @@ async function translatedReply(
   const json = answerOf(context, bytes, parseExactObject)
   if (json instanceof HttpResponse) return json
   const createdSeconds = Math.trunc(Date.now() / 1000)
-  const translated = translation.answer(json, createdSeconds)
+  const source = sourceOf(context, headers)
+  const translated = translation.answer(json, createdSeconds, source)
   if (translated === undefined)
     return invalid(context, 'the provider returned JSON that is not a valid response in its format')
   const { call, facts } = context
   call.conversion.sent.observe(facts, json)
   if (!call.isStreaming) return jsonReply(upstream, translated)
-  const chunks = translation.answerAsStream(json, { createdSeconds, includeUsage: call.includeUsage })
+  const chunks = translation.answerAsStream(json, { createdSeconds, includeUsage: call.includeUsage, source })
   return new HttpResponse(status, ownHeaders(headers, 'text/event-stream'), Buffer.from(chunks), false)
 }
 

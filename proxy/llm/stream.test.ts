@@ -9,6 +9,7 @@ import { FORMATS } from './formats/table.ts'
 import { passThroughStream } from './stream.ts'
 import { DroppedFields } from './translate/dropped-fields.ts'
 import { emptyFacts } from './usage.ts'
+import { ToolNames } from './translate/tool-names.ts'
 
 async function passed(format: FormatName, text: string): Promise<Exchange> {
   const exchange = exchangeOf({ method: 'POST' })
@@ -23,6 +24,7 @@ async function passed(format: FormatName, text: string): Promise<Exchange> {
       isStreaming: true,
       params: undefined,
       includeUsage: false,
+      toolNames: new ToolNames(),
       pathAndQuery: '/',
       headers: new HeaderList(),
       body: Buffer.alloc(0),

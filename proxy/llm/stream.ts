@@ -1,10 +1,11 @@
 // Event streams chunk by chunk, never buffered as a whole: unchanged (usage observed), or translated.
 import type { Cancellable } from '../message/body.ts'
 import { madeStream } from '../message/made-stream.ts'
+import { FRAMES } from './frames.ts'
 import { asObject, asString, parseObject, type JsonObject } from './json.ts'
 import type { ReplyContext } from './reply-context.ts'
 import { SseParser, SseTooLarge, type SseEvent } from '../http/sse.ts'
-import type { Translation } from './translate/translation.ts'
+import type { AnswerSource, Translation } from './translate/translation.ts'
 import { reportIfBug } from '../exchange/defects.ts'
 
 /** Forwards the provider's bytes unchanged and reads model, usage and first token. */
@@ -16,8 +17,9 @@ export function translatedStream(
   context: ReplyContext,
   translation: Translation,
   body: Cancellable<Buffer>,
+  source: AnswerSource,
 ): Cancellable<Buffer> {
-  return madeStream(translated(context, translation, body), () => body.cancel())
+  return madeStream(translated(context, { translation, source }, body), () => body.cancel())
 }
 
 async function* passedThrough(context: ReplyContext, body: Cancellable<Buffer>): AsyncGenerator<Buffer> {
@@ -83,18 +85,19 @@ function endsEvent(chunk: Buffer): boolean {
 
 async function* translated(
   context: ReplyContext,
-  translation: Translation,
+  { translation, source }: { readonly translation: Translation; readonly source: AnswerSource },
   body: Cancellable<Buffer>,
 ): AsyncGenerator<Buffer> {
-  const parser = new SseParser(context.translationBytesMax)
+  const reader = FRAMES[context.call.conversion.sent.frames].reader(context.translationBytesMax)
   const translator = translation.stream({
     createdSeconds: Math.trunc(Date.now() / 1000),
     includeUsage: context.call.includeUsage,
+    source,
   })
   try {
     for await (const chunk of body) {
       let text = ''
-      for (const event of parser.push(chunk)) {
+      for (const event of reader.push(chunk)) {
         observeEvent(context, event)
         text += translator.event(event)
       }

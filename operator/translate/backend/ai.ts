@@ -94,6 +94,11 @@ const SETTINGS: { readonly [N in ServedProvider]: (settings: SlotSettings<N>) =>
   openai: modelOf,
   anthropic: modelOf,
   gemini: modelOf,
+  bedrock: ({ model, region, guardrail }) => ({
+    ...modelOf({ model }),
+    ...(region !== undefined && { region }),
+    ...(guardrail !== undefined && { guardrail: { identifier: guardrail.identifier, version: guardrail.version } }),
+  }),
   custom: ({ model, formats }) => ({
     ...modelOf({ model }),
     formats: formats.map(({ type, path }) => ({ type, ...(path !== undefined && { path }) })),

@@ -18,6 +18,8 @@ export interface ClientChat {
 export interface ProviderChat {
   /** @throws {Untranslatable} with the client's name of the field that this format cannot express. */
   encodeRequest(request: ChatRequest, notes: TranslationNotes): JsonObject
+  /** The name that the provider accepts in place of a tool's name; absent: it accepts every name. */
+  readonly toolName?: ((name: string) => string) | undefined
   /** undefined: not an answer in this format. */
   decodeAnswer(body: JsonObject): readonly AnswerEvent[] | undefined
   decodeStream(): StreamDecoder

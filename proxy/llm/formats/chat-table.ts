@@ -3,6 +3,7 @@ import type { FormatName, SentFormatName } from '#api/llm/formats.ts'
 import type { ChatFormat, ProviderChat } from '../canonical/format.ts'
 import { completionsChat } from './completions/chat.ts'
 import { geminiChat } from './gemini/chat.ts'
+import { converseChat } from './converse/chat.ts'
 import { messagesChat } from './messages/chat.ts'
 import { responsesChat } from './responses/chat.ts'
 
@@ -20,6 +21,7 @@ const CHAT_FORMATS: { readonly [N in FormatName]: ChatFormat | undefined } = {
 const PROVIDER_CHATS: { readonly [N in SentFormatName]: ProviderChat | undefined } = {
   ...CHAT_FORMATS,
   GenerateContent: geminiChat,
+  Converse: converseChat,
 }
 
 export function chatFormat(name: FormatName): ChatFormat | undefined {

@@ -11,6 +11,10 @@ export interface SentFormat {
   readonly name: SentFormatName
   /** End of the path; the base path of a provider, such as `/v1`, stands before it. */
   readonly path: string
+  /** How events of a stream are framed: `text/event-stream`, or `application/vnd.amazon.eventstream`. */
+  readonly frames: 'Sse' | 'AwsEventStream'
+  /** Header of a response with the id of the answer; undefined: the body has it. */
+  readonly idHeader: string | undefined
   /** Makes a request for a stream request the usage, so that tokens are counted in any case. */
   askForUsage(request: JsonObject): void
   /** Reads model and usage of a response, or of one event of a stream. Absent values do not change `facts`. */

@@ -11,6 +11,8 @@ const VENDOR_HEADERS = ['openai-organization', 'openai-project', 'openai-beta']
 
 export const OPENAI: Omit<Format, 'name' | 'path'> = {
   transport: 'Message',
+  frames: 'Sse',
+  idHeader: undefined,
   operation: 'chat',
   leave(headers) {
     for (const name of VENDOR_HEADERS) headers.remove(name)

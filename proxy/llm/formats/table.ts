@@ -2,6 +2,7 @@
 import type { FormatName, SentFormatName } from '#api/llm/formats.ts'
 import { anthropicTokenCount } from './anthropic-token-count.ts'
 import { completions } from './completions/completions.ts'
+import { converse } from './converse/converse.ts'
 import { embeddings } from './embeddings.ts'
 import type { Format, SentFormat } from './format.ts'
 import { generateContent } from './gemini/generate-content.ts'
@@ -24,4 +25,5 @@ export const FORMATS: { readonly [N in FormatName]: Format } = {
 export const SENT_FORMATS: { readonly [N in SentFormatName]: SentFormat } = {
   ...FORMATS,
   GenerateContent: generateContent,
+  Converse: converse,
 }

@@ -3,6 +3,7 @@
 import type { SentFormatName } from '#api/llm/formats.ts'
 import type { HeaderList } from '../../message/headers.ts'
 import type { SentFormat } from '../formats/format.ts'
+import type { JsonObject } from '../json.ts'
 
 export interface Provider<Settings> {
   /** Model to request instead of the one in the request. */
@@ -12,11 +13,21 @@ export interface Provider<Settings> {
   paths(settings: Settings, prefix: string | undefined): Paths
   /** Requests at another host keep the path of the client, unless they are translated or the user sets a path. */
   readonly keepsClientPath: boolean
+  /** Region of AWS for signatures where `auth` names none; absent: the provider is not signed for AWS. */
+  signingRegion?(settings: Settings): string
+  /** Adds to a translated request what only this provider has. @throws {Untranslatable} */
+  finish?(body: JsonObject, settings: Settings, facts: RequestFacts): void
   /**
    * Sets and removes headers that the provider requires. `hasExplicitLocation`: the user set the place of the key.
    * `sent`: format of the request; undefined: it is forwarded unread.
    */
   prepareHeaders(headers: HeaderList, hasExplicitLocation: boolean, sent: SentFormat | undefined): void
+}
+
+/** The request of the client, for `finish`. */
+export interface RequestFacts {
+  readonly model: string
+  readonly headers: HeaderList
 }
 
 /** The path of a request for a model. */

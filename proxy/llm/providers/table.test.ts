@@ -56,6 +56,15 @@ const CASES: { readonly [N in ServedProvider]: readonly [AIProvider['provider'],
       Embeddings: 'Embeddings /v1beta/openai/embeddings',
     },
   ],
+  bedrock: [
+    { bedrock: { region: 'eu-west-1' } },
+    'bedrock-runtime.eu-west-1.amazonaws.com',
+    {
+      Completions: 'Converse /model/the-model/converse',
+      Messages: 'Converse /model/the-model/converse',
+      Responses: 'Converse /model/the-model/converse',
+    },
+  ],
   custom: [
     CUSTOM,
     undefined,

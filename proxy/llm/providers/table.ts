@@ -10,17 +10,20 @@ import {
 } from '#api/llm/providers.ts'
 import { providerHost } from '../../backend/provider-address.ts'
 import { FORMATS } from '../formats/table.ts'
+import type { JsonObject } from '../json.ts'
 import { type Conversion, conversionFrom } from '../translate/table.ts'
 import { anthropic } from './anthropic.ts'
+import { bedrock } from './bedrock.ts'
 import { custom } from './custom.ts'
 import { gemini } from './gemini.ts'
 import { openai } from './openai.ts'
-import type { Paths, Provider } from './provider.ts'
+import type { Paths, Provider, RequestFacts } from './provider.ts'
 
 const PROVIDERS: { readonly [N in ServedProvider]: Provider<NonNullable<ProviderSettings[N]>> } = {
   openai,
   anthropic,
   gemini,
+  bedrock,
   custom,
 }
 
@@ -37,6 +40,10 @@ export interface ProviderProfile extends Pick<Provider<unknown>, 'keepsClientPat
   /** By the format of the client; absent: the provider has no format for it. */
   readonly conversions: ReadonlyMap<FormatName, Conversion>
   readonly path: Paths
+  /** Region of AWS for signatures where `auth` names none. */
+  readonly signingRegion: string | undefined
+  /** Adds to a translated request what only the provider has. @throws {Untranslatable} */
+  finish(body: JsonObject, facts: RequestFacts): void
 }
 
 /** undefined: this version cannot call the provider. */
@@ -58,6 +65,8 @@ export function providerProfile(configured: AIProvider): ProviderProfile | undef
     conversions: new Map(conversions),
     path: pathOverride === undefined ? provider.paths(settings, pathPrefix) : () => pathOverride,
     keepsClientPath: provider.keepsClientPath,
+    signingRegion: provider.signingRegion?.(settings),
+    finish: (body, facts) => provider.finish?.(body, settings, facts),
     prepareHeaders: (headers, hasExplicitLocation, sent) => provider.prepareHeaders(headers, hasExplicitLocation, sent),
   }
 }

@@ -6,7 +6,8 @@ import type { AnswerEvent } from '../canonical/answer.ts'
 import { AnswerTooLarge } from '../canonical/fold.ts'
 import type { ClientChat, ProviderChat, StreamDecoder, StreamEncoder } from '../canonical/format.ts'
 import type { JsonObject } from '../json.ts'
-import type { StreamOptions, StreamTranslator, Translation } from './translation.ts'
+import { renamed, ToolNames } from './tool-names.ts'
+import type { AnswerSource, StreamOptions, StreamTranslator, Translation } from './translation.ts'
 
 export interface Sides {
   /** Format of the client. */
@@ -19,37 +20,58 @@ export interface Sides {
 export function translationBetween({ client, provider, to }: Sides): Translation {
   return {
     to,
-    request: (request, notes) => provider.encodeRequest(client.decodeRequest(request, notes), notes),
-    answer(answer, createdSeconds) {
-      const events = answerEvents(provider, answer)
+    request(request, notes, names = new ToolNames()) {
+      const decoded = client.decodeRequest(request, notes)
+      const { toolName } = provider
+      const sent = toolName === undefined ? decoded : renamed(decoded, (name) => names.sent(name, toolName(name)))
+      return provider.encodeRequest(sent, notes)
+    },
+    answer(answer, createdSeconds, source) {
+      const events = answerEvents(provider, answer, source)
       return events === undefined ? undefined : client.encodeAnswer(events, { createdSeconds, includeUsage: true })
     },
     error(error, status) {
       const decoded = provider.decodeError(error, status)
       return decoded === undefined ? undefined : client.encodeError(decoded)
     },
-    stream: (options) => new Translator(provider.decodeStream(), client.encodeStream(options)),
+    stream: (options) => new Translator(provider.decodeStream(), client.encodeStream(options), options.source),
     answerAsStream(answer, options: StreamOptions) {
       const encoder = client.encodeStream(options)
-      return (answerEvents(provider, answer) ?? []).map((event) => encoder.event(event)).join('')
+      return (answerEvents(provider, answer, options.source) ?? []).map((event) => encoder.event(event)).join('')
     },
   }
 }
 
 /** An error with the status of an answer is not an answer. */
-function answerEvents(provider: ProviderChat, answer: JsonObject): readonly AnswerEvent[] | undefined {
-  const events = provider.decodeAnswer(answer)
+function answerEvents(
+  provider: ProviderChat,
+  answer: JsonObject,
+  source: AnswerSource | undefined,
+): readonly AnswerEvent[] | undefined {
+  const events = provider.decodeAnswer(answer)?.map((event) => completed(event, source))
   return events?.some(({ kind }) => kind === 'error') === true ? undefined : events
+}
+
+/** With the client's name of a tool, and with id and model where the provider sends none. */
+function completed(event: AnswerEvent, source: AnswerSource | undefined): AnswerEvent {
+  if (source === undefined) return event
+  if (event.kind === 'start') {
+    return { kind: 'start', id: event.id === '' ? (source.id ?? '') : event.id, model: event.model || source.model }
+  }
+  if (event.kind !== 'open' || event.part.kind !== 'toolCall') return event
+  return { ...event, part: { ...event.part, name: source.names.restored(event.part.name) } }
 }
 
 class Translator implements StreamTranslator {
   readonly #decoder: StreamDecoder
   readonly #encoder: StreamEncoder
+  readonly #source: AnswerSource | undefined
   #isFailed = false
 
-  constructor(decoder: StreamDecoder, encoder: StreamEncoder) {
+  constructor(decoder: StreamDecoder, encoder: StreamEncoder, source: AnswerSource | undefined) {
     this.#decoder = decoder
     this.#encoder = encoder
+    this.#source = source
   }
 
   get isFailed(): boolean {
@@ -69,7 +91,7 @@ class Translator implements StreamTranslator {
     for (const event of events) {
       if (event.kind === 'error') this.#isFailed = true
       try {
-        out += this.#encoder.event(event)
+        out += this.#encoder.event(completed(event, this.#source))
       } catch (error) {
         if (!(error instanceof AnswerTooLarge)) throw error
         this.#isFailed = true

@@ -8,9 +8,9 @@ import type { Translation } from './translation.ts'
 
 /** In the order of preference; the format itself stands for requests that are forwarded unchanged. */
 const WAYS: { readonly [From in FormatName]: readonly SentFormatName[] } = {
-  Completions: ['GenerateContent', 'Completions', 'Messages'],
-  Messages: ['Messages', 'Completions', 'Responses', 'GenerateContent'],
-  Responses: ['Responses', 'Completions', 'Messages', 'GenerateContent'],
+  Completions: ['GenerateContent', 'Completions', 'Messages', 'Converse'],
+  Messages: ['Messages', 'Completions', 'Responses', 'GenerateContent', 'Converse'],
+  Responses: ['Responses', 'Completions', 'Messages', 'GenerateContent', 'Converse'],
   Embeddings: ['Embeddings'],
   AnthropicTokenCount: ['AnthropicTokenCount'],
   Realtime: ['Realtime'],

@@ -3,14 +3,15 @@ import type { SentFormatName } from '#api/llm/formats.ts'
 import type { SseEvent } from '../../http/sse.ts'
 import type { AnswerContext, TranslationNotes } from '../canonical/format.ts'
 import type { JsonObject } from '../json.ts'
+import type { ToolNames } from './tool-names.ts'
 
 export interface Translation {
   /** Format of the provider. */
   readonly to: SentFormatName
-  /** `notes` gets the fields that are dropped. @throws {Untranslatable} */
-  request(request: JsonObject, notes: TranslationNotes): JsonObject
+  /** `notes` gets the fields that are dropped, `names` the tools that are renamed. @throws {Untranslatable} */
+  request(request: JsonObject, notes: TranslationNotes, names?: ToolNames): JsonObject
   /** undefined: not an answer in the format of the provider. `createdSeconds`: for formats that demand a time. */
-  answer(answer: JsonObject, createdSeconds: number): JsonObject | undefined
+  answer(answer: JsonObject, createdSeconds: number, source?: AnswerSource): JsonObject | undefined
   /** `status`: of HTTP. undefined: not an error in the format of the provider. */
   error(error: JsonObject, status: number | undefined): JsonObject | undefined
   stream(options: StreamOptions): StreamTranslator
@@ -18,7 +19,17 @@ export interface Translation {
   answerAsStream(answer: JsonObject, options: StreamOptions): string
 }
 
-export type StreamOptions = AnswerContext
+export interface StreamOptions extends AnswerContext {
+  readonly source?: AnswerSource | undefined
+}
+
+/** What the call has and the answer of the provider may lack. */
+export interface AnswerSource {
+  /** Of the answer; undefined: none is given. */
+  readonly id: string | undefined
+  readonly model: string
+  readonly names: ToolNames
+}
 
 export interface StreamTranslator {
   /** Text to send for one event; empty for events that have no counterpart. */

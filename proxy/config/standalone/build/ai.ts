@@ -49,6 +49,10 @@ const SETTINGS: { readonly [N in ServedProvider]: (fields: FieldsOf<N>) => NonNu
   openai: defined,
   anthropic: defined,
   gemini: defined,
+  bedrock: ({ model, region, guardrailIdentifier: identifier, guardrailVersion: version }) => ({
+    ...defined({ model, region }),
+    ...(identifier !== undefined && version !== undefined && { guardrail: { identifier, version } }),
+  }),
   custom: ({ model, formats }) => ({
     formats: formats.map(({ type, path }) => ({ type: FORMATS[type], ...defined({ path }) })),
     ...defined({ model }),

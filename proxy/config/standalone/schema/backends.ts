@@ -21,11 +21,22 @@ const custom = fields({
   formats: z.array(fields({ type: z.enum(FORMATS_IN_FILES), path: text.optional() })).min(1),
   ...notServed(['providerOverride']),
 })
+const bedrock = fields({
+  model: text.optional(),
+  region: z.string().regex(/^[a-z0-9-]{1,63}$/, { error: 'must be 1 to 63 lower-case letters, digits and -' }),
+  guardrailIdentifier: text.optional(),
+  guardrailVersion: text.optional(),
+}).refine(
+  ({ guardrailIdentifier, guardrailVersion }) =>
+    (guardrailIdentifier === undefined) === (guardrailVersion === undefined),
+  { error: 'must have guardrailIdentifier and guardrailVersion together' },
+)
 const fieldsOf = (names: readonly ProviderName[]) => [...new Set(names.map((one) => PROVIDERS[one].standaloneField))]
 const served = {
   openAI: modelChoice.optional(),
   anthropic: modelChoice.optional(),
   gemini: modelChoice.optional(),
+  bedrock: bedrock.optional(),
   custom: custom.optional(),
 } satisfies { readonly [N in ServedProvider as (typeof PROVIDERS)[N]['standaloneField']]: z.ZodType }
 const provider = fields({

@@ -7,6 +7,8 @@ import { decodeUsage, kindsOf } from './usage.ts'
 
 export const generateContent: SentFormat = {
   name: 'GenerateContent',
+  frames: 'Sse',
+  idHeader: undefined,
   path: ':generateContent',
   /** Each event of a stream has the usage so far. */
   askForUsage() {},

@@ -12,6 +12,8 @@ const VENDOR_HEADERS = ['anthropic-version', 'anthropic-beta', 'anthropic-danger
 
 export const messages: Format = {
   transport: 'Message',
+  frames: 'Sse',
+  idHeader: undefined,
   operation: 'chat',
   leave(headers, hasExplicitLocation) {
     for (const name of VENDOR_HEADERS) headers.remove(name)
