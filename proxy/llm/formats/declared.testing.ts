@@ -1,13 +1,13 @@
 // Reads the type declarations of the SDKs of the vendors, for tests.
 
-/** The names of the members of an interface in the declarations of an SDK, such as `ChatCompletion.Choice`. */
+/** The names of the members of an interface or a class in the declarations of an SDK, such as `ChatCompletion.Choice`. */
 export function declaredMembers(source: string, name: string): readonly string[] {
   const path = name.split('.')
   let rest = source
   for (const [depth, part] of path.entries()) {
     const indent = '    '.repeat(depth)
     const isLast = depth === path.length - 1
-    const kind = isLast ? 'interface' : '(?:declare )?namespace'
+    const kind = isLast ? '(?:declare )?(?:interface|class)' : '(?:declare )?namespace'
     const found = new RegExp(
       `^${indent}(?:export )?${kind} ${part}(?: extends [^{]*)? \\{\\n([\\s\\S]*?)\\n${indent}\\}`,
       'm',
