@@ -180,11 +180,6 @@ describe('a chat-completions request for Gemini', () => {
       { messages: [user, { role: 'tool', tool_call_id: 'c9', content: 'x' }] },
       'answers a tool call that is not in front of it',
     ],
-    [
-      'arguments that are not JSON',
-      { messages: [user, { role: 'assistant', tool_calls: [call('c1', '{')] }] },
-      'is not a JSON object',
-    ],
     ['one call at a time', { tools: [f], parallel_tool_calls: false }, 'parallel_tool_calls false is not supported'],
     ['several answers', { n: 2 }, 'n 2 is not supported'],
     ['log probabilities', { logprobs: true }, 'is not supported by this provider'],

@@ -9,7 +9,8 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from '../../canonical/request.ts'
-import { parseExactObject, type JsonObject } from '../../json.ts'
+import { toolInput } from '../../canonical/tool-input.ts'
+import type { JsonObject } from '../../json.ts'
 import { Untranslatable } from '../../translate/untranslatable.ts'
 import { unsupported } from '../fields.ts'
 import type { CachePoints } from './cache.ts'
@@ -148,8 +149,6 @@ class PartEncoder {
   }
 }
 
-function toolUse({ id, name, argumentsText, at }: ToolCallPart): JsonObject {
-  const input = argumentsText.trim() === '' ? {} : parseExactObject(argumentsText)
-  if (input === undefined) throw new Untranslatable(`${at} is not a JSON object`)
-  return { toolUse: { toolUseId: validName(id), name, input } }
+function toolUse({ id, name, argumentsText }: ToolCallPart): JsonObject {
+  return { toolUse: { toolUseId: validName(id), name, input: toolInput(argumentsText) } }
 }

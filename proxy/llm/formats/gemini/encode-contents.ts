@@ -10,6 +10,7 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from '../../canonical/request.ts'
+import { toolInput } from '../../canonical/tool-input.ts'
 import { parseExactObject, type JsonObject } from '../../json.ts'
 import { Untranslatable } from '../../translate/untranslatable.ts'
 import { defined, unsupported } from '../fields.ts'
@@ -98,11 +99,9 @@ class Encoder {
     return text === '' ? [] : [{ text }]
   }
 
-  #call({ id, name, argumentsText, at }: ToolCallPart): JsonObject {
-    const args = argumentsText.trim() === '' ? {} : parseExactObject(argumentsText)
-    if (args === undefined) throw new Untranslatable(`${at} is not a JSON object`)
+  #call({ id, name, argumentsText }: ToolCallPart): JsonObject {
     this.#names.set(id, name)
-    return { functionCall: { id, name, args } }
+    return { functionCall: { id, name, args: toolInput(argumentsText) } }
   }
 
   /** Media are within the result since version 3, behind it before. */

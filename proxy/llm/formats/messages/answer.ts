@@ -2,7 +2,8 @@
 import { AnswerWriter } from '../../canonical/answer-writer.ts'
 import type { AnswerEvent, FinishReason } from '../../canonical/answer.ts'
 import { fold, type FoldedPart } from '../../canonical/fold.ts'
-import { asArray, asObject, asString, parseExactObject, type JsonObject } from '../../json.ts'
+import { toolInput } from '../../canonical/tool-input.ts'
+import { asArray, asObject, asString, type JsonObject } from '../../json.ts'
 import { decodeCitation, encodeCitations } from './citations.ts'
 import { signatureOf, thinkingBlock } from './thinking.ts'
 import { encodeUsage, UsageReader } from './usage.ts'
@@ -97,7 +98,7 @@ function encodePart(part: FoldedPart): readonly JsonObject[] {
     case 'reasoning':
       return [part.signature === undefined ? unsigned(part.text) : thinkingBlock(part.text, part.signature)]
     case 'toolCall':
-      return [{ type: 'tool_use', id: part.id, name: part.name, input: inputOf(part.text) }]
+      return [{ type: 'tool_use', id: part.id, name: part.name, input: toolInput(part.text) }]
     case 'opaque':
   }
   return part.format === 'Messages' ? [part.value] : []
@@ -106,10 +107,3 @@ function encodePart(part: FoldedPart): readonly JsonObject[] {
 function unsigned(text: string): JsonObject {
   return { type: 'thinking', thinking: text, signature: '' }
 }
-
-/** Models may write invalid JSON; the format has no way to show it but as a value. */
-function inputOf(text: string): JsonObject {
-  return parseExactObject(text) ?? { [INVALID_JSON]: text }
-}
-
-const INVALID_JSON = 'invalid_json'

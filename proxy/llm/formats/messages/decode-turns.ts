@@ -1,6 +1,7 @@
 // System texts and messages of a messages request as turns.
 import type { TranslationNotes } from '../../canonical/format.ts'
 import type { MediaPart, MediaSource, Part, TextPart, ToolResultPart, Turn } from '../../canonical/request.ts'
+import { argumentsText } from '../../canonical/tool-input.ts'
 import { asArray, asObject, asString, type JsonObject } from '../../json.ts'
 import { Untranslatable } from '../../translate/untranslatable.ts'
 import { checkFields, isSet, markOf, quoted, unsupported } from '../fields.ts'
@@ -70,7 +71,7 @@ function decodeBlock(block: JsonObject, at: string, notes: TranslationNotes): Pa
         at: `${at}.input`,
         id: asString(block['id']) ?? '',
         name: asString(block['name']) ?? '',
-        argumentsText: JSON.stringify(block['input'] ?? {}),
+        argumentsText: argumentsText(asObject(block['input'])),
       }
     case 'tool_result':
       return toolResult(block, at, notes)

@@ -12,7 +12,8 @@ import type {
   ToolResultPart,
   Turn,
 } from '../../canonical/request.ts'
-import { parseExactObject, type JsonObject } from '../../json.ts'
+import { toolInput } from '../../canonical/tool-input.ts'
+import type { JsonObject } from '../../json.ts'
 import { Untranslatable } from '../../translate/untranslatable.ts'
 import { defined, unsupported } from '../fields.ts'
 import { encodeCitations } from './citations.ts'
@@ -147,8 +148,7 @@ function mediaSource(source: MediaPart['source']): JsonObject {
 }
 
 function toolUse(part: ToolCallPart): JsonObject {
-  const input = part.argumentsText.trim() === '' ? {} : parseExactObject(part.argumentsText)
-  if (input === undefined) throw new Untranslatable(`${part.at} is not a JSON object`)
+  const input = toolInput(part.argumentsText)
   return marked({ type: 'tool_use', id: validId(part.id), name: part.name, input }, part)
 }
 
