@@ -1,5 +1,5 @@
-// The ledger of settings of other formats in Converse requests. No client uses the format, so it has no ledger of
-// fields; ledgers.test.ts has its fields of requests and answers.
+// The ledger of settings of other formats in Converse requests. No client uses the format: ledger.test.ts lists the
+// fields of its requests and answers.
 import { isEmptyObject, isOne, isZero, REFUSED, type SettingRules } from '../fields.ts'
 
 export const SETTINGS: SettingRules = {
