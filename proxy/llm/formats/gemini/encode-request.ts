@@ -7,7 +7,7 @@ import { asObject, type JsonObject } from '../../json.ts'
 import { CACHE_HINT_REASON, checkSettings, defined, unsupported } from '../fields.ts'
 import { encodeContents } from './encode-contents.ts'
 import { SETTINGS } from './fields.ts'
-import { googleSchema } from './schema.ts'
+import { googleSchema, SchemaBudget } from './schema.ts'
 import { thinkingConfig } from './thinking.ts'
 
 /** @throws {Untranslatable} */
@@ -17,12 +17,13 @@ export function encodeRequest(request: ChatRequest, notes: TranslationNotes): Js
   if (cache !== undefined) notes.dropped('cache_control', CACHE_HINT_REASON)
   const { contents, system } = encodeContents(request, notes)
   const tools = callableTools(request)
-  const config = generationConfig(request, notes)
+  const schemas = new SchemaBudget()
+  const config = generationConfig(request, schemas, notes)
   return defined({
     contents,
     systemInstruction: system,
     ...(tools.length > 0 && {
-      tools: [{ functionDeclarations: tools.map((tool) => declaration(tool, notes)) }],
+      tools: [{ functionDeclarations: tools.map((tool) => declaration(tool, schemas, notes)) }],
       toolConfig: toolChoice === undefined ? undefined : { functionCallingConfig: callingConfig(toolChoice.value) },
     }),
     generationConfig: Object.keys(config).length === 0 ? undefined : config,
@@ -41,28 +42,36 @@ const SAME_VALUE = {
   presencePenalty: 'presencePenalty',
 } as const satisfies { readonly [N in string]: keyof Settings }
 
-function generationConfig({ settings, model }: ChatRequest, notes: TranslationNotes): JsonObject {
+function generationConfig(
+  { settings, model }: ChatRequest,
+  schemas: SchemaBudget,
+  notes: TranslationNotes,
+): JsonObject {
   const { reasoning, output } = settings
   return defined({
     ...Object.fromEntries(Object.entries(SAME_VALUE).map(([field, name]) => [field, settings[name]?.value])),
     thinkingConfig: reasoning === undefined ? undefined : thinkingConfig(reasoning, model, notes),
-    ...(output !== undefined && outputFields(output)),
+    ...(output !== undefined && outputFields(output, schemas)),
   })
 }
 
 /** Name, description and strictness of the schema are left out: the vendor holds answers to every schema. */
-function outputFields({ value, at }: Setting<OutputFormat>): JsonObject {
+function outputFields({ value, at }: Setting<OutputFormat>, schemas: SchemaBudget): JsonObject {
   if (value.kind === 'text') return {}
   const responseMimeType = 'application/json'
   return value.kind === 'json'
     ? { responseMimeType }
-    : { responseMimeType, responseSchema: googleSchema(value.schema, at) }
+    : { responseMimeType, responseSchema: googleSchema(value.schema, at, schemas) }
 }
 
-function declaration({ at, name, description, schema, isStrict, cache }: Tool, notes: TranslationNotes): JsonObject {
+function declaration(
+  { at, name, description, schema, isStrict, cache }: Tool,
+  schemas: SchemaBudget,
+  notes: TranslationNotes,
+): JsonObject {
   if (cache !== undefined) notes.dropped(`${at}.cache_control`, CACHE_HINT_REASON)
   if (isStrict === true) notes.dropped(`${at}.strict`, 'the provider does not promise arguments that fit the schema')
-  const parameters = schema === undefined ? {} : googleSchema(schema, at)
+  const parameters = schema === undefined ? {} : googleSchema(schema, at, schemas)
   // The vendor rejects an object without properties.
   const isEmpty = Object.keys(asObject(parameters['properties'])).length === 0
   return defined({ name, description, parameters: isEmpty ? undefined : parameters })

@@ -1,7 +1,7 @@
 // JSON Schema in the form of Google.
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../json.ts'
-import { googleSchema } from './schema.ts'
+import { googleSchema, SchemaBudget } from './schema.ts'
 
 const text = { type: 'string' }
 const TEXT = { type: 'STRING' }
@@ -86,15 +86,24 @@ describe('a JSON schema', () => {
     ],
     ['is a list of anything', { type: 'array' }, { type: 'ARRAY', items: TEXT }],
   ])('%s', (_, schema, expected) => {
-    expect(JSON.parse(JSON.stringify(googleSchema(schema, 'tools[0]')))).toEqual(expected)
+    expect(JSON.parse(JSON.stringify(googleSchema(schema, 'tools[0]', new SchemaBudget())))).toEqual(expected)
   })
 
   it('is refused if a reference leads nowhere', () => {
     for (const $ref of ['#/$defs/absent', '#/constructor', 'https://x.example/schema']) {
-      expect(() => googleSchema({ properties: { a: { $ref } } }, 'tools[0]')).toThrow(
+      expect(() => googleSchema({ properties: { a: { $ref } } }, 'tools[0]', new SchemaBudget())).toThrow(
         'tools[0] has a reference to a schema that it does not have',
       )
     }
+  })
+
+  it('is refused if all schemas of a request are too large together', () => {
+    const budget = new SchemaBudget()
+    const wide = { properties: Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`p${at}`, text])) }
+    expect(googleSchema(wide, 'tools[0]', budget)).toMatchObject({ type: 'OBJECT' })
+    expect(() => ['tools[1]', 'tools[2]'].map((at) => googleSchema(wide, at, budget))).toThrow(
+      /tools\[[12]\] is too large/,
+    )
   })
 
   it('is refused if its references multiply, or it is too deep', () => {
@@ -102,9 +111,18 @@ describe('a JSON schema', () => {
     const $defs = Object.fromEntries(
       Array.from({ length: 20 }, (_, at) => [`d${at}`, at === 19 ? text : doubled(`#/$defs/d${at + 1}`)]),
     )
-    expect(() => googleSchema({ ...doubled('#/$defs/d0'), $defs }, 'tools[0]')).toThrow('more than 10000 schemas')
+    expect(() => googleSchema({ ...doubled('#/$defs/d0'), $defs }, 'tools[0]', new SchemaBudget())).toThrow(
+      'is too large',
+    )
+    const properties = Object.fromEntries(Array.from({ length: 5000 }, (_, at) => [`p${at}`, { $ref: '#/properties' }]))
+    expect(() => googleSchema({ properties }, 'tools[0]', new SchemaBudget())).toThrow('is too large')
+    const required = Array.from({ length: 5000 }, (_, at) => `p${at}`)
+    const wide = { properties: Object.fromEntries(required.map((name) => [name, { $ref: '#/$defs/d' }])) }
+    expect(() => googleSchema({ ...wide, $defs: { d: { required } } }, 'tools[0]', new SchemaBudget())).toThrow(
+      'is too large',
+    )
     let deep: JsonObject = text
     for (let depth = 0; depth < 100; depth++) deep = { type: 'array', items: deep }
-    expect(() => googleSchema(deep, 'tools[0]')).toThrow('too deep')
+    expect(() => googleSchema(deep, 'tools[0]', new SchemaBudget())).toThrow('too deep')
   })
 })

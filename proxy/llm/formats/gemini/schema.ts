@@ -5,8 +5,20 @@ import { asArray, asNumber, asString, type JsonObject } from '../../json.ts'
 import { Untranslatable } from '../../translate/untranslatable.ts'
 import { defined } from '../fields.ts'
 
-/** References multiply: a schema with more nodes is rejected. */
-const NODES_MAX = 10_000
+/**
+ * What all schemas of a request may have: keywords, required names and choices, in all places to which references bring
+ * them, as they multiply.
+ */
+export class SchemaBudget {
+  #left = 100_000
+
+  /** Whether that much was left. */
+  spend(size: number): boolean {
+    this.#left -= size
+    return this.#left >= 0
+  }
+}
+
 const DEPTH_MAX = 64
 
 const KEPT = [
@@ -32,8 +44,8 @@ const FORMATS: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** @param at: path of the schema in the request of the client. @throws {Untranslatable} */
-export function googleSchema(schema: JsonObject, at: string): JsonObject {
-  return new Normalizer(schema, at).node(schema, { within: [], depth: 0 })
+export function googleSchema(schema: JsonObject, at: string, budget: SchemaBudget): JsonObject {
+  return new Normalizer(schema, at, budget).node(schema, { within: [], depth: 0 })
 }
 
 /** `within`: the references that led here. */
@@ -51,11 +63,12 @@ interface Flat {
 class Normalizer {
   readonly #root: JsonObject
   readonly #at: string
-  #nodes = 0
+  readonly #budget: SchemaBudget
 
-  constructor(root: JsonObject, at: string) {
+  constructor(root: JsonObject, at: string, budget: SchemaBudget) {
     this.#root = root
     this.#at = at
+    this.#budget = budget
   }
 
   node(value: unknown, { within: before, depth }: Place): JsonObject {
@@ -79,8 +92,9 @@ class Normalizer {
 
   /** Keywords beside a reference stay, such as a description. A schema within itself becomes any object. */
   #flat(value: JsonObject, { within, depth }: Place): Flat {
-    if (++this.#nodes > NODES_MAX || depth > DEPTH_MAX) {
-      throw new Untranslatable(`${this.#at} has more than ${NODES_MAX} schemas with its references, or is too deep`)
+    const lists = asArray(value['required']).length + asArray(value['enum']).length
+    if (!this.#budget.spend(Object.keys(value).length + 1 + lists) || depth > DEPTH_MAX) {
+      throw new Untranslatable(`${this.#at} is too large with all its references, or too deep`)
     }
     const { $ref: ref, allOf, ...rest } = value
     if (typeof ref === 'string') {
