@@ -1,6 +1,6 @@
 // Reads the type declarations of the SDKs of the vendors, for tests.
 
-/** The names of the members of an interface or a class in the declarations of an SDK, such as `ChatCompletion.Choice`. */
+/** The names of the members of an interface or a class that an SDK declares, such as `ChatCompletion.Choice`. */
 export function declaredMembers(source: string, name: string): readonly string[] {
   const path = name.split('.')
   let rest = source

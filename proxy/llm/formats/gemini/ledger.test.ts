@@ -1,5 +1,5 @@
-// Every field of an answer that the SDK of Google declares is mapped or dropped for a reason: a mapped field has an effect
-// on the canonical answer or on the facts of the call, a dropped one has none.
+// Every field of an answer that the SDK of Google declares is mapped or dropped for a reason: a mapped field has an
+// effect on the canonical answer or on the facts of the call, a dropped one has none.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
