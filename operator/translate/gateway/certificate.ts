@@ -46,8 +46,15 @@ function terminating(tls: GatewayListener['tls'], scope: CertificateScope): List
   const mesh = meshMode(tls)
   if (mesh !== undefined)
     return ofMesh(mesh, refs.length > 0 ? 'remove the entries, or the option of the mesh' : undefined)
-  const [ref] = refs
-  if (ref === undefined) return broken({ ...invalid('mode Terminate needs one entry'), field: 'tls.certificateRefs' })
+  if (refs.length === 0) return broken({ ...invalid('mode Terminate needs one entry'), field: 'tls.certificateRefs' })
+  return ofReferences(refs, tls, scope)
+}
+
+function ofReferences(
+  refs: NonNullable<NonNullable<GatewayListener['tls']>['certificateRefs']>,
+  tls: GatewayListener['tls'],
+  scope: CertificateScope,
+): ListenerCertificate {
   const pairs: Exclude<CertificateOutcome, { fault: ListenerFault }>[] = []
   for (const [at, one] of refs.entries()) {
     const outcome = certificatePair(one, scope, isMinted(tls) ? authorityFault : undefined)
