@@ -1,5 +1,6 @@
 // Entry of a worker thread: names the real parts of a worker. Started by the pool only.
 import { compileConfig } from './config/compile.ts'
+import { loadParts } from './config/parts.ts'
 import { createGrpcClient } from './grpc/client.ts'
 import { HboneClient } from './mesh/hbone-client.ts'
 import { sharedRateLimitStore } from './policy/limits/rate-limit-store.ts'
@@ -16,6 +17,7 @@ runWorker(({ dnsLookupFamily: family, backendAllow, meshTunnelPort: tunnelPort }
   const guard = backendAllow && backendGuard(backendAllow)
   const dns = new DnsCache(systemLookup({ family }), undefined, guard)
   return {
+    loadParts,
     compileConfig,
     createServer: serverFactory(dns),
     createClient: (connected) => createUpstreamClient({ connected, dns }),

@@ -26,11 +26,7 @@ import { shown, type Detail } from '../exchange/diagnosis.ts'
 import type { ExchangePlace, BackendType } from '../exchange/facts.ts'
 import type { FailureCode } from '../exchange/errors.ts'
 import type { ConnectionLimits } from '../http/handler.ts'
-import { compileAiBackend } from '../llm/backend.ts'
-import { compileModels } from '../llm/models.ts'
 import { mcpGuard, NO_ACCESS } from '../mcp/access.ts'
-import { isServed } from '../llm/providers/table.ts'
-import { compileMcpBackend } from '../mcp/backend.ts'
 import type { BackendPlan, ResponsePlan, RoutePlan } from '../chain/plan.ts'
 import type { CompiledChain } from '../chain/filter.ts'
 import { WorkerTokenStore } from '../credentials/token-store.ts'
@@ -46,6 +42,7 @@ import { compileBackendChain, compileChain, mergeResponseFilters } from '../poli
 import { backendHost } from './backend-host.ts'
 import { compileMirror } from './compile-mirror.ts'
 import type { CompileContext } from './context.ts'
+import { partOf } from './parts.ts'
 import { originCaller } from './origin-caller.ts'
 import { commonService, withTrafficDenied } from './pool-traffic.ts'
 
@@ -143,7 +140,7 @@ function compileBackend(input: RouteInput, backend: RouteBackend, routeParts: Ro
     ? handlerOf(ref, policies, environment, context)
     : modelsHandling(target.models, environment, {
         compile: (own) => compileBackend(input, own, routeParts).handler,
-        isServed: (key) => isServed(context.resolver.backend(key)),
+        isServed: (key) => partOf('llm').isServed(context.resolver.backend(key)),
       })
   const chain = environment.filters(policies, { ref })
   // LLM and MCP backends run the filters themselves, once for the selected provider or server.
@@ -264,7 +261,7 @@ function modelsHandling(
     return handler
   }
   return {
-    handler: compileModels(models, { ...environment, handlerOf, isServed }),
+    handler: partOf('llm').compileModels(models, { ...environment, handlerOf, isServed }),
     protocol: 'llm',
     hasOwnFilters: true,
   }
@@ -279,10 +276,12 @@ function specialHandler(
   if (backend.invalid !== undefined) return broken('backendNotFound', backend.invalid)
   if (backend.unsupported !== undefined) return broken('backendUnsupported', shown(backend.unsupported))
   if (backend.ai !== undefined) {
-    return { handler: compileAiBackend(backend.ai, policies, environment), protocol: 'llm', hasOwnFilters: true }
+    const handler = partOf('llm').compileAiBackend(backend.ai, policies, environment)
+    return { handler, protocol: 'llm', hasOwnFilters: true }
   }
   if (backend.mcp !== undefined) {
-    return { handler: compileMcpBackend(backend.mcp, policies, environment), protocol: 'mcp', hasOwnFilters: true }
+    const handler = partOf('mcp').compileMcpBackend(backend.mcp, policies, environment)
+    return { handler, protocol: 'mcp', hasOwnFilters: true }
   }
   return backend.static === undefined ? broken('invalidBackendType', `backend ${backend.key}`) : undefined
 }

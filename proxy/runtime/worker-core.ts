@@ -232,6 +232,7 @@ export class WorkerCore {
     // The same one for the same limits: what was compiled with it may stay.
     if (isChanged(message.rateLimits)) this.#rateLimits = undefined
     try {
+      await this.#parts.loadParts?.(config)
       const environment = {
         client: this.#client,
         grpc: this.#grpc,
