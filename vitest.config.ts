@@ -11,8 +11,8 @@ process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(new URL('.cache/compiled', i
 const FILES = '{api,operator,deployer,proxy,cli,codegen,test,bench}/**/*.test.ts'
 const EXCLUDED = ['**/node_modules/**', 'test/e2e/**', 'test/mesh/**']
 
-// One more than there are processors, for tests that wait; test/ports.ts has four shares.
-const TOGETHER = { maxWorkers: Math.min(availableParallelism() + 1, 4), sequence: { groupOrder: 0 } }
+// Two more than there are processors, for tests that wait; test/ports.ts has four shares.
+const TOGETHER = { maxWorkers: Math.min(availableParallelism() + 2, 4), sequence: { groupOrder: 0 } }
 
 /** They start a cluster, and run only when they are named: `vitest run test/e2e/20-samples.test.ts`. */
 const CLUSTER_TESTS = /^(\.\/)?test\/e2e(\/|$)/

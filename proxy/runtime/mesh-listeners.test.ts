@@ -171,7 +171,7 @@ describe('a listener with protocol HBONE', () => {
     expect(await through(stream)).toContain('cluster.local shop 127.0.0.1')
   })
 
-  it('serves many tunnels of one connection', async () => {
+  it('serves many tunnels of one connection', { tags: ['full'] }, async () => {
     const client = await session()
     const bodies = Array.from({ length: 50 }, async () => {
       const { stream } = await tunnel(client, `10.0.0.1:${ports.plain}`)
@@ -196,7 +196,7 @@ describe('a listener with protocol HBONE', () => {
     expect(answer.toString()).not.toMatch(/^HTTP\/1.1 200/)
   })
 
-  it('rejects clients that speak HTTP/1.1 only', async () => {
+  it('rejects clients that speak HTTP/1.1 only', { tags: ['full'] }, async () => {
     await expect(connect(ports.hbone, { ...workload(), ALPNProtocols: ['http/1.1'] })).rejects.toThrow(REJECTED)
   })
 })
@@ -218,25 +218,30 @@ describe('the certificate of the mesh in a worker', () => {
     })
   })
 
-  it('shows a renewed certificate, and rejects handshakes after the end of the last one', async () => {
-    await prepare()
-    const untilMs = Math.ceil(Date.now() / 1000) * 1000 + 5000
-    authority.answer = ({ csr }) => [
-      authority.sign(csr, { fromMs: untilMs - 10_000, untilMs }),
-      authority.root.certificate,
-    ]
-    await start()
-    await vi.waitFor(() => spiffeIdAt(SIMPLE), { timeout: 5000 })
-    const first = await connect(ports.tls, { servername: SIMPLE })
-    const kept = first.getPeerX509Certificate()?.fingerprint256
-    const renewed = async (): Promise<void> => {
-      const next = await connect(ports.tls, { servername: SIMPLE })
-      expect(next.getPeerX509Certificate()?.fingerprint256).not.toBe(kept)
-    }
-    await vi.waitFor(renewed, { timeout: 4000 })
-    // The previous connection is served all the same.
-    expect((await ask(first, SIMPLE)).body).toBe('unknown 127.0.0.1')
-    authority.answer = () => ({ code: 14, details: 'down' })
-    await vi.waitFor(() => expect(spiffeIdAt(SIMPLE)).rejects.toThrow(REJECTED), { timeout: 10_000 })
-  }, 20_000)
+  it(
+    'shows a renewed certificate, and rejects handshakes after the end of the last one',
+    { tags: ['full'] },
+    async () => {
+      await prepare()
+      const untilMs = Math.ceil(Date.now() / 1000) * 1000 + 5000
+      authority.answer = ({ csr }) => [
+        authority.sign(csr, { fromMs: untilMs - 10_000, untilMs }),
+        authority.root.certificate,
+      ]
+      await start()
+      await vi.waitFor(() => spiffeIdAt(SIMPLE), { timeout: 5000 })
+      const first = await connect(ports.tls, { servername: SIMPLE })
+      const kept = first.getPeerX509Certificate()?.fingerprint256
+      const renewed = async (): Promise<void> => {
+        const next = await connect(ports.tls, { servername: SIMPLE })
+        expect(next.getPeerX509Certificate()?.fingerprint256).not.toBe(kept)
+      }
+      await vi.waitFor(renewed, { timeout: 4000 })
+      // The previous connection is served all the same.
+      expect((await ask(first, SIMPLE)).body).toBe('unknown 127.0.0.1')
+      authority.answer = () => ({ code: 14, details: 'down' })
+      await vi.waitFor(() => expect(spiffeIdAt(SIMPLE)).rejects.toThrow(REJECTED), { timeout: 10_000 })
+    },
+    20_000,
+  )
 })

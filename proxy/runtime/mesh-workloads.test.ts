@@ -140,7 +140,7 @@ describe('a workload of the mesh', () => {
     expect(new Set(workload?.peers)).toEqual(new Set([`URI:${SPIFFE_ID}`]))
   })
 
-  it('gets large bodies, and 50 requests at a time over one connection', async () => {
+  it('gets large bodies, and 50 requests at a time over one connection', { tags: ['full'] }, async () => {
     await start(await listening(http.createServer(answer)))
     const body = 'x'.repeat(1_000_000)
     expect(await untilServed(body)).toContain('POST')
@@ -156,7 +156,7 @@ describe('a workload of the mesh', () => {
     expect(workload?.tunnels).toHaveLength(1)
   })
 
-  it('gets TLS of the backend through a tunnel', async () => {
+  it('gets TLS of the backend through a tunnel', { tags: ['full'] }, async () => {
     const root = issue({ commonName: 'backend', isAuthority: true })
     const own = issue({ issuer: root, commonName: HOSTNAME, uris: ['https://a.test'] })
     const server = https.createServer({ cert: own.certificate, key: own.privateKey }, answer)
@@ -165,7 +165,7 @@ describe('a workload of the mesh', () => {
     expect(await untilServed()).toContain('GET')
   })
 
-  it('gets connections of a TCP listener through a tunnel', async () => {
+  it('gets connections of a TCP listener through a tunnel', { tags: ['full'] }, async () => {
     await start(await listening(net.createServer((socket) => socket.pipe(socket))))
     await vi.waitFor(
       async () => {

@@ -100,23 +100,27 @@ describe('a thread that does not do its work', () => {
     expect(await test.metric('gw_worker_hangs_total')).toBe(1)
   })
 
-  it('refuses new requests with 503 while its event loop is late, and serves again afterwards', async () => {
-    const test = await startTestProxy({ workers: 1, overload: { lagMs: 100, memoryShare: 0 } })
-    const port = await freePort()
-    await test.proxy.apply(answering([port], 'alive'), NO_SECRETS)
-    expect((await once(port, '/late')).body).toBe('alive')
-    let refused: Response | undefined
-    await until('requests are refused', async () => {
-      refused = await fetch(`http://127.0.0.1:${port}/`)
-      return refused.status === 503
-    })
-    expect([await refused?.text(), refused?.headers.get('retry-after')]).toEqual(['overloaded', '2'])
-    await until('the load is gone', async () => (await once(port)).status === 200)
-    await until('it is counted', async () => (await test.metric('gw_overload_shed_requests_total')) > 0)
-    expect(test.log()).toContain('overloaded: new requests are rejected cause=lag')
-    await until('the gauge is 0', async () => (await test.metric('gw_overload_active')) === 0)
-    expect(await test.metric('gw_requests_total{')).toBeGreaterThan(0)
-  })
+  it(
+    'refuses new requests with 503 while its event loop is late, and serves again afterwards',
+    { tags: ['full'] },
+    async () => {
+      const test = await startTestProxy({ workers: 1, overload: { lagMs: 100, memoryShare: 0 } })
+      const port = await freePort()
+      await test.proxy.apply(answering([port], 'alive'), NO_SECRETS)
+      expect((await once(port, '/late')).body).toBe('alive')
+      let refused: Response | undefined
+      await until('requests are refused', async () => {
+        refused = await fetch(`http://127.0.0.1:${port}/`)
+        return refused.status === 503
+      })
+      expect([await refused?.text(), refused?.headers.get('retry-after')]).toEqual(['overloaded', '2'])
+      await until('the load is gone', async () => (await once(port)).status === 200)
+      await until('it is counted', async () => (await test.metric('gw_overload_shed_requests_total')) > 0)
+      expect(test.log()).toContain('overloaded: new requests are rejected cause=lag')
+      await until('the gauge is 0', async () => (await test.metric('gw_overload_active')) === 0)
+      expect(await test.metric('gw_requests_total{')).toBeGreaterThan(0)
+    },
+  )
 })
 
 describe('stop', TIMEOUT, () => {

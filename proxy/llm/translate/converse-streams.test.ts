@@ -51,7 +51,7 @@ describe.each(NAMES.flatMap((from) => Object.entries(SCENARIOS).map(([title, one
       expect(await client.read(streamResponse(text), true)).toEqual(seen)
     })
 
-    it('is the same for every cut of the stream', () => {
+    it('is the same for every cut of the stream', { tags: ['full'] }, () => {
       const { text } = streamed(from, [bytes])
       for (let at = 1; at < bytes.length; at++) {
         const cut = streamed(from, [bytes.subarray(0, at), bytes.subarray(at)])
@@ -60,16 +60,20 @@ describe.each(NAMES.flatMap((from) => Object.entries(SCENARIOS).map(([title, one
       }
     })
 
-    it('is an error or the whole answer when the stream is truncated, never a part of it', async () => {
-      for (let count = 0; count < frames.length; count++) {
-        const { text, isFailed } = streamed(from, frames.slice(0, count))
-        const reading = client.read(streamResponse(text), true)
-        if (isFailed) await expect(reading).rejects.toThrow('ended its stream before the response was complete')
-        else expect(await reading).toMatchObject({ text: seen.text, calls: seen.calls, stop: seen.stop })
-        // Only the usage may be missing.
-        expect(isFailed).toBe(count < frames.length - 1)
-      }
-    })
+    it(
+      'is an error or the whole answer when the stream is truncated, never a part of it',
+      { tags: ['full'] },
+      async () => {
+        for (let count = 0; count < frames.length; count++) {
+          const { text, isFailed } = streamed(from, frames.slice(0, count))
+          const reading = client.read(streamResponse(text), true)
+          if (isFailed) await expect(reading).rejects.toThrow('ended its stream before the response was complete')
+          else expect(await reading).toMatchObject({ text: seen.text, calls: seen.calls, stop: seen.stop })
+          // Only the usage may be missing.
+          expect(isFailed).toBe(count < frames.length - 1)
+        }
+      },
+    )
 
     it('ends with the error that the provider reports within the stream', async () => {
       for (const count of [0, 1, Math.trunc(frames.length / 2), frames.length - 1]) {

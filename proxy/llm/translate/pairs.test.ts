@@ -92,7 +92,7 @@ describe.each(CASES)('%s from %s: %s', (from, to, _, scenario) => {
     expect(await client.read(streamResponse(text), true)).toEqual(seen)
   })
 
-  it('is the same for every cut of the stream', () => {
+  it('is the same for every cut of the stream', { tags: ['full'] }, () => {
     const each = Array.from({ length: bytes.length - 1 }, (__, at) => at + 1)
     expect(streamed(translation, bytes, each).text).toBe(streamed(translation, bytes).text)
     // A translator sees events only, and those of two pieces are the same.
@@ -110,20 +110,24 @@ describe.each(CASES)('%s from %s: %s', (from, to, _, scenario) => {
     expect(await client.read(streamResponse(text), true)).toEqual(seen)
   })
 
-  it('is an error or the whole answer when the stream is truncated, never a part of it', async () => {
-    for (let count = 0; count < frames.length; count++) {
-      const { text, isFailed } = streamed(translation, Buffer.from(frames.slice(0, count).join('')))
-      const reading = client.read(streamResponse(text), true)
-      if (isFailed) await expect(reading).rejects.toThrow('ended its stream before the response was complete')
-      else
-        expect({ ...(await reading), input: 0, cached: 0, output: 0 }).toEqual({
-          ...seen,
-          input: 0,
-          cached: 0,
-          output: 0,
-        })
-    }
-  })
+  it(
+    'is an error or the whole answer when the stream is truncated, never a part of it',
+    { tags: ['full'] },
+    async () => {
+      for (let count = 0; count < frames.length; count++) {
+        const { text, isFailed } = streamed(translation, Buffer.from(frames.slice(0, count).join('')))
+        const reading = client.read(streamResponse(text), true)
+        if (isFailed) await expect(reading).rejects.toThrow('ended its stream before the response was complete')
+        else
+          expect({ ...(await reading), input: 0, cached: 0, output: 0 }).toEqual({
+            ...seen,
+            input: 0,
+            cached: 0,
+            output: 0,
+          })
+      }
+    },
+  )
 
   it('ends with the error that the provider reports within the stream', async () => {
     for (const count of [0, 1, Math.trunc(frames.length / 2), frames.length - 2]) {
