@@ -220,7 +220,7 @@ describe('the certificate of the mesh in a worker', () => {
 
   it(
     'shows a renewed certificate, and rejects handshakes after the end of the last one',
-    { tags: ['full'] },
+    { tags: ['full'], timeout: 20_000 },
     async () => {
       await prepare()
       const untilMs = Math.ceil(Date.now() / 1000) * 1000 + 5000
@@ -242,6 +242,5 @@ describe('the certificate of the mesh in a worker', () => {
       authority.answer = () => ({ code: 14, details: 'down' })
       await vi.waitFor(() => expect(spiffeIdAt(SIMPLE)).rejects.toThrow(REJECTED), { timeout: 10_000 })
     },
-    20_000,
   )
 })
