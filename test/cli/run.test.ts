@@ -59,7 +59,7 @@ function answering(port: number, ...paths: readonly string[]): string {
 }
 
 describe('gw run', () => {
-  it('serves a stdio MCP server, and ends it and itself on SIGINT', async () => {
+  it('serves a stdio MCP server, and ends it and itself on SIGINT', { tags: ['full'] }, async () => {
     const port = await freePort()
     const target = `name: tool\n      stdio: { cmd: ${process.execPath}, args: [${STDIO_SERVER}], env: { GREETING: hello } }`
     const gw = start(write('mcp.yaml', `mcp:\n  port: ${port}\n  targets:\n    - ${target}\n`))
