@@ -49,7 +49,10 @@ export async function run(argv: readonly string[]): Promise<number> {
   const program = buildProgram((result) => {
     code = result
   })
-  if (!SERVING.has(argv[2] ?? '')) (await import('./completion.ts')).addCompletion(program)
+  // `gw proxy serve` is a command of a group.
+  if (!SERVING.has((argv[2] === 'proxy' ? argv[3] : argv[2]) ?? '')) {
+    ;(await import('./completion.ts')).addCompletion(program)
+  }
   try {
     await program.parseAsync(argv)
     return code

@@ -1,9 +1,8 @@
 // The tunnels to workloads of the mesh, for the compiled configuration: which workload needs one, which identity it
 // must have, and which certificate the proxy presents.
-import { createHash } from 'node:crypto'
 import type { Workload } from '#api/ir/types.gen.ts'
 import type { HboneClient } from '../mesh/hbone-client.ts'
-import { type MeshIdentity, meshIdentity } from '../mesh/mesh-secrets.ts'
+import { type MeshIdentity, meshIdentity, versionOf } from '../mesh/mesh-secrets.ts'
 import { spiffeIdOf } from '../mesh/spiffe-id.ts'
 import type { UpstreamTunnel } from '../upstream/target.ts'
 import type { CompileContext } from './context.ts'
@@ -17,37 +16,28 @@ export function meshTunnels(
   const current = latest(secret)
   return (workload) => {
     if (workload.protocol !== 'HBONE') return undefined
-    const presented = current()
-    return presented === undefined ? NO_CERTIFICATE : tunnelTo(workload, presented, hbone)
+    const identity = current()
+    return identity === undefined ? NO_CERTIFICATE : tunnelTo(workload, identity, hbone)
   }
 }
 
-interface Presented {
-  readonly identity: MeshIdentity
-  /** Another one for another certificate or other roots. */
-  readonly version: string
-}
-
-/** The same object as long as the certificate is the same: connections are shared by it. */
-function latest(secret: CompileContext['secret']): () => Presented | undefined {
-  let known: Presented | undefined
+/** The same object as long as the certificate is the same: its version is computed once. */
+function latest(secret: CompileContext['secret']): () => MeshIdentity | undefined {
+  let known: MeshIdentity | undefined
   return () => {
     const identity = meshIdentity(secret)
     if (identity === undefined) return undefined
-    const { chain, roots } = identity
-    if (known?.identity.chain !== chain || known.identity.roots !== roots) {
-      known = { identity, version: createHash('sha256').update(chain).update(roots).digest('base64url') }
-    }
+    if (known?.chain !== identity.chain || known.roots !== identity.roots) known = identity
     return known
   }
 }
 
-function tunnelTo(workload: Workload, { identity, version }: Presented, hbone: HboneClient): UpstreamTunnel {
+function tunnelTo(workload: Workload, identity: MeshIdentity, hbone: HboneClient): UpstreamTunnel {
   const expected = expectedId(workload, identity)
   if (expected !== undefined && 'problem' in expected) return { key: 'mesh', way: expected }
   const spiffeId = expected?.spiffeId
   return {
-    key: `mesh ${spiffeId ?? ''} ${version}`,
+    key: `mesh ${spiffeId ?? ''} ${versionOf(identity)}`,
     way: {
       open: ({ host, port, connectTimeoutMs, namedBy }, done) =>
         hbone.open({ host, port, spiffeId, connectTimeoutMs, namedBy }, identity, done),

@@ -19,9 +19,12 @@ const loaded: { -readonly [N in keyof Parts]?: Parts[N] } = {}
 
 /** Before `compileConfig` with the same configuration. */
 export async function loadParts({ backends }: Pick<RenderedConfig, 'backends'>): Promise<void> {
-  const hasModels = backends.some(({ ai, models }) => ai !== undefined || models !== undefined)
-  if (hasModels) loaded.llm ??= await loadLlm()
-  if (backends.some(({ mcp }) => mcp !== undefined)) loaded.mcp ??= await import('../mcp/backend.ts')
+  if (loaded.llm === undefined && backends.some(({ ai, models }) => ai !== undefined || models !== undefined)) {
+    loaded.llm = await loadLlm()
+  }
+  if (loaded.mcp === undefined && backends.some(({ mcp }) => mcp !== undefined)) {
+    loaded.mcp = await import('../mcp/backend.ts')
+  }
 }
 
 async function loadLlm(): Promise<Parts['llm']> {

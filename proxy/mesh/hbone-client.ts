@@ -1,6 +1,5 @@
 // Tunnels to workloads of a mesh (HBONE): CONNECT over HTTP/2 with mutual TLS. Connections are shared by the tunnels to
 // one workload with one identity of the proxy. Everything is bounded: connections, streams, calls that wait, time.
-import { createHash } from 'node:crypto'
 import { isIP } from 'node:net'
 import { shown } from '../exchange/diagnosis.ts'
 import { DeadlineWheel, Sweeper, type Sweepable } from '../socket/deadlines.ts'
@@ -10,7 +9,7 @@ import { DnsCache } from '../upstream/dns-cache.ts'
 import type { UpstreamTarget } from '../upstream/target.ts'
 import { HboneConnections } from './hbone-connections.ts'
 import { HboneOpening } from './hbone-opening.ts'
-import type { MeshIdentity } from './mesh-secrets.ts'
+import { type MeshIdentity, versionOf } from './mesh-secrets.ts'
 
 export interface HboneDestination {
   /** Address of the workload. */
@@ -83,7 +82,8 @@ export class HboneClient implements Sweepable {
   #workload(destination: HboneDestination, identity: MeshIdentity): HboneConnections {
     const { host, spiffeId = '', namedBy = '' } = destination
     const tunnelPort = this.#tunnelPort
-    const key = `${host} ${spiffeId} ${namedBy} ${fingerprintOf(identity)}`
+    // A renewed certificate, other roots or trust domains: the previous connections are not used for new tunnels.
+    const key = `${host} ${spiffeId} ${namedBy} ${versionOf(identity)}`
     const known = this.#workloads.get(key)
     if (known !== undefined) return known
     const shared = { dns: this.#dns, wheel: this.#wheel, connected: this.#connected }
@@ -92,16 +92,4 @@ export class HboneClient implements Sweepable {
     this.#sweeper.add(this)
     return workload
   }
-}
-
-const FINGERPRINTS = new WeakMap<MeshIdentity, string>()
-
-/** A renewed certificate, other roots or trust domains: the previous connections are not used for new tunnels. */
-function fingerprintOf(identity: MeshIdentity): string {
-  let known = FINGERPRINTS.get(identity)
-  if (known === undefined) {
-    known = createHash('sha256').update(JSON.stringify(identity)).digest('base64url')
-    FINGERPRINTS.set(identity, known)
-  }
-  return known
 }

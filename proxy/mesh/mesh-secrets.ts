@@ -1,5 +1,6 @@
 // How the workers get the identity of the proxy in the mesh: as secrets beside those of the configuration, under keys
 // that no object of a user has. A renewed certificate reaches them as a rotated secret does.
+import { createHash } from 'node:crypto'
 import type { RenderedSecret, RenderedSecrets, SecretRef } from '#api/ir/types.gen.ts'
 import type { MeshCertificate } from './ca-client.ts'
 
@@ -56,4 +57,16 @@ export function meshIdentity(secret: (ref: SecretRef) => string | undefined): Me
   const [chain, privateKey, roots, domains, until] = Object.values(KEYS).map((key) => secret({ secret: key }))
   if (chain === undefined || privateKey === undefined || roots === undefined) return undefined
   return { chain, privateKey, roots, trustDomains: domains?.split(',') ?? [], untilMs: Number(until) }
+}
+
+const VERSIONS = new WeakMap<MeshIdentity, string>()
+
+/** Another one for another certificate, other roots or trust domains: connections are shared by those with the same. */
+export function versionOf(identity: MeshIdentity): string {
+  let known = VERSIONS.get(identity)
+  if (known === undefined) {
+    known = createHash('sha256').update(JSON.stringify(identity)).digest('base64url')
+    VERSIONS.set(identity, known)
+  }
+  return known
 }

@@ -1,5 +1,6 @@
 // Collects the events of an answer for a decoder and keeps their grammar, whatever the provider sent: parts that were
 // never opened get nothing, open parts are closed at the end, a tool call without arguments gets `{}`.
+import { parseExactObject, type JsonObject } from '../json.ts'
 import type { AnswerEvent, FinishReason, ModelError, OpenPart, Usage } from './answer.ts'
 import type { Citation, Signature } from './request.ts'
 
@@ -89,6 +90,18 @@ export class AnswerWriter {
     for (const index of this.#open.keys()) this.close(index)
     this.#state = 'done'
     this.#events.push({ kind: 'finish', reason, stopSequence })
+  }
+
+  /** Of one event of a stream; undefined: it is not valid JSON, and the answer has failed. */
+  json(data: string): JsonObject | undefined {
+    const json = parseExactObject(data)
+    if (json === undefined) this.fail(streamError('the provider sent an event that is not valid JSON'))
+    return json
+  }
+
+  /** The stream ended before the answer. */
+  failEarly(): void {
+    this.fail(streamError('the provider ended its stream before the response was complete'))
   }
 
   fail(error: ModelError): void {

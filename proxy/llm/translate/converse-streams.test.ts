@@ -3,9 +3,10 @@ import { describe, expect, it } from 'vitest'
 import { FRAMES } from '../frames.ts'
 import { CLIENTS, jsonResponse, streamResponse } from './clients.testing.ts'
 import { converseAnswer, converseException, converseStream } from './converse.testing.ts'
+import { expected } from './expected.testing.ts'
 import { translationOf } from './translate.testing.ts'
 import { ToolNames } from './tool-names.ts'
-import { SCENARIOS, type ChatName, type Scenario } from './vendors.testing.ts'
+import { SCENARIOS, type ChatName } from './vendors.testing.ts'
 
 const SOURCE = { id: 'req-1', model: 'm', names: new ToolNames() }
 const OPTIONS = { createdSeconds: 7, includeUsage: true, source: SOURCE }
@@ -16,22 +17,6 @@ function streamed(from: ChatName, chunks: readonly Buffer[]): { readonly text: s
   const reader = FRAMES.AwsEventStream.reader(100_000)
   const out = chunks.flatMap((chunk) => reader.push(chunk)).map((event) => translator.event(event))
   return { text: out.join('') + translator.end(), isFailed: translator.isFailed }
-}
-
-function expected({ reasoning, text = '', calls = [], usage }: Scenario, stop: string) {
-  return {
-    reasoning: reasoning?.text ?? '',
-    text,
-    calls: calls.map(({ id, name, input }) => ({
-      id,
-      name,
-      input: JSON.parse(input === '' ? '{}' : input) as unknown,
-    })),
-    stop,
-    input: usage.input,
-    cached: usage.cached ?? 0,
-    output: usage.output,
-  }
 }
 
 describe.each(NAMES.flatMap((from) => Object.entries(SCENARIOS).map(([title, one]) => [from, title, one] as const)))(

@@ -2,10 +2,11 @@
 import { describe, expect, it } from 'vitest'
 import { SseParser } from '../../http/sse.ts'
 import { parseExactObject, type JsonObject } from '../json.ts'
-import { CLIENTS, jsonResponse, streamResponse, type SeenAnswer } from './clients.testing.ts'
+import { CLIENTS, jsonResponse, streamResponse } from './clients.testing.ts'
 import type { Translation } from './translation.ts'
+import { expected } from './expected.testing.ts'
 import { translationOf } from './translate.testing.ts'
-import { SCENARIOS, VENDORS, type Scenario } from './vendors.testing.ts'
+import { SCENARIOS, VENDORS } from './vendors.testing.ts'
 
 const OPTIONS = { createdSeconds: 5, includeUsage: true }
 
@@ -50,23 +51,6 @@ const whole = (translation: Translation, answer: JsonObject): JsonObject => {
   const translated = translation.answer(received(answer), OPTIONS.createdSeconds)
   if (translated === undefined) throw new Error('not an answer')
   return translated
-}
-
-function expected(scenario: Scenario, stop: string): SeenAnswer {
-  const { reasoning, text, calls = [], usage } = scenario
-  return {
-    reasoning: reasoning?.text ?? '',
-    text: text ?? '',
-    calls: calls.map(({ id, name, input }) => ({
-      id,
-      name,
-      input: JSON.parse(input === '' ? '{}' : input) as unknown,
-    })),
-    stop,
-    input: usage.input,
-    cached: usage.cached ?? 0,
-    output: usage.output,
-  }
 }
 
 describe.each(CASES)('%s from %s: %s', (from, to, _, scenario) => {

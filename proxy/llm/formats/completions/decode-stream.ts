@@ -4,7 +4,7 @@ import type { SseEvent } from '../../../http/sse.ts'
 import { AnswerWriter, streamError } from '../../canonical/answer-writer.ts'
 import type { AnswerEvent } from '../../canonical/answer.ts'
 import type { StreamDecoder } from '../../canonical/format.ts'
-import { asArray, asNumber, asObject, asString, parseExactObject, type JsonObject } from '../../json.ts'
+import { asArray, asNumber, asObject, asString, type JsonObject } from '../../json.ts'
 import { decodeAnnotation, decodeReason } from './answer.ts'
 import { decodeError } from '../openai-error.ts'
 import { JsonEnd } from './json-end.ts'
@@ -32,16 +32,15 @@ export class CompletionsDecoder implements StreamDecoder {
   event({ data }: SseEvent): readonly AnswerEvent[] {
     if (this.#writer.isDone) return []
     if (data.trim() === '[DONE]') return this.end()
-    const json = parseExactObject(data)
-    if (json === undefined) this.#writer.fail(streamError('the provider sent an event that is not valid JSON'))
-    else this.#read(json)
+    const json = this.#writer.json(data)
+    if (json !== undefined) this.#read(json)
     return this.#writer.take()
   }
 
   /** Some providers omit `[DONE]`: an answer with a reason for its end is complete. */
   end(): readonly AnswerEvent[] {
     if (typeof this.#reason === 'string') this.#writer.finish(decodeReason(this.#reason, this.#last !== undefined))
-    else this.#writer.fail(streamError('the provider ended its stream before the response was complete'))
+    else this.#writer.failEarly()
     return this.#writer.take()
   }
 

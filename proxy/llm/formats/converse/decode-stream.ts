@@ -1,11 +1,11 @@
 // Event streams of the Converse API. Blocks of text begin with their first delta. The usage comes after the event that
 // names the reason, so the answer ends with the event of the usage, or with the stream.
 import type { SseEvent } from '../../../http/sse.ts'
-import { AnswerWriter, streamError } from '../../canonical/answer-writer.ts'
+import { AnswerWriter } from '../../canonical/answer-writer.ts'
 import type { AnswerEvent, OpenPart } from '../../canonical/answer.ts'
 import type { StreamDecoder } from '../../canonical/format.ts'
 import { isRecord } from '#api/json.ts'
-import { asNumber, asObject, asString, parseExactObject, type JsonObject } from '../../json.ts'
+import { asNumber, asObject, asString, type JsonObject } from '../../json.ts'
 import { decodeCitation, decodeReason } from './answer.ts'
 import { exception } from './error.ts'
 import { signatureOf } from './reasoning.ts'
@@ -19,15 +19,14 @@ export class ConverseDecoder implements StreamDecoder {
 
   event({ event, data }: SseEvent): readonly AnswerEvent[] {
     if (this.#writer.isDone) return []
-    const json = parseExactObject(data)
-    if (json === undefined) this.#writer.fail(streamError('the provider sent an event that is not valid JSON'))
-    else this.#read(event, json)
+    const json = this.#writer.json(data)
+    if (json !== undefined) this.#read(event, json)
     return this.#writer.take()
   }
 
   end(): readonly AnswerEvent[] {
     if (this.#stopReason === undefined) {
-      this.#writer.fail(streamError('the provider ended its stream before the response was complete'))
+      this.#writer.failEarly()
     } else this.#writer.finish(decodeReason(this.#stopReason))
     return this.#writer.take()
   }

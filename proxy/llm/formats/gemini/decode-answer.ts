@@ -2,11 +2,11 @@
 import { randomUUID } from 'node:crypto'
 import { isRecord } from '#api/json.ts'
 import type { SseEvent } from '../../../http/sse.ts'
-import { AnswerWriter, streamError } from '../../canonical/answer-writer.ts'
+import { AnswerWriter } from '../../canonical/answer-writer.ts'
 import type { AnswerEvent, FinishReason } from '../../canonical/answer.ts'
 import type { StreamDecoder } from '../../canonical/format.ts'
 import type { Citation } from '../../canonical/request.ts'
-import { asArray, asObject, asString, parseExactObject, type JsonObject } from '../../json.ts'
+import { asArray, asObject, asString, type JsonObject } from '../../json.ts'
 import { decodeError } from './error.ts'
 import { signatureFor, type Signed } from './signature.ts'
 import { decodeUsage } from './usage.ts'
@@ -57,11 +57,13 @@ class AnswerReader {
   /** An answer with a reason for its end is complete. */
   finish(): void {
     if (this.#reason !== undefined) this.#writer.finish(this.#reason)
-    else this.fail('the provider ended its stream before the response was complete')
+    else this.#writer.failEarly()
   }
 
-  fail(message: string): void {
-    this.#writer.fail(streamError(message))
+  /** Of one event of a stream. */
+  readEvent(data: string): void {
+    const json = this.#writer.json(data)
+    if (json !== undefined) this.read(json)
   }
 
   take(): readonly AnswerEvent[] {
@@ -161,9 +163,7 @@ export class GeminiDecoder implements StreamDecoder {
 
   event({ data }: SseEvent): readonly AnswerEvent[] {
     if (this.#reader.isDone) return []
-    const json = parseExactObject(data)
-    if (json === undefined) this.#reader.fail('the provider sent an event that is not valid JSON')
-    else this.#reader.read(json)
+    this.#reader.readEvent(data)
     return this.#reader.take()
   }
 

@@ -2,19 +2,10 @@
 // ones a budget of tokens.
 import type { TranslationNotes } from '../../canonical/format.ts'
 import type { Reasoning, Setting } from '../../canonical/request.ts'
+import { askedBudget } from '../../canonical/thinking-budget.ts'
 import { defined } from '../fields.ts'
 import type { JsonObject } from '../../json.ts'
 
-/** Data-plane supplement section 3.9. */
-const BUDGETS: ReadonlyMap<string, number> = new Map([
-  ['none', 0],
-  ['minimal', 1024],
-  ['low', 1024],
-  ['medium', 2048],
-  ['high', 4096],
-  ['xhigh', 8192],
-  ['max', 16_384],
-])
 /** The model decides. */
 const DYNAMIC = -1
 
@@ -53,9 +44,8 @@ function amountOf(reasoning: Reasoning, model: string): JsonObject {
   return { thinkingLevel: levelOf(isMinimal ? 0 : budget, model) }
 }
 
-function budgetOf({ effort, budgetTokens, isAdaptive }: Reasoning): number | undefined {
-  const budget = budgetTokens ?? BUDGETS.get(effort ?? '')
-  return budget ?? (isAdaptive ? DYNAMIC : undefined)
+function budgetOf(reasoning: Reasoning): number | undefined {
+  return askedBudget(reasoning) ?? (reasoning.isAdaptive ? DYNAMIC : undefined)
 }
 
 /** undefined: the default of the model. */

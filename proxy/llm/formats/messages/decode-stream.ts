@@ -4,7 +4,7 @@ import type { SseEvent } from '../../../http/sse.ts'
 import { AnswerWriter, streamError } from '../../canonical/answer-writer.ts'
 import type { AnswerEvent } from '../../canonical/answer.ts'
 import type { StreamDecoder } from '../../canonical/format.ts'
-import { asNumber, asObject, asString, parseExactObject, type JsonObject } from '../../json.ts'
+import { asNumber, asObject, asString, type JsonObject } from '../../json.ts'
 import { decodeReason, openBlock } from './answer.ts'
 import { decodeCitation } from './citations.ts'
 import { decodeError } from './error.ts'
@@ -21,14 +21,13 @@ export class MessagesDecoder implements StreamDecoder {
 
   event({ data }: SseEvent): readonly AnswerEvent[] {
     if (this.#writer.isDone) return []
-    const json = parseExactObject(data)
-    if (json === undefined) this.#writer.fail(streamError('the provider sent an event that is not valid JSON'))
-    else this.#read(json)
+    const json = this.#writer.json(data)
+    if (json !== undefined) this.#read(json)
     return this.#writer.take()
   }
 
   end(): readonly AnswerEvent[] {
-    this.#writer.fail(streamError('the provider ended its stream before the response was complete'))
+    this.#writer.failEarly()
     return this.#writer.take()
   }
 

@@ -60,7 +60,7 @@ export function encodeTurns({ turns, turnsAt }: ChatRequest, notes: TranslationN
 function resultsFirst(message: Message): Message {
   const { role, content } = message
   const last = content.findLastIndex(isResult)
-  // Mostly there are none, or nothing stands between them.
+  // Most messages have no results, or have nothing in front of them.
   if (last === -1 || content.slice(0, last).every(isResult)) return message
   const results = content.filter(isResult)
   return { role, content: [...results, ...content.filter((block) => !isResult(block))] }

@@ -1,26 +1,18 @@
 // Thinking of the messages format: effort to budget, and blocks with their signatures.
 import { carriedSignature, carriedText } from '../../canonical/carrier.ts'
-import type { Signature } from '../../canonical/request.ts'
+import type { Reasoning, Signature } from '../../canonical/request.ts'
+import { askedBudget } from '../../canonical/thinking-budget.ts'
 import { asString, type JsonObject } from '../../json.ts'
 
 const BUDGET_MIN = 1024
-/** Data-plane supplement section 3.9. */
-const BUDGETS: ReadonlyMap<string, number> = new Map([
-  ['minimal', 1024],
-  ['low', 1024],
-  ['medium', 2048],
-  ['high', 4096],
-  ['xhigh', 8192],
-  ['max', 16_384],
-])
 
 /** undefined: no thinking; a budget that the vendor rejects is dropped. */
 export function budgetOf(
-  { effort, budgetTokens }: { effort: string | undefined; budgetTokens: number | undefined },
+  reasoning: Pick<Reasoning, 'effort' | 'budgetTokens'>,
   /** Of output tokens. */
   limit: number,
 ): number | undefined {
-  const budget = budgetTokens ?? BUDGETS.get(effort ?? '')
+  const budget = askedBudget(reasoning)
   return budget === undefined || budget < BUDGET_MIN || budget >= limit ? undefined : budget
 }
 
