@@ -26,7 +26,7 @@ describe('validateObject', () => {
     expect(applyDefaults(object)).toBe(object)
   })
 
-  it('reports all structural problems at once, and rules only when there are none', () => {
+  it('reports all structural problems at once, and rules only for objects without structural problems', () => {
     const spec = { hostnames: ['UPPER'], rules: [{ backendRefs: [{ name: 'no port' }], zz: 1 }], extra: true }
     expect(problems(route(spec)).sort()).toEqual([
       'spec.extra FieldUnknown',

@@ -9,7 +9,7 @@ const WRITING_MAX = '700 millis'
 const PROXIES_MS = 25
 
 export class TurnOfStatuses {
-  /** Gateways whose configuration is being written; the latch is open while there are none. */
+  /** Gateways whose configuration is being written; the latch is open while the set is empty. */
   readonly #underWay = new Set<string>()
   readonly #latch = Latch.makeUnsafe(true)
   #writtenMs = Number.NEGATIVE_INFINITY

@@ -82,7 +82,7 @@ describe('a change of workload.kind', () => {
     expect(live('Deployment')?.metadata.uid).toBe(uid)
   })
 
-  it('does not wait for pods if there are none', async () => {
+  it('does not wait if the workload has no pods', async () => {
     ask('DaemonSet')
     await until('the Deployment to go', () => live('Deployment') === undefined)
     expect(live('DaemonSet')).toBeDefined()

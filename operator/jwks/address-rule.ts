@@ -6,7 +6,7 @@ import { admitsUnresolved } from '#api/net/unresolved-host.ts'
 
 export interface AddressRule {
   readonly admits: AddressGuard
-  /** The setting with which an administrator allows an address; undefined: there is none. */
+  /** The setting with which an administrator allows an address; undefined: no setting allows it. */
   readonly setting: string | undefined
 }
 

@@ -12,7 +12,7 @@ export interface PublishContext {
   readonly salt: string
   /** Of the last delivery. */
   generation: number
-  /** When files of the previous delivery may be deleted; undefined: there are none. */
+  /** When files of the previous delivery may be deleted; undefined: no files are to be deleted. */
   settleAt: number | undefined
   now: number
 }

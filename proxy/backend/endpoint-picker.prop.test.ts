@@ -81,7 +81,7 @@ describe('endpointPicker', () => {
     )
   })
 
-  it('always picks a candidate of the naive model, or none if there is none', () => {
+  it('always picks a candidate of the naive model, or none if the model has no candidate', () => {
     fc.assert(
       fc.property(
         shapes,

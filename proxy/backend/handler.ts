@@ -35,7 +35,7 @@ export interface EndpointPicker {
   readonly isHostname: boolean
   /** undefined: there is no endpoint. */
   pick(): Endpoint | undefined
-  /** One that is neither evicted nor in this list; undefined: there is none. */
+  /** One that is neither evicted nor in this list; undefined: all others are evicted or in the list. */
   other(tried: readonly EndpointRecord[]): Endpoint | undefined
   /** Whether any endpoint is not evicted. */
   hasActive(): boolean

@@ -97,7 +97,7 @@ export class Charged {
     }
   }
 
-  /** `outcome`: the response, or why there is none. */
+  /** `outcome`: the response, or why the service gave no response. */
   settle(outcome: unknown, latencyMs = performance.now() - this.begunMs): void {
     const { exchange, request, isDetached } = this.#call
     const { state } = this.endpoint

@@ -83,7 +83,7 @@ function unusableKind(auth: BackendAuth): string | undefined {
   return kind && `credentials of ${kind} cannot be sent to a proxy: use key or secretRef`
 }
 
-/** A string: why there are none. */
+/** A string: why no fields can be sent. */
 function credentials(auth: BackendAuth, secret: TunnelParts['secret']): string[] | string {
   const problem = unusableKind(auth)
   if (problem !== undefined) return problem

@@ -3,10 +3,16 @@
 import { createServer } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Pool } from 'undici'
-import type { CrossAppAccess } from '#api/ir/types.gen.ts'
 import { testProxy } from '#proxy/main.testing.ts'
 import { closeServer, listening } from '#test/ports.ts'
-import { APPLICATION, applicationServer, identityProvider, idToken, send } from './oauth/authorities.testing.ts'
+import {
+  applicationServer,
+  CROSS_APP_SECRETS,
+  crossAppAccess,
+  identityProvider,
+  idToken,
+  send,
+} from './oauth/authorities.testing.ts'
 
 export interface ExpiryLoad {
   readonly seconds: number
@@ -32,20 +38,7 @@ export interface ExpiryLoadResult {
 /** A token is not sent in its last 15 s (token-store.ts): the first one is over a second before the load. */
 const LAST_S = 15
 const LATER_S = 3600
-const SECRETS = { 'n/idp/clientSecret': 'idp-secret', 'n/app/clientSecret': 'app-secret' }
-const AUTH: CrossAppAccess = {
-  identityProvider: {
-    service: { backend: 'ns/idp' },
-    path: '/token',
-    clientAuth: { clientId: 'gateway', method: 'ClientSecretBasic', secretRef: { secret: 'n/idp/clientSecret' } },
-  },
-  resourceAuthorizationServer: {
-    service: { backend: 'ns/app' },
-    path: '/token',
-    clientAuth: { clientId: 'gateway-at-app', method: 'ClientSecretPost', secretRef: { secret: 'n/app/clientSecret' } },
-  },
-  audience: APPLICATION,
-}
+const AUTH = crossAppAccess({ provider: 'ns/idp', application: 'ns/app' })
 
 export async function loadOverExpiry(load: ExpiryLoad): Promise<ExpiryLoadResult> {
   const { seconds, workers, endpointMs } = load
@@ -69,7 +62,7 @@ export async function loadOverExpiry(load: ExpiryLoad): Promise<ExpiryLoadResult
   const at = (port: number) => ({ static: { host: '127.0.0.1', port } })
   const gateway = await testProxy({
     workers,
-    secrets: SECRETS,
+    secrets: CROSS_APP_SECRETS,
     routes: [
       { name: 'idp', prefix: '/unused-1', backend: at(provider.port) },
       { name: 'app', prefix: '/unused-2', backend: at(application.port) },

@@ -10,9 +10,9 @@ import type { StoredKeySets } from './stored-key-sets.ts'
 
 /**
  * What happens to covered traffic when the field does not match the schema, or cannot be translated: `deny` rejects
- * the traffic; `keep` applies the valid part, and rejects the traffic if there is none; `skip` applies the valid part,
- * and has no effect if there is none. An invalid expression is not such a fault: it is kept, and fails when evaluated.
- * The status reports which in every case.
+ * the traffic; `keep` applies the valid part, and rejects the traffic if no part is valid; `skip` applies the valid
+ * part, and has no effect if no part is valid. An invalid expression is not such a fault: it is kept, and fails when
+ * evaluated. The status reports which in every case.
  */
 export type FailureMode = 'deny' | 'keep' | 'skip'
 

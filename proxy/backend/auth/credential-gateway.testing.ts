@@ -1,8 +1,8 @@
 // A gateway that sends fetched credentials to its backends: tokens of cross-app access and keys of an AWS role. For
 // tests; not used by the proxy.
-import type { BackendPayload, CrossAppAccess } from '#api/ir/types.gen.ts'
+import type { BackendPayload } from '#api/ir/types.gen.ts'
 import { testProxy, type TestProxy, type TestRoute } from '#proxy/main.testing.ts'
-import { APPLICATION } from '../../credentials/oauth/authorities.testing.ts'
+import { CROSS_APP_SECRETS, crossAppAccess } from '../../credentials/oauth/authorities.testing.ts'
 
 /** On loopback. */
 export interface CredentialPorts {
@@ -13,20 +13,7 @@ export interface CredentialPorts {
   readonly upstream: number
 }
 
-const SECRETS = { 'n/idp/clientSecret': 'idp-secret', 'n/app/clientSecret': 'app-secret' }
-const AUTH: CrossAppAccess = {
-  identityProvider: {
-    service: { backend: 'ns/idp' },
-    path: '/token',
-    clientAuth: { clientId: 'gateway', method: 'ClientSecretBasic', secretRef: { secret: 'n/idp/clientSecret' } },
-  },
-  resourceAuthorizationServer: {
-    service: { backend: 'ns/app' },
-    path: '/token',
-    clientAuth: { clientId: 'gateway-at-app', method: 'ClientSecretPost', secretRef: { secret: 'n/app/clientSecret' } },
-  },
-  audience: APPLICATION,
-}
+const AUTH = crossAppAccess({ provider: 'ns/idp', application: 'ns/app' })
 export const ROLE = 'arn:aws:iam::123456789012:role/gateway'
 
 const HTTP: BackendPayload = {
@@ -52,7 +39,7 @@ export function credentialGateway(
   }
   return testProxy({
     workers,
-    secrets: SECRETS,
+    secrets: CROSS_APP_SECRETS,
     settings: { logFd, logFormat: 'json', logLevel: 'info', accessLog: true },
     routes: [
       route('idp', '/unused-1', at(provider)),

@@ -2,9 +2,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { CrossAppAccess } from '#api/ir/types.gen.ts'
 import {
-  APPLICATION,
   applicationServer,
   type Authority,
+  CROSS_APP_SECRETS,
+  crossAppAccess,
   identityProvider,
   idToken,
   send,
@@ -33,23 +34,8 @@ afterEach(() => {
   for (const one of [provider, application, ...services.values()]) one.close()
 })
 
-const POLICY: CrossAppAccess = {
-  identityProvider: {
-    service: { backend: 'idp' },
-    path: '/token',
-    clientAuth: { clientId: 'gateway', method: 'ClientSecretBasic', secretRef: { secret: 'n/idp/clientSecret' } },
-  },
-  resourceAuthorizationServer: {
-    service: { backend: 'app' },
-    path: '/token',
-    clientAuth: { clientId: 'gateway-at-app', method: 'ClientSecretPost', secretRef: { secret: 'n/app/clientSecret' } },
-  },
-  audience: APPLICATION,
-}
-const SECRETS = new Map([
-  ['n/idp/clientSecret', 'idp-secret'],
-  ['n/app/clientSecret', 'app-secret'],
-])
+const POLICY = crossAppAccess({ provider: 'idp', application: 'app' })
+const SECRETS = new Map(Object.entries(CROSS_APP_SECRETS))
 
 function filter(policy: CrossAppAccess = POLICY, secrets = SECRETS, tokens = new WorkerTokenStore()) {
   // What this kind does not use is left out.

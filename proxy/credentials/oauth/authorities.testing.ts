@@ -4,9 +4,34 @@ import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { jwtVerify, SignJWT } from 'jose'
+import type { CrossAppAccess } from '#api/ir/types.gen.ts'
 
 export const APPLICATION = 'https://app.test'
 export const PROVIDER = 'https://idp.test'
+
+/** Of the policy below. */
+export const CROSS_APP_SECRETS = { 'n/idp/clientSecret': 'idp-secret', 'n/app/clientSecret': 'app-secret' }
+
+/** A policy for both authorities, by the keys of their backends. */
+export function crossAppAccess(backends: { readonly provider: string; readonly application: string }): CrossAppAccess {
+  return {
+    identityProvider: {
+      service: { backend: backends.provider },
+      path: '/token',
+      clientAuth: { clientId: 'gateway', method: 'ClientSecretBasic', secretRef: { secret: 'n/idp/clientSecret' } },
+    },
+    resourceAuthorizationServer: {
+      service: { backend: backends.application },
+      path: '/token',
+      clientAuth: {
+        clientId: 'gateway-at-app',
+        method: 'ClientSecretPost',
+        secretRef: { secret: 'n/app/clientSecret' },
+      },
+    },
+    audience: APPLICATION,
+  }
+}
 
 interface Answer {
   readonly status: number
