@@ -163,96 +163,40 @@ const PromptEnrichment: Structure = {
   type: 'object',
   properties: { prepend: { type: 'array', items: PromptMessage }, append: { type: 'array', items: PromptMessage } },
 }
-const AIPolicy: Structure = {
+const HeaderValue: Structure = {
   type: 'object',
-  properties: {
-    defaults: { type: 'array', items: JsonField },
-    overrides: { type: 'array', items: JsonField },
-    transformations: { type: 'array', items: NamedExpression },
-    prompt: PromptEnrichment,
-    modelAliases: { type: 'object', rest: { type: 'string' } },
-    routes: {
-      type: 'object',
-      rest: {
-        type: 'string',
-        enum: [
-          'Completions',
-          'Messages',
-          'Models',
-          'Passthrough',
-          'Detect',
-          'Responses',
-          'AnthropicTokenCount',
-          'Embeddings',
-          'Realtime',
-          'Rerank',
-        ],
-      },
-    },
-  },
+  required: ['name', 'value'],
+  properties: { name: { type: 'string' }, value: { type: 'string' } },
 }
-const InferenceRouting: Structure = {
+const GuardRejection: Structure = {
   type: 'object',
-  required: ['picker', 'failureMode'],
-  properties: { picker: BackendReference, failureMode: { type: 'string', enum: ['FailClosed', 'FailOpen'] } },
-}
-const Cors: Structure = {
-  type: 'object',
+  required: ['status', 'body'],
   properties: {
-    allowOrigins: { type: 'array', items: { type: 'string' } },
-    allowMethods: { type: 'array', items: { type: 'string' } },
-    allowHeaders: { type: 'array', items: { type: 'string' } },
-    exposeHeaders: { type: 'array', items: { type: 'string' } },
-    allowCredentials: { type: 'boolean' },
-    maxAgeSeconds: { type: 'integer', minimum: 1 },
-  },
-}
-const ExtAuthGrpc: Structure = {
-  type: 'object',
-  properties: {
-    contextExtensions: { type: 'object', rest: { type: 'string' } },
-    requestMetadata: { type: 'array', items: NamedExpression },
-  },
-}
-const ExtAuthHttp: Structure = {
-  type: 'object',
-  properties: {
-    path: { type: 'string' },
-    redirect: { type: 'string' },
+    status: { type: 'integer', minimum: 200, maximum: 599 },
     body: { type: 'string' },
-    addRequestHeaders: { type: 'array', items: NamedExpression },
-    allowedResponseHeaders: { type: 'array', items: { type: 'string' } },
-    allowsAllResponseHeaders: { type: 'boolean' },
-    responseMetadata: { type: 'array', items: NamedExpression },
+    headers: { type: 'array', items: HeaderValue },
   },
 }
-const ForwardBody: Structure = {
+const GuardRegex: Structure = {
   type: 'object',
-  required: ['bytesMax'],
-  properties: { bytesMax: { type: 'integer', minimum: 1 }, packAsBytes: { type: 'boolean' } },
-}
-const ExtAuthCache: Structure = {
-  type: 'object',
-  required: ['key'],
+  required: ['action'],
   properties: {
-    key: { type: 'array', minItems: 1, items: { type: 'string' } },
-    ttl: { type: 'string' },
-    ttlMs: { type: 'integer', minimum: 1 },
-    entriesMax: { type: 'integer', minimum: 1 },
+    patterns: { type: 'array', items: { type: 'string' } },
+    builtins: {
+      type: 'array',
+      items: { type: 'string', enum: ['Ssn', 'CreditCard', 'PhoneNumber', 'Email', 'CaSin'] },
+    },
+    action: { type: 'string', enum: ['Mask', 'Reject'] },
   },
 }
-const ExtAuth: Structure = {
+const GuardWebhook: Structure = {
   type: 'object',
   required: ['service', 'failureMode'],
   properties: {
     service: BackendReference,
     failureMode: { type: 'string', enum: ['FailClosed', 'FailOpen'] },
-    denyStatus: { type: 'integer', minimum: 200, maximum: 599 },
-    grpc: ExtAuthGrpc,
-    http: ExtAuthHttp,
-    allowedRequestHeaders: { type: 'array', items: { type: 'string' } },
-    forwardBody: ForwardBody,
-    cache: ExtAuthCache,
+    headers: { type: 'array', items: NamedExpression },
+    forwardHeaderMatches: { type: 'array', items: ValueMatch },
   },
 }
 const OAuthPrivateKeyJwt: Structure = {
@@ -483,6 +427,155 @@ const BackendTunnel: Structure = {
   required: ['proxy'],
   properties: { proxy: BackendReference },
 }
+const GuardService: Structure = {
+  type: 'object',
+  properties: {
+    deny: Deny,
+    auth: BackendAuth,
+    tls: BackendTLS,
+    tcp: BackendTCP,
+    http: BackendHTTP,
+    tunnel: BackendTunnel,
+  },
+}
+const GuardModeration: Structure = {
+  type: 'object',
+  properties: { model: { type: 'string' }, policies: GuardService },
+}
+const GuardGuardrailsA: Structure = {
+  type: 'object',
+  required: ['identifier', 'version', 'region'],
+  properties: {
+    identifier: { type: 'string' },
+    version: { type: 'string' },
+    region: { type: 'string' },
+    policies: GuardService,
+  },
+}
+const GuardGuardrailsC: Structure = {
+  type: 'object',
+  required: ['templateId', 'projectId', 'location'],
+  properties: {
+    templateId: { type: 'string' },
+    projectId: { type: 'string' },
+    location: { type: 'string' },
+    policies: GuardService,
+  },
+}
+const GuardSettings: Structure = {
+  type: 'object',
+  required: ['rejection'],
+  properties: {
+    rejection: GuardRejection,
+    regex: GuardRegex,
+    webhook: GuardWebhook,
+    moderationApi: GuardModeration,
+    guardrailsA: GuardGuardrailsA,
+    guardrailsC: GuardGuardrailsC,
+  },
+}
+const PromptGuard: Structure = {
+  type: 'object',
+  minProperties: 1,
+  properties: {
+    streaming: { type: 'boolean' },
+    request: { type: 'array', minItems: 1, items: GuardSettings },
+    response: { type: 'array', minItems: 1, items: GuardSettings },
+  },
+}
+const AIPolicy: Structure = {
+  type: 'object',
+  properties: {
+    defaults: { type: 'array', items: JsonField },
+    overrides: { type: 'array', items: JsonField },
+    transformations: { type: 'array', items: NamedExpression },
+    prompt: PromptEnrichment,
+    promptGuard: PromptGuard,
+    modelAliases: { type: 'object', rest: { type: 'string' } },
+    routes: {
+      type: 'object',
+      rest: {
+        type: 'string',
+        enum: [
+          'Completions',
+          'Messages',
+          'Models',
+          'Passthrough',
+          'Detect',
+          'Responses',
+          'AnthropicTokenCount',
+          'Embeddings',
+          'Realtime',
+          'Rerank',
+        ],
+      },
+    },
+  },
+}
+const InferenceRouting: Structure = {
+  type: 'object',
+  required: ['picker', 'failureMode'],
+  properties: { picker: BackendReference, failureMode: { type: 'string', enum: ['FailClosed', 'FailOpen'] } },
+}
+const Cors: Structure = {
+  type: 'object',
+  properties: {
+    allowOrigins: { type: 'array', items: { type: 'string' } },
+    allowMethods: { type: 'array', items: { type: 'string' } },
+    allowHeaders: { type: 'array', items: { type: 'string' } },
+    exposeHeaders: { type: 'array', items: { type: 'string' } },
+    allowCredentials: { type: 'boolean' },
+    maxAgeSeconds: { type: 'integer', minimum: 1 },
+  },
+}
+const ExtAuthGrpc: Structure = {
+  type: 'object',
+  properties: {
+    contextExtensions: { type: 'object', rest: { type: 'string' } },
+    requestMetadata: { type: 'array', items: NamedExpression },
+  },
+}
+const ExtAuthHttp: Structure = {
+  type: 'object',
+  properties: {
+    path: { type: 'string' },
+    redirect: { type: 'string' },
+    body: { type: 'string' },
+    addRequestHeaders: { type: 'array', items: NamedExpression },
+    allowedResponseHeaders: { type: 'array', items: { type: 'string' } },
+    allowsAllResponseHeaders: { type: 'boolean' },
+    responseMetadata: { type: 'array', items: NamedExpression },
+  },
+}
+const ForwardBody: Structure = {
+  type: 'object',
+  required: ['bytesMax'],
+  properties: { bytesMax: { type: 'integer', minimum: 1 }, packAsBytes: { type: 'boolean' } },
+}
+const ExtAuthCache: Structure = {
+  type: 'object',
+  required: ['key'],
+  properties: {
+    key: { type: 'array', minItems: 1, items: { type: 'string' } },
+    ttl: { type: 'string' },
+    ttlMs: { type: 'integer', minimum: 1 },
+    entriesMax: { type: 'integer', minimum: 1 },
+  },
+}
+const ExtAuth: Structure = {
+  type: 'object',
+  required: ['service', 'failureMode'],
+  properties: {
+    service: BackendReference,
+    failureMode: { type: 'string', enum: ['FailClosed', 'FailOpen'] },
+    denyStatus: { type: 'integer', minimum: 200, maximum: 599 },
+    grpc: ExtAuthGrpc,
+    http: ExtAuthHttp,
+    allowedRequestHeaders: { type: 'array', items: { type: 'string' } },
+    forwardBody: ForwardBody,
+    cache: ExtAuthCache,
+  },
+}
 const JwtProvider: Structure = {
   type: 'object',
   properties: {
@@ -548,11 +641,6 @@ const Transformation: Structure = {
   type: 'object',
   minProperties: 1,
   properties: { request: Transform, response: Transform },
-}
-const HeaderValue: Structure = {
-  type: 'object',
-  required: ['name', 'value'],
-  properties: { name: { type: 'string' }, value: { type: 'string' } },
 }
 const HeaderModifier: Structure = {
   type: 'object',

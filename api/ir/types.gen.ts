@@ -1,5 +1,11 @@
 // Generated from api/ir/schema by `make generate`. Do not edit.
 
+export type GuardBuiltin = 'Ssn' | 'CreditCard' | 'PhoneNumber' | 'Email' | 'CaSin'
+/**
+ * AccessToken, Jwt, IdToken, IdJag, or the absolute URI of another type.
+ */
+export type OAuthTokenType = string
+export type KeyExchangeGroup = 'X25519' | 'P-256' | 'P-384' | 'X25519_MLKEM768'
 export type RouteType =
   | 'Completions'
   | 'Messages'
@@ -11,11 +17,6 @@ export type RouteType =
   | 'Embeddings'
   | 'Realtime'
   | 'Rerank'
-/**
- * AccessToken, Jwt, IdToken, IdJag, or the absolute URI of another type.
- */
-export type OAuthTokenType = string
-export type KeyExchangeGroup = 'X25519' | 'P-256' | 'P-384' | 'X25519_MLKEM768'
 export type ExtAuthOrConditional = ExtAuth | ConditionalExtAuth
 export type RateLimitOrConditional = RateLimit | ConditionalRateLimit
 export type RateLimitGlobalOrConditional = RateLimitGlobal | ConditionalRateLimitGlobal
@@ -273,6 +274,7 @@ export interface AIPolicy {
   overrides?: JsonField[]
   transformations?: NamedExpression[]
   prompt?: PromptEnrichment
+  promptGuard?: PromptGuard
   modelAliases?: {
     [k: string]: string
   }
@@ -306,113 +308,85 @@ export interface PromptMessage {
   content: string
 }
 /**
- * An endpoint picker with `envoy.service.ext_proc.v3.ExternalProcessor` names the endpoint of each request, in order of preference, by the endpoint picker protocol of the Gateway API Inference Extension. Only endpoints of the service that the policy is attached to are used.
+ * Guards of the texts of chat requests and responses, in the order in which they run. At least one list.
  */
-export interface InferenceRouting {
-  picker: BackendReference
+export interface PromptGuard {
   /**
-   * A picker that fails or names no endpoint of the service: FailOpen balances as without one.
+   * Guards of responses check streamed responses as well; unset: these are not guarded.
    */
-  failureMode: 'FailClosed' | 'FailOpen'
-}
-export interface Cors {
-  allowOrigins?: string[]
-  allowMethods?: string[]
-  allowHeaders?: string[]
-  exposeHeaders?: string[]
-  allowCredentials?: boolean
-  maxAgeSeconds?: number
+  streaming?: boolean
+  /**
+   * @minItems 1
+   */
+  request?: GuardSettings[]
+  /**
+   * @minItems 1
+   */
+  response?: GuardSettings[]
 }
 /**
- * Asks an authorization service about each request. Exactly one of `grpc` and `http`. A service that cannot be reached, also because the reference names nothing, leaves the decision to `failureMode`.
+ * One guard: exactly one of `regex`, `webhook`, `moderationApi`, `guardrailsA` and `guardrailsC`. Responses are not checked by `moderationApi`.
  */
-export interface ExtAuth {
+export interface GuardSettings {
+  rejection: GuardRejection
+  regex?: GuardRegex
+  webhook?: GuardWebhook
+  moderationApi?: GuardModeration
+  guardrailsA?: GuardGuardrailsA
+  guardrailsC?: GuardGuardrailsC
+}
+/**
+ * What the client gets if the guard rejects; a webhook may send its own.
+ */
+export interface GuardRejection {
+  status: number
+  body: string
+  headers?: HeaderValue[]
+}
+export interface HeaderValue {
+  name: string
+  value: string
+}
+export interface GuardRegex {
+  /**
+   * In the syntax of RE2.
+   */
+  patterns?: string[]
+  builtins?: GuardBuiltin[]
+  /**
+   * Matches in responses are always masked.
+   */
+  action: 'Mask' | 'Reject'
+}
+export interface GuardWebhook {
   service: BackendReference
   failureMode: 'FailClosed' | 'FailOpen'
   /**
-   * Status of refusals under FailClosed; 403 when unset.
+   * Added to the call; `:path`, `:method` and `:authority` replace these parts of it.
    */
-  denyStatus?: number
-  grpc?: ExtAuthGrpc
-  http?: ExtAuthHttp
+  headers?: NamedExpression[]
   /**
-   * Names (lower case, pseudo-headers included) the service sees; unset: all with gRPC, `authorization` with HTTP.
+   * A header is forwarded with all its values if one of them matches.
    */
-  allowedRequestHeaders?: string[]
-  forwardBody?: ForwardBody
-  cache?: ExtAuthCache
+  forwardHeaderMatches?: ValueMatch[]
+}
+export interface GuardModeration {
+  /**
+   * `omni-moderation-latest` when unset.
+   */
+  model?: string
+  policies?: GuardService
 }
 /**
- * Speaks `envoy.service.auth.v3.Authorization`.
+ * How the service of a guard is called; TLS with the system's authorities when `tls` is unset.
  */
-export interface ExtAuthGrpc {
-  contextExtensions?: {
-    [k: string]: string
-  }
-  /**
-   * Namespace to CEL that gives a map; unset: claims of a verified JWT under `envoy.filters.http.jwt_authn`.
-   */
-  requestMetadata?: NamedExpression[]
-}
-/**
- * Sends a request with the method of the original one; only answer 200 allows.
- */
-export interface ExtAuthHttp {
-  /**
-   * CEL; unset: the original path and query.
-   */
-  path?: string
-  /**
-   * CEL; location for answers 401 and 403.
-   */
-  redirect?: string
-  /**
-   * CEL; excludes `forwardBody`.
-   */
-  body?: string
-  addRequestHeaders?: NamedExpression[]
-  /**
-   * Names (lower case) that an allowing answer puts on the request to the backend.
-   */
-  allowedResponseHeaders?: string[]
-  /**
-   * All headers of an allowing answer in place of those; not `host`, nor what is about the hop or the body of the answer.
-   */
-  allowsAllResponseHeaders?: boolean
-  /**
-   * Name to CEL over `request` and the answer as `response`; becomes CEL `extauthz`.
-   */
-  responseMetadata?: NamedExpression[]
-}
-/**
- * Larger bodies are refused with 413.
- */
-export interface ForwardBody {
-  bytesMax: number
-  /**
-   * gRPC: always in `raw_body`; else text goes in `body`.
-   */
-  packAsBytes?: boolean
-}
-/**
- * Exactly one of `ttl` and `ttlMs`. A failing key or time to live means the answer is not kept.
- */
-export interface ExtAuthCache {
-  /**
-   * CEL; scalars only.
-   *
-   * @minItems 1
-   */
-  key: string[]
-  /**
-   * CEL: a duration (or its text), the timestamp or the Unix second of the end.
-   */
-  ttl?: string
-  ttlMs?: number
-  /**
-   * 10000 when unset.
-   */
-  entriesMax?: number
+export interface GuardService {
+  deny?: Deny
+  auth?: BackendAuth
+  tls?: BackendTLS
+  tcp?: BackendTCP
+  http?: BackendHTTP
+  tunnel?: BackendTunnel
 }
 export interface BackendAuth {
   key?: SecretRef
@@ -688,6 +662,127 @@ export interface BackendHTTP {
 export interface BackendTunnel {
   proxy: BackendReference
 }
+export interface GuardGuardrailsA {
+  identifier: string
+  version: string
+  region: string
+  policies?: GuardService
+}
+export interface GuardGuardrailsC {
+  templateId: string
+  projectId: string
+  location: string
+  policies?: GuardService
+}
+/**
+ * An endpoint picker with `envoy.service.ext_proc.v3.ExternalProcessor` names the endpoint of each request, in order of preference, by the endpoint picker protocol of the Gateway API Inference Extension. Only endpoints of the service that the policy is attached to are used.
+ */
+export interface InferenceRouting {
+  picker: BackendReference
+  /**
+   * A picker that fails or names no endpoint of the service: FailOpen balances as without one.
+   */
+  failureMode: 'FailClosed' | 'FailOpen'
+}
+export interface Cors {
+  allowOrigins?: string[]
+  allowMethods?: string[]
+  allowHeaders?: string[]
+  exposeHeaders?: string[]
+  allowCredentials?: boolean
+  maxAgeSeconds?: number
+}
+/**
+ * Asks an authorization service about each request. Exactly one of `grpc` and `http`. A service that cannot be reached, also because the reference names nothing, leaves the decision to `failureMode`.
+ */
+export interface ExtAuth {
+  service: BackendReference
+  failureMode: 'FailClosed' | 'FailOpen'
+  /**
+   * Status of refusals under FailClosed; 403 when unset.
+   */
+  denyStatus?: number
+  grpc?: ExtAuthGrpc
+  http?: ExtAuthHttp
+  /**
+   * Names (lower case, pseudo-headers included) the service sees; unset: all with gRPC, `authorization` with HTTP.
+   */
+  allowedRequestHeaders?: string[]
+  forwardBody?: ForwardBody
+  cache?: ExtAuthCache
+}
+/**
+ * Speaks `envoy.service.auth.v3.Authorization`.
+ */
+export interface ExtAuthGrpc {
+  contextExtensions?: {
+    [k: string]: string
+  }
+  /**
+   * Namespace to CEL that gives a map; unset: claims of a verified JWT under `envoy.filters.http.jwt_authn`.
+   */
+  requestMetadata?: NamedExpression[]
+}
+/**
+ * Sends a request with the method of the original one; only answer 200 allows.
+ */
+export interface ExtAuthHttp {
+  /**
+   * CEL; unset: the original path and query.
+   */
+  path?: string
+  /**
+   * CEL; location for answers 401 and 403.
+   */
+  redirect?: string
+  /**
+   * CEL; excludes `forwardBody`.
+   */
+  body?: string
+  addRequestHeaders?: NamedExpression[]
+  /**
+   * Names (lower case) that an allowing answer puts on the request to the backend.
+   */
+  allowedResponseHeaders?: string[]
+  /**
+   * All headers of an allowing answer in place of those; not `host`, nor what is about the hop or the body of the answer.
+   */
+  allowsAllResponseHeaders?: boolean
+  /**
+   * Name to CEL over `request` and the answer as `response`; becomes CEL `extauthz`.
+   */
+  responseMetadata?: NamedExpression[]
+}
+/**
+ * Larger bodies are refused with 413.
+ */
+export interface ForwardBody {
+  bytesMax: number
+  /**
+   * gRPC: always in `raw_body`; else text goes in `body`.
+   */
+  packAsBytes?: boolean
+}
+/**
+ * Exactly one of `ttl` and `ttlMs`. A failing key or time to live means the answer is not kept.
+ */
+export interface ExtAuthCache {
+  /**
+   * CEL; scalars only.
+   *
+   * @minItems 1
+   */
+  key: string[]
+  /**
+   * CEL: a duration (or its text), the timestamp or the Unix second of the end.
+   */
+  ttl?: string
+  ttlMs?: number
+  /**
+   * 10000 when unset.
+   */
+  entriesMax?: number
+}
 /**
  * Checks JSON Web Tokens. Without a usable key no token is valid, so Strict refuses every request. Location, when unset: header `authorization` with prefix `Bearer` and a blank.
  */
@@ -789,10 +884,6 @@ export interface HeaderModifier {
   add?: HeaderValue[]
   set?: HeaderValue[]
   remove?: string[]
-}
-export interface HeaderValue {
-  name: string
-  value: string
 }
 export interface RequestRedirect {
   scheme?: 'http' | 'https'
