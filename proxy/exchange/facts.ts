@@ -37,6 +37,35 @@ export interface LlmParams {
   dimensions?: number
 }
 
+/** By kind of tokens; absent: the catalog has no price for it. Names of CEL `llm.cost`. */
+export interface LlmAmounts {
+  readonly input?: number
+  readonly output?: number
+  readonly cacheRead?: number
+  readonly cacheWrite?: number
+  readonly reasoning?: number
+  readonly inputAudio?: number
+  readonly outputAudio?: number
+}
+
+/** Whether the model catalog has the price of a call. */
+export type CostStatus = 'Exact' | 'Missing' | 'Unpriced' | 'NoCatalog'
+
+/** The cost of a call by the model catalog (data-plane supplement section 3.5). */
+export interface LlmCost {
+  readonly status: CostStatus
+  /** USD; undefined unless `Exact`. */
+  readonly usd: (LlmAmounts & { readonly total: number }) | undefined
+  /** The rates of the call, in USD per million tokens; undefined unless `Exact`. */
+  readonly rates: LlmAmounts | undefined
+}
+
+/** The model catalog at the start of a call. */
+export interface LlmPricing {
+  /** By the facts so far; undefined: the tokens are unknown. */
+  costOf(facts: LlmFacts): LlmCost | undefined
+}
+
 /** Facts of an LLM backend; all optional, filled as they become known (CEL `llm.*`, access log, GenAI metrics). */
 export interface LlmFacts {
   /** `embeddings` for requests in that format. */
@@ -64,6 +93,8 @@ export interface LlmFacts {
   droppedFields?: string
   /** Milliseconds from request start to the first content chunk. */
   timeToFirstTokenMs: number | undefined
+  /** Absent: the call is not priced. */
+  readonly pricing?: LlmPricing
 }
 
 /** Facts of an MCP request (CEL `mcp.*`, access log, metrics). */

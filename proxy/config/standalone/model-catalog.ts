@@ -1,0 +1,27 @@
+// Text of a model catalog to a catalog. Reports every mistake with its place; never throws for user input.
+import { jsonExcess } from '#api/bounded-json.ts'
+import { parseJson } from '#api/json.ts'
+import type { ModelCatalog } from '../../llm/cost/catalog.ts'
+import type { FieldProblem } from './build/context.ts'
+import { schemaProblems } from './issues.ts'
+import { modelCatalog } from './schema/model-catalog.ts'
+import { message } from './schema/object.ts'
+
+/** As much as a ConfigMap may have. */
+export const CATALOG_BYTES_MAX = 1024 * 1024
+/** Further mistakes are not reported. */
+const PROBLEMS_MAX = 10
+
+export type ParsedCatalog = { readonly catalog: ModelCatalog } | { readonly problems: readonly FieldProblem[] }
+
+export function parseCatalog(text: string): ParsedCatalog {
+  const value = parseJson(text)
+  if (value === undefined) return { problems: [whole(jsonExcess(text) ?? 'is not valid JSON')] }
+  const parsed = modelCatalog.safeParse(value, { error: message })
+  if (parsed.success) return { catalog: parsed.data }
+  return { problems: schemaProblems(parsed.error.issues).slice(0, PROBLEMS_MAX) }
+}
+
+function whole(text: string): FieldProblem {
+  return { path: '', message: text, severity: 'error' }
+}
