@@ -993,6 +993,17 @@ const ModelChoice: Structure = {
   type: 'object',
   properties: { model: { type: 'string' } },
 }
+const AzureProvider: Structure = {
+  type: 'object',
+  required: ['host', 'resourceType'],
+  properties: {
+    host: { type: 'string', minLength: 1 },
+    resourceType: { type: 'string', enum: ['OpenAI', 'Foundry'] },
+    apiVersion: { type: 'string' },
+    project: { type: 'string' },
+    model: { type: 'string' },
+  },
+}
 const BedrockGuardrail: Structure = {
   type: 'object',
   required: ['identifier', 'version'],
@@ -1029,6 +1040,8 @@ const ProviderSettings: Structure = {
   maxProperties: 1,
   properties: {
     openai: ModelChoice,
+    'azure-openai': AzureProvider,
+    'azure-foundry': AzureProvider,
     anthropic: ModelChoice,
     gemini: ModelChoice,
     bedrock: BedrockProvider,

@@ -1304,6 +1304,8 @@ export interface AIProvider {
  */
 export interface ProviderSettings {
   openai?: ModelChoice
+  'azure-openai'?: AzureProvider
+  'azure-foundry'?: AzureProvider
   anthropic?: ModelChoice
   gemini?: ModelChoice
   bedrock?: BedrockProvider
@@ -1313,6 +1315,28 @@ export interface ProviderSettings {
 export interface ModelChoice {
   /**
    * Overrides the model of the request.
+   */
+  model?: string
+}
+export interface AzureProvider {
+  /**
+   * Host of the resource.
+   */
+  host: string
+  /**
+   * Paths of Foundry name a project.
+   */
+  resourceType: 'OpenAI' | 'Foundry'
+  /**
+   * `v1` (if not set), `preview` or a date.
+   */
+  apiVersion?: string
+  /**
+   * Of Foundry; the first part of `host` if not set.
+   */
+  project?: string
+  /**
+   * Overrides the model of the request; the deployment.
    */
   model?: string
 }

@@ -54,7 +54,7 @@ export const PROVIDERS = {
     standaloneField: 'azure',
     telemetryName: 'azure',
     modelField: 'deploymentName',
-    isServed: false,
+    isServed: true,
   },
   'azure-foundry': {
     slot: 'p3',
@@ -66,7 +66,7 @@ export const PROVIDERS = {
     standaloneField: 'azure',
     telemetryName: 'azure',
     modelField: 'model',
-    isServed: false,
+    isServed: true,
   },
   anthropic: {
     slot: 'p4',

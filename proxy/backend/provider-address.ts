@@ -10,6 +10,8 @@ type Hosts = { readonly [N in ServedProvider]: (settings: NonNullable<ProviderSe
 
 const HOSTS: Hosts = {
   openai: () => 'api.openai.com',
+  'azure-openai': ({ host }) => host,
+  'azure-foundry': ({ host }) => host,
   anthropic: () => 'api.anthropic.com',
   gemini: () => 'generativelanguage.googleapis.com',
   bedrock: (settings) => `bedrock-runtime.${bedrockRegion(settings)}.amazonaws.com`,

@@ -24,7 +24,7 @@ import { forBackend } from '../upstream/resolve-target.ts'
 import { UpstreamError, type UpstreamResponse } from '../upstream/target.ts'
 import { prepareCall, type CompiledProvider, type LlmCall } from './call.ts'
 import { compileEdits } from './edits.ts'
-import { hasExplicitLocation } from './explicit-location.ts'
+import { credentialKind } from './credential-kind.ts'
 import { providerProfile } from './providers/table.ts'
 import { PROVIDER_PORT } from '../backend/provider-address.ts'
 import { makeReply } from './reply.ts'
@@ -249,7 +249,7 @@ function isRouteDeadline(exchange: Exchange, error: UpstreamError): boolean {
 
 /** Forwarded unchanged, except address, credential and provider headers. */
 function passThrough(exchange: Exchange, { provider, endpoint, environment }: AnswerContext): Promise<void> {
-  provider.profile.prepareHeaders(exchange.request.headers, hasExplicitLocation(provider.policies.auth), undefined)
+  provider.profile.prepareHeaders(exchange.request.headers, credentialKind(provider.policies.auth), undefined)
   const { promise, resolve } = Promise.withResolvers<void>()
   const forward = (to: Endpoint): void => {
     useEndpoint(exchange, to, provider.health)

@@ -10,7 +10,7 @@ import type { HeaderList } from '../message/headers.ts'
 import type { HttpResponse } from '../message/message.ts'
 import type { FetchedCredential, NamedFilter } from '../chain/filter.ts'
 import type { RequestEdits } from './edits.ts'
-import { hasExplicitLocation } from './explicit-location.ts'
+import { credentialKind } from './credential-kind.ts'
 import { asString, type JsonObject } from './json.ts'
 import type { Format } from './formats/format.ts'
 import type { ProviderProfile } from './providers/table.ts'
@@ -63,7 +63,12 @@ export async function prepareCall(
   format: Format,
   bodyBytesMax: number,
 ): Promise<LlmCall | HttpResponse> {
-  const conversion = provider.profile.conversions.get(format.name)
+  const read = takeRequestJson(exchange) ?? (await readRequestJson(exchange.request, bodyBytesMax))
+  if (!(read instanceof RequestJson)) return exchange.failVisibly(FAILURES[read.kind], read.detail)
+  const body = read.members
+  const model = editBody(exchange, body, provider, format)
+  if (model === undefined) return exchange.failVisibly('llmRequestInvalid', 'missing field: model not specified')
+  const conversion = provider.profile.conversion(format.name, model)
   if (conversion === undefined) {
     const { telemetryName } = provider.profile
     return exchange.failVisibly(
@@ -71,11 +76,6 @@ export async function prepareCall(
       `unsupported conversion: from ${format.name} to provider ${telemetryName}`,
     )
   }
-  const read = takeRequestJson(exchange) ?? (await readRequestJson(exchange.request, bodyBytesMax))
-  if (!(read instanceof RequestJson)) return exchange.failVisibly(FAILURES[read.kind], read.detail)
-  const body = read.members
-  const model = editBody(exchange, body, provider, format)
-  if (model === undefined) return exchange.failVisibly('llmRequestInvalid', 'missing field: model not specified')
   const dropped = new DroppedFields()
   const isStreaming = body['stream'] === true
   const toolNames = new ToolNames()
@@ -157,8 +157,16 @@ function pathFor(
   const keepsPath =
     settings.hostOverride !== undefined && !isOwnPath && profile.keepsClientPath && translation === undefined
   const chosen = keepsPath ? path : profile.path(sent, model, isStreaming)
-  if (query === '') return chosen
-  return `${chosen}${chosen.includes('?') ? '&' : '?'}${query}`
+  const added = keepsPath ? query : withoutOwn(query, profile.ownQuery)
+  if (added === '') return chosen
+  return `${chosen}${chosen.includes('?') ? '&' : '?'}${added}`
+}
+
+/** The query of the client without the parameters that the provider sets. */
+function withoutOwn(query: string, own: ReadonlySet<string> | undefined): string {
+  if (own === undefined || query === '') return query
+  const kept = query.split('&').filter((parameter) => !own.has(parameter.split('=', 1)[0] ?? ''))
+  return kept.join('&')
 }
 
 function headersFor(
@@ -170,8 +178,8 @@ function headersFor(
   for (const name of DROPPED_HEADERS) headers.remove(name)
   headers.set('content-type', 'application/json')
   headers.set('accept-encoding', 'identity')
-  const isPlaced = hasExplicitLocation(policies.auth)
-  if (translation !== undefined) client.leave(headers, isPlaced)
-  profile.prepareHeaders(headers, isPlaced, sent)
+  const credential = credentialKind(policies.auth)
+  if (translation !== undefined) client.leave(headers, credential !== 'Key')
+  profile.prepareHeaders(headers, credential, sent)
   return headers
 }

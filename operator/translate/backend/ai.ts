@@ -14,6 +14,7 @@ import { isWithin } from '#api/validate/understood.ts'
 import { emptyReport, type FieldReport } from '../policy/field.ts'
 import { translateInline } from '../policy/inline.ts'
 import { resolveReference } from '../service/reference.ts'
+import { azureByEndpoint, azureByResource, endpointHost } from './azure.ts'
 import { type BackendBody, type BackendContext, isBroken, withPolicies } from './context.ts'
 import { hostFault } from './host-fault.ts'
 
@@ -64,6 +65,7 @@ export function renderProvider({ provider, path }: PlacedProvider, context: Prov
   const { name, host, port, pathPrefix } = provider
   const { report: own } = context
   own.problems.push(...context.faults.filter((one) => isWithin(one.path, path)), ...hostFault(host, `${path}.host`))
+  own.problems.push(...hostFault(provider.p2 && endpointHost(provider.p2.endpoint), `${path}.p2.endpoint`))
   if (isBroken(own)) return unsupported(name, undefined, own)
   const chosen = providerIn(provider)
   const settings = settingsOf({ provider, path }, chosen, own)
@@ -92,6 +94,8 @@ function refusal(chosen: ProviderName | undefined, message: string): NonNullable
 /** The settings of each provider that the proxy gets. */
 const SETTINGS: { readonly [N in ServedProvider]: (settings: SlotSettings<N>) => NonNullable<ProviderSettings[N]> } = {
   openai: modelOf,
+  'azure-openai': azureByEndpoint,
+  'azure-foundry': azureByResource,
   anthropic: modelOf,
   gemini: modelOf,
   bedrock: ({ model, region, guardrail }) => ({

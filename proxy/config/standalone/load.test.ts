@@ -185,7 +185,10 @@ describe('loadStandalone, fields', () => {
       route('', '{ ai: { name: a, provider: { openAI: {} }, pathPrefix: /a, pathOverride: /b } }'),
       /must not be set together with/,
     ],
-    [route('', '{ ai: { name: a, provider: {} } }'), /exactly one of openAI, anthropic, gemini, bedrock, custom/],
+    [
+      route('', '{ ai: { name: a, provider: {} } }'),
+      /exactly one of openAI, azure, anthropic, gemini, bedrock, custom/,
+    ],
     [
       route('', '{ ai: { name: a, provider: { custom: { formats: [{ type: messages }] } } } }'),
       /hostOverride: is required/,

@@ -12,7 +12,7 @@ describe('the key of the messages format', () => {
     ['Basic abc', undefined, 'Basic abc'],
   ])('%s', (given, key, authorization) => {
     const headers = HeaderList.of([['authorization', given]])
-    anthropic.prepareHeaders(headers, false, undefined)
+    anthropic.prepareHeaders(headers, 'Key', undefined)
     expect([headers.get('x-api-key'), headers.get('authorization')]).toEqual([key, authorization])
   })
 })

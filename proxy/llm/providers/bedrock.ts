@@ -35,7 +35,7 @@ const BETAS: ReadonlySet<string> = new Set([
 
 export const bedrock: Provider<BedrockProvider> = {
   model: ({ model }) => model,
-  formats: () => SPOKEN,
+  formats: () => () => SPOKEN,
   paths(_, prefix = '') {
     const base = prefix.replace(/\/+$/, '')
     return ({ path }, model, isStreaming) =>
@@ -43,10 +43,10 @@ export const bedrock: Provider<BedrockProvider> = {
   },
   keepsClientPath: false,
   signingRegion: bedrockRegion,
-  prepareHeaders(headers, hasExplicitLocation) {
+  prepareHeaders(headers, credential) {
     for (const name of REMOVED) headers.remove(name)
     // The key of a client of Anthropic; the signature needs none.
-    if (!hasExplicitLocation) headers.remove('x-api-key')
+    if (credential === 'Key') headers.remove('x-api-key')
   },
   finish(body, { guardrail }, facts) {
     if (guardrail !== undefined) {

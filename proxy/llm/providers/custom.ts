@@ -5,7 +5,10 @@ import { type Provider, usualPaths } from './provider.ts'
 
 export const custom: Provider<CustomProvider> = {
   model: ({ model }) => model,
-  formats: ({ formats }) => new Set(formats.map(({ type }) => type)),
+  formats({ formats }) {
+    const spoken = new Set(formats.map(({ type }) => type))
+    return () => spoken
+  },
   paths({ formats }, prefix) {
     const own = new Map<SentFormatName, string | undefined>(formats.map(({ type, path }) => [type, path]))
     const usual = usualPaths(prefix)

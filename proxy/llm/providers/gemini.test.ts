@@ -28,7 +28,7 @@ describe('the key of the Gemini API', () => {
     ['Bearer AIza1', undefined, false, undefined, 'Bearer AIza1'],
   ])('%s for %s', (given, sent, isExplicit, key, authorization) => {
     const headers = HeaderList.of([['authorization', given]])
-    gemini.prepareHeaders(headers, isExplicit, sent && SENT_FORMATS[sent])
+    gemini.prepareHeaders(headers, isExplicit ? 'Placed' : 'Key', sent && SENT_FORMATS[sent])
     expect([headers.get('x-goog-api-key'), headers.get('authorization')]).toEqual([key, authorization])
   })
 })

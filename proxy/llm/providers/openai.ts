@@ -7,7 +7,7 @@ const SPOKEN: ReadonlySet<FormatName> = new Set(['Completions', 'Responses', 'Em
 
 export const openai: Provider<ModelChoice> = {
   model: ({ model }) => model,
-  formats: () => SPOKEN,
+  formats: () => () => SPOKEN,
   paths: (_, prefix) => usualPaths(prefix),
   keepsClientPath: true,
   prepareHeaders() {},

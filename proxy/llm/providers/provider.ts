@@ -2,13 +2,15 @@
 // alone (usage, errors, streams) are in formats. Docs: docs/contributing/adding-a-provider.md.
 import type { SentFormatName } from '#api/llm/formats.ts'
 import type { HeaderList } from '../../message/headers.ts'
+import type { CredentialKind } from '../credential-kind.ts'
 import type { SentFormat } from '../formats/format.ts'
 import type { JsonObject } from '../json.ts'
 
 export interface Provider<Settings> {
   /** Model to request instead of the one in the request. */
   model(settings: Settings): string | undefined
-  formats(settings: Settings): ReadonlySet<SentFormatName>
+  /** The function that it returns gets the model of each request, and returns one of few sets. */
+  formats(settings: Settings): (model: string) => ReadonlySet<SentFormatName>
   /** `prefix`: what the user sets instead of the provider's own beginning. */
   paths(settings: Settings, prefix: string | undefined): Paths
   /** Requests at another host keep the path of the client, unless they are translated or the user sets a path. */
@@ -17,11 +19,10 @@ export interface Provider<Settings> {
   signingRegion?(settings: Settings): string
   /** Adds to a translated request what only this provider has. @throws {Untranslatable} */
   finish?(body: JsonObject, settings: Settings, facts: RequestFacts): void
-  /**
-   * Sets and removes headers that the provider requires. `hasExplicitLocation`: the user set the place of the key.
-   * `sent`: format of the request; undefined: it is forwarded unread.
-   */
-  prepareHeaders(headers: HeaderList, hasExplicitLocation: boolean, sent: SentFormat | undefined): void
+  /** Parameters that the provider sets: those of the client are not sent. Absent: none. */
+  readonly ownQuery?: ReadonlySet<string>
+  /** Sets and removes headers that the provider requires. `sent`: format of the request; undefined: it is unread. */
+  prepareHeaders(headers: HeaderList, credential: CredentialKind, sent: SentFormat | undefined): void
 }
 
 /** The request of the client, for `finish`. */

@@ -3,14 +3,18 @@ import { describe, expect, it } from 'vitest'
 import type { AIProvider } from '#api/ir/types.gen.ts'
 import { PROVIDERS, type ServedProvider } from '#api/llm/providers.ts'
 import { providerHost } from '../../backend/provider-address.ts'
+import { FORMATS } from '../formats/table.ts'
 import { isServed, type ProviderProfile, providerProfile } from './table.ts'
 
 type Asked = Readonly<Record<string, string>>
 
 /** Format and path of what is sent, by the format of the client. */
-function asked({ conversions, path }: ProviderProfile): Asked {
+function asked(profile: ProviderProfile, model = 'the-model'): Asked {
   return Object.fromEntries(
-    [...conversions].map(([client, { sent }]) => [client, `${sent.name} ${path(sent, 'the-model', false)}`]),
+    Object.values(FORMATS).flatMap(({ name }) => {
+      const sent = profile.conversion(name, model)?.sent
+      return sent === undefined ? [] : [[name, `${sent.name} ${profile.path(sent, model, false)}`]]
+    }),
   )
 }
 
@@ -34,6 +38,28 @@ const CASES: { readonly [N in ServedProvider]: readonly [AIProvider['provider'],
       Responses: 'Responses /v1/responses',
       Embeddings: 'Embeddings /v1/embeddings',
       Rerank: 'Rerank /v1/rerank',
+    },
+  ],
+  'azure-openai': [
+    { 'azure-openai': { host: 'res.openai.azure.com', resourceType: 'OpenAI' } },
+    'res.openai.azure.com',
+    {
+      Completions: 'Completions /openai/v1/chat/completions',
+      Messages: 'Completions /openai/v1/chat/completions',
+      Responses: 'Responses /openai/v1/responses',
+      Embeddings: 'Embeddings /openai/v1/embeddings',
+      Rerank: 'Rerank /openai/v1/rerank',
+    },
+  ],
+  'azure-foundry': [
+    { 'azure-foundry': { host: 'res.services.ai.azure.com', resourceType: 'Foundry' } },
+    'res.services.ai.azure.com',
+    {
+      Completions: 'Completions /api/projects/res/openai/v1/chat/completions',
+      Messages: 'Completions /api/projects/res/openai/v1/chat/completions',
+      Responses: 'Responses /api/projects/res/openai/v1/responses',
+      Embeddings: 'Embeddings /api/projects/res/openai/v1/embeddings',
+      Rerank: 'Rerank /api/projects/res/openai/v1/rerank',
     },
   ],
   anthropic: [
@@ -83,6 +109,16 @@ describe('a provider', () => {
     expect(asked(profile)).toEqual(paths)
     expect([profile.defaultHost, providerHost({ name: 'p', provider: settings })]).toEqual([host, host])
     expect(profile.telemetryName).toBe(Object.entries(PROVIDERS).find(([one]) => one === name)?.[1].telemetryName)
+  })
+
+  it('has other formats for Claude', () => {
+    const azure = { host: 'res.services.ai.azure.com', resourceType: 'Foundry' } as const
+    expect(asked(profileOf({ 'azure-foundry': azure }), 'claude-opus-4-1')).toEqual({
+      Completions: 'Messages /anthropic/v1/messages',
+      Messages: 'Messages /anthropic/v1/messages',
+      Responses: 'Messages /anthropic/v1/messages',
+      AnthropicTokenCount: 'AnthropicTokenCount /anthropic/v1/messages/count_tokens',
+    })
   })
 
   it('is called at the prefix or path of the user', () => {

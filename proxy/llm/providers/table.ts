@@ -1,6 +1,6 @@
 // The providers by name, and what a configured one is for the requests that it answers.
 import type { AIProvider, Backend, BackendAuth, ProviderSettings } from '#api/ir/types.gen.ts'
-import type { FormatName } from '#api/llm/formats.ts'
+import type { FormatName, SentFormatName } from '#api/llm/formats.ts'
 import {
   isServedProvider,
   type ProviderName,
@@ -13,6 +13,7 @@ import { FORMATS } from '../formats/table.ts'
 import type { JsonObject } from '../json.ts'
 import { type Conversion, conversionFrom } from '../translate/table.ts'
 import { anthropic } from './anthropic.ts'
+import { azure } from './azure.ts'
 import { bedrock } from './bedrock.ts'
 import { custom } from './custom.ts'
 import { gemini } from './gemini.ts'
@@ -21,6 +22,8 @@ import type { Paths, Provider, RequestFacts } from './provider.ts'
 
 const PROVIDERS: { readonly [N in ServedProvider]: Provider<NonNullable<ProviderSettings[N]>> } = {
   openai,
+  'azure-openai': azure,
+  'azure-foundry': azure,
   anthropic,
   gemini,
   bedrock,
@@ -30,15 +33,15 @@ const PROVIDERS: { readonly [N in ServedProvider]: Provider<NonNullable<Provider
 const SERVED = PROVIDER_NAMES.filter(isServedProvider)
 
 /** A provider with its settings. */
-export interface ProviderProfile extends Pick<Provider<unknown>, 'keepsClientPath' | 'prepareHeaders'> {
+export interface ProviderProfile extends Pick<Provider<unknown>, 'keepsClientPath' | 'ownQuery' | 'prepareHeaders'> {
   readonly telemetryName: string
   /** undefined: the provider has no address of its own. */
   readonly defaultHost: string | undefined
   /** Applies where no policy sets `auth`; undefined: what the client sent. */
   readonly defaultAuth: BackendAuth | undefined
   readonly model: string | undefined
-  /** By the format of the client; absent: the provider has no format for it. */
-  readonly conversions: ReadonlyMap<FormatName, Conversion>
+  /** By the format of the client; undefined: the provider has no format for it. */
+  conversion(client: FormatName, model: string): Conversion | undefined
   readonly path: Paths
   /** Region of AWS for signatures where `auth` names none. */
   readonly signingRegion: string | undefined
@@ -53,22 +56,34 @@ export function providerProfile(configured: AIProvider): ProviderProfile | undef
   const { name, provider, settings } = served
   const { pathOverride, pathPrefix } = configured
   const spoken = provider.formats(settings)
-  const conversions = Object.values(FORMATS).flatMap((format) => {
-    const conversion = conversionFrom(format, spoken)
-    return conversion === undefined ? [] : [[format.name, conversion] as const]
-  })
   return {
     telemetryName: NAMES[name].telemetryName,
     defaultHost: providerHost(configured),
     defaultAuth: defaultAuth(name),
     model: provider.model(settings),
-    conversions: new Map(conversions),
+    conversion: (client, model) => conversionsTo(spoken(model)).get(client),
     path: pathOverride === undefined ? provider.paths(settings, pathPrefix) : () => pathOverride,
     keepsClientPath: provider.keepsClientPath,
+    ...(provider.ownQuery !== undefined && { ownQuery: provider.ownQuery }),
     signingRegion: provider.signingRegion?.(settings),
     finish: (body, facts) => provider.finish?.(body, settings, facts),
-    prepareHeaders: (headers, hasExplicitLocation, sent) => provider.prepareHeaders(headers, hasExplicitLocation, sent),
+    prepareHeaders: (headers, credential, sent) => provider.prepareHeaders(headers, credential, sent),
   }
+}
+
+/** By the formats of a provider, which are few sets. */
+const CONVERSIONS = new WeakMap<ReadonlySet<SentFormatName>, ReadonlyMap<FormatName, Conversion>>()
+
+function conversionsTo(spoken: ReadonlySet<SentFormatName>): ReadonlyMap<FormatName, Conversion> {
+  const made = CONVERSIONS.get(spoken)
+  if (made !== undefined) return made
+  const conversions = Object.values(FORMATS).flatMap((format) => {
+    const conversion = conversionFrom(format, spoken)
+    return conversion === undefined ? [] : [[format.name, conversion] as const]
+  })
+  const all = new Map(conversions)
+  CONVERSIONS.set(spoken, all)
+  return all
 }
 
 const AMBIENT = {

@@ -1,5 +1,6 @@
 // LLM backends: one provider, or groups of providers in the order of priority.
-import type { AIBackend, AIProvider, ProviderSettings } from '#api/ir/types.gen.ts'
+import type { AIBackend, AIProvider, AzureProvider, ProviderSettings } from '#api/ir/types.gen.ts'
+import { AZURE_HOSTS } from '#api/llm/azure.ts'
 import { FORMATS } from '#api/llm/formats.ts'
 import { isServedProvider, PROVIDER_NAMES, PROVIDERS, type ServedProvider } from '#api/llm/providers.ts'
 import { pathTo } from '../field-path.ts'
@@ -45,8 +46,12 @@ function renderProvider(fields: NamedProviderFields, path: string, context: Buil
 
 type FieldsOf<N extends ServedProvider> = NonNullable<ProviderFields[(typeof PROVIDERS)[N]['standaloneField']]>
 
+const AZURE_TYPES = { openAI: 'OpenAI', foundry: 'Foundry' } as const
+
 const SETTINGS: { readonly [N in ServedProvider]: (fields: FieldsOf<N>) => NonNullable<ProviderSettings[N]> } = {
   openai: defined,
+  'azure-openai': azureOf,
+  'azure-foundry': azureOf,
   anthropic: defined,
   gemini: defined,
   bedrock: ({ model, region, guardrailIdentifier: identifier, guardrailVersion: version }) => ({
@@ -57,6 +62,13 @@ const SETTINGS: { readonly [N in ServedProvider]: (fields: FieldsOf<N>) => NonNu
     formats: formats.map(({ type, path }) => ({ type: FORMATS[type], ...defined({ path }) })),
     ...defined({ model }),
   }),
+}
+
+/** One field of the file has the settings of both providers of Azure. */
+function azureOf({ resourceName, resourceType, projectName, ...rest }: FieldsOf<'azure-foundry'>): AzureProvider {
+  const type = AZURE_TYPES[resourceType]
+  const host = resourceName.toLowerCase() + AZURE_HOSTS[type]
+  return { host, resourceType: type, ...defined({ project: projectName, ...rest }) }
 }
 
 /** The schema accepts exactly one provider. */

@@ -31,9 +31,19 @@ const bedrock = fields({
     (guardrailIdentifier === undefined) === (guardrailVersion === undefined),
   { error: 'must have guardrailIdentifier and guardrailVersion together' },
 )
+/** Resource names of Azure, which are the first part of host names. */
+const RESOURCE_NAME = /^[A-Za-z0-9](?:[-A-Za-z0-9]{0,62}[A-Za-z0-9])?$/
+const azure = fields({
+  model: text.optional(),
+  resourceName: z.string().regex(RESOURCE_NAME, { error: 'must be 1 to 64 letters, digits and -' }),
+  resourceType: z.enum(['openAI', 'foundry']),
+  apiVersion: text.optional(),
+  projectName: text.optional(),
+})
 const fieldsOf = (names: readonly ProviderName[]) => [...new Set(names.map((one) => PROVIDERS[one].standaloneField))]
 const served = {
   openAI: modelChoice.optional(),
+  azure: azure.optional(),
   anthropic: modelChoice.optional(),
   gemini: modelChoice.optional(),
   bedrock: bedrock.optional(),

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import type { BackendAuth, OAuthEndpoint } from '#api/ir/types.gen.ts'
 import { HeaderList } from '../message/headers.ts'
-import { hasExplicitLocation } from './explicit-location.ts'
+import { credentialKind } from './credential-kind.ts'
 import { anthropic } from './providers/anthropic.ts'
 
 const key = { secret: 'n/key' }
@@ -41,7 +41,7 @@ const CASES: { readonly [K in keyof Required<BackendAuth>]: readonly [BackendAut
 
 it.each(Object.entries(CASES))('a bearer beside %s', (_, [auth, place]) => {
   const headers = HeaderList.of([['authorization', 'Bearer planted']])
-  anthropic.prepareHeaders(headers, hasExplicitLocation(auth), undefined)
+  anthropic.prepareHeaders(headers, credentialKind(auth), undefined)
   expect([headers.has('authorization'), headers.has('x-api-key')]).toEqual([
     place === 'authorization',
     place === 'x-api-key',
@@ -49,5 +49,5 @@ it.each(Object.entries(CASES))('a bearer beside %s', (_, [auth, place]) => {
 })
 
 it('a bearer of the client', () => {
-  expect(hasExplicitLocation(undefined)).toBe(false)
+  expect(credentialKind(undefined)).toBe('Key')
 })
