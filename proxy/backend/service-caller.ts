@@ -12,7 +12,7 @@ import { isFramingField } from '../message/header-field.ts'
 import { runChain } from '../chain/run-chain.ts'
 import { type ServiceCaller, ServiceError, type ServiceHttpRequest } from '../chain/service.ts'
 import { beginOutbound, type Outbound } from '../exchange/outbound.ts'
-import type { OutboundEnd } from '../exchange/request-span.ts'
+import type { CallSubtype, OutboundEnd } from '../exchange/request-span.ts'
 import { UpstreamError } from '../upstream/target.ts'
 import { chargeFailure } from './health.ts'
 import { isCredentialRefused } from './second-try.ts'
@@ -20,8 +20,9 @@ import { Charged, type ServiceParts, type ServiceEndpoint } from './service-char
 
 /** Data-plane supplement section 7.2; also for gRPC, where it names none. */
 export const SERVICE_TIMEOUT_MS = 2000
-/** Of token endpoints, data-plane supplement section 8.5. */
-const TOKEN_TIMEOUT_MS = 10_000
+/** Of token endpoints, data-plane supplement section 8.5, and of guards, section 3.6. */
+const LONG_TIMEOUT_MS = 10_000
+const HAVE_LONG_TIMEOUT: ReadonlySet<CallSubtype | undefined> = new Set<CallSubtype>(['Oidc', 'Guardrail'])
 
 /** Owned by gRPC itself; values of policies are ignored. */
 const GRPC_FIELDS: ReadonlySet<string> = new Set(['te', 'content-type', 'grpc-timeout', 'grpc-accept-encoding', 'host'])
@@ -159,7 +160,7 @@ function pick({ picker }: ServiceParts): ServiceEndpoint {
 }
 
 function timeoutOf({ timeoutMs, subtype }: ServiceParts): number {
-  return timeoutMs ?? (subtype === 'Oidc' ? TOKEN_TIMEOUT_MS : SERVICE_TIMEOUT_MS)
+  return timeoutMs ?? (HAVE_LONG_TIMEOUT.has(subtype) ? LONG_TIMEOUT_MS : SERVICE_TIMEOUT_MS)
 }
 
 function deadlineOf(exchange: Exchange, parts: ServiceParts): number {

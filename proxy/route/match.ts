@@ -3,7 +3,7 @@ import { RE2JS } from 're2js'
 import type { RouteMatch, StringMatch, ValueMatch } from '#api/ir/types.gen.ts'
 import type { HttpRequest } from '../message/message.ts'
 
-type StringTest = (value: string) => boolean
+export type StringTest = (value: string) => boolean
 
 /** undefined: matches everything. */
 export type RequestTest = ((request: HttpRequest) => boolean) | undefined
@@ -32,7 +32,7 @@ export function compileFullMatch(source: string): StringTest {
   }
 }
 
-function compileStringTest(match: StringMatch): StringTest {
+export function compileStringTest(match: StringMatch): StringTest {
   const { exact, regex } = match
   if (exact !== undefined) return (value) => value === exact
   return regex === undefined ? () => true : compileFullMatch(regex)

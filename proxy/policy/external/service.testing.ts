@@ -5,6 +5,7 @@ import type { ServiceCaller } from '../../chain/service.ts'
 import { createGrpcClient } from '../../grpc/client.ts'
 import { plainTarget } from '../../grpc/server.testing.ts'
 import type { NamedFilter } from '../../chain/filter.ts'
+import type { CallSubtype } from '../../exchange/request-span.ts'
 import { createUpstreamClient } from '../../upstream/client.ts'
 
 export interface TestService {
@@ -16,7 +17,7 @@ export interface TestService {
 
 export function testService(
   port: number,
-  options: { timeoutMs?: number; filters?: readonly NamedFilter[] } = {},
+  options: { timeoutMs?: number; filters?: readonly NamedFilter[]; subtype?: CallSubtype } = {},
 ): TestService {
   const client = createUpstreamClient()
   const grpc = createGrpcClient()
@@ -32,7 +33,7 @@ export function testService(
     return failed()
   }
   const endpoint = { target: plainTarget(port), authority: 'service.test', state }
-  const { filters = [], timeoutMs } = options
+  const { filters = [], timeoutMs, subtype } = options
   return {
     caller: serviceCaller({
       picker: { pick: () => endpoint, other: () => undefined },
@@ -40,6 +41,7 @@ export function testService(
       client,
       grpc,
       timeoutMs,
+      subtype,
     }),
     outcomes,
     close() {

@@ -1,4 +1,4 @@
-// Changes path, query and host of a request. Values that would break the request line are rejected.
+// Changes method, path, query and host of a request. Values that would break the request line are rejected.
 import { isAuthority } from '../../message/authority.ts'
 import type { HttpRequest } from '../../message/message.ts'
 
@@ -35,6 +35,30 @@ export function setMethod(request: HttpRequest, method: string): boolean {
   if (!TOKEN.test(method) || method === 'CONNECT' || request.method === 'CONNECT') return false
   request.method = method
   return true
+}
+
+/**
+ * Sets a pseudo-header, or `host`; an undefined or invalid value changes nothing: a request must have it. False: the
+ * name is a header field.
+ */
+export function setRequestPart(request: HttpRequest, name: string, value: string | undefined): boolean {
+  switch (name) {
+    case ':method':
+      if (value !== undefined) setMethod(request, value)
+      return true
+    case ':path':
+      if (value !== undefined) setTarget(request, value)
+      return true
+    case ':scheme':
+      if (value === 'http' || value === 'https') request.scheme = value
+      return true
+    case ':authority':
+    case 'host':
+      if (value !== undefined) setHost(request, value)
+      return true
+    default:
+      return name.startsWith(':')
+  }
 }
 
 /**

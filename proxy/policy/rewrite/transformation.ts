@@ -10,7 +10,7 @@ import type { ChainEnvironment } from '../../chain/environment.ts'
 import { evaluate, evaluateBody, evaluateText, FAILED, readsBody } from '../../cel/evaluate.ts'
 import type { CompiledPolicy } from '../../chain/filter.ts'
 import { isFramingField } from '../../message/header-field.ts'
-import { setHost, setMethod, setTarget } from './request-target.ts'
+import { setRequestPart } from './request-target.ts'
 
 type Environment = Pick<ChainEnvironment, 'expression'>
 
@@ -79,7 +79,7 @@ function expressionsOf(transform: CompiledTransform | undefined): CelExpression[
 function transformRequest(exchange: Exchange, transform: CompiledTransform): undefined {
   const { request } = exchange
   setMetadata(exchange, transform.metadata)
-  applyFields(exchange, transform, request.headers, setRequestPart)
+  applyFields(exchange, transform, request.headers, setPartOfRequest)
   if (transform.body === undefined) return undefined
   const body = evaluateBody(transform.body, exchange)
   request.headers.remove('content-length')
@@ -132,25 +132,8 @@ function applyFields(exchange: Exchange, transform: CompiledTransform, headers: 
   for (const name of transform.remove) headers.remove(name)
 }
 
-/** A pseudo-header that fails, or has an invalid value, is not changed: a request must have it. */
-function setRequestPart({ request }: Exchange, name: string, value: string | undefined): boolean {
-  switch (name) {
-    case ':method':
-      if (value !== undefined) setMethod(request, value)
-      return true
-    case ':path':
-      if (value !== undefined) setTarget(request, value)
-      return true
-    case ':scheme':
-      if (value === 'http' || value === 'https') request.scheme = value
-      return true
-    case ':authority':
-    case 'host':
-      if (value !== undefined) setHost(request, value)
-      return true
-    default:
-      return name.startsWith(':')
-  }
+function setPartOfRequest({ request }: Exchange, name: string, value: string | undefined): boolean {
+  return setRequestPart(request, name, value)
 }
 
 function setResponsePart({ response }: Exchange, name: string, value: string | undefined): boolean {
