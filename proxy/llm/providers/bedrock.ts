@@ -4,7 +4,7 @@ import { isRecord, parseJson } from '#api/json.ts'
 import type { SentFormatName } from '#api/llm/formats.ts'
 import { bedrockRegion } from '../../backend/provider-address.ts'
 import type { HeaderList } from '../../message/headers.ts'
-import { isClaude } from '../formats/converse/traits.ts'
+import { traitsOf } from '../traits/table.ts'
 import { asObject, type JsonObject } from '../json.ts'
 import { Untranslatable } from '../translate/untranslatable.ts'
 import type { Provider, RequestFacts } from './provider.ts'
@@ -72,7 +72,7 @@ function metadataOf(header: string): JsonObject {
 }
 
 function addBetas(body: JsonObject, { headers, model }: RequestFacts): void {
-  if (!isClaude(model)) return
+  if (traitsOf(model).family !== 'Claude') return
   const betas = betasIn(headers)
   if (betas.length === 0) return
   body['additionalModelRequestFields'] = { ...asObject(body['additionalModelRequestFields']), anthropic_beta: betas }

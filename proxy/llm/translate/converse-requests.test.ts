@@ -171,7 +171,7 @@ describe('a messages request in the Converse format', () => {
           HI,
         ],
       },
-      ['messages[1].content[2]'],
+      ['messages[1].content[2]', 'temperature'],
     ],
     [
       'a schema for the output, and the service tier',

@@ -3,8 +3,8 @@
 import type { TranslationNotes } from '../../canonical/format.ts'
 import type { CacheMark } from '../../canonical/request.ts'
 import type { JsonObject } from '../../json.ts'
+import type { ModelTraits } from '../../traits/traits.ts'
 import { CACHE_HINT_REASON, defined } from '../fields.ts'
-import { hasPromptCache } from './traits.ts'
 
 export const CACHE_POINTS_MAX = 4
 
@@ -18,9 +18,9 @@ export class CachePoints {
   readonly #isSupported: boolean
   #count = 0
 
-  constructor(model: string, notes: TranslationNotes) {
+  constructor({ acceptsCacheMarks }: ModelTraits, notes: TranslationNotes) {
     this.#notes = notes
-    this.#isSupported = hasPromptCache(model)
+    this.#isSupported = acceptsCacheMarks
   }
 
   /** After the block that is marked; nothing where the block has no mark, or the vendor rejects the point. */

@@ -3,32 +3,36 @@ import type { TranslationNotes } from '../../canonical/format.ts'
 import type { ChatRequest, Setting, Settings, Tool, ToolChoice } from '../../canonical/request.ts'
 import { callableTools } from '../../canonical/tools.ts'
 import type { JsonObject } from '../../json.ts'
+import { traitsOf } from '../../traits/table.ts'
+import type { ModelTraits } from '../../traits/traits.ts'
 import { checkSettings, defined, isEmptyObject, unsupported } from '../fields.ts'
-import { budgetOf } from '../messages/thinking.ts'
+import { isThinking, thinkingSettings, type ThinkingSettings } from '../messages/thinking.ts'
+import { checkedStopSequences, outputLimit, outputSchema, sampling } from '../model-limits.ts'
 import { CachePoints } from './cache.ts'
 import { encodeTurns, type EncodedTurns } from './encode-turns.ts'
 import { SETTINGS } from './fields.ts'
-import { isClaude, isNova } from './traits.ts'
 
-const TEMPERATURE_MAX = 1
 /** Of a model whose limit is unknown: it only bounds the budget for thinking. */
 const MAX_TOKENS_ASSUMED = 32_768
 
 /** @throws {Untranslatable} */
 export function encodeRequest(request: ChatRequest, notes: TranslationNotes): JsonObject {
   checkSettings(request, SETTINGS, notes)
-  const points = new CachePoints(request.model, notes)
+  const traits = traitsOf(request.model)
+  const points = new CachePoints(traits, notes)
   const tools = isNone(request) ? [] : encodeTools(callableTools(request), points)
   const turns = encodeTurns(request, { points, notes })
-  const thinking = thinkingOf(request, turns, notes)
+  const thoughts = thinkingOf(request, { traits, turns }, notes)
   const config = toolConfig(request, tools, turns)
   return defined({
     messages: turns.messages,
     system: turns.system.length > 0 ? turns.system : undefined,
-    inferenceConfig: unlessEmpty(inferenceConfig(request, thinking, notes)),
+    inferenceConfig: unlessEmpty(inferenceConfig(request, { traits, thoughts }, notes)),
     toolConfig: config,
-    additionalModelRequestFields: unlessEmpty(additionalFields(request, thinking, config !== undefined)),
-    outputConfig: unlessEmpty(outputConfig(request)),
+    additionalModelRequestFields: unlessEmpty(
+      additionalFields(request, { traits, thoughts, hasTools: config !== undefined }),
+    ),
+    outputConfig: unlessEmpty(outputConfig(request, { traits, thoughts })),
     serviceTier: serviceTier(request.settings.serviceTier),
   })
 }
@@ -37,43 +41,38 @@ function unlessEmpty(fields: JsonObject): JsonObject | undefined {
   return isEmptyObject(fields) ? undefined : fields
 }
 
-function inferenceConfig(
-  { settings }: ChatRequest,
-  thinking: JsonObject | undefined,
-  notes: TranslationNotes,
-): JsonObject {
-  const { maxOutputTokens, temperature, topP, stopSequences: stop } = settings
-  if (stop?.value.some((text) => text.trim() === '') === true) throw unsupported(`${stop.at} with white space alone`)
-  const limits = { maxTokens: maxOutputTokens?.value, stopSequences: stop?.value }
-  // Sampling parameters are rejected together with thinking.
-  if (isThinking(thinking)) return defined(limits)
-  if (temperature !== undefined && temperature.value > TEMPERATURE_MAX) {
-    notes.dropped(temperature.at, `the part over ${TEMPERATURE_MAX}, the maximum of the provider`)
-  }
-  const clamped = temperature === undefined ? undefined : Math.min(temperature.value, TEMPERATURE_MAX)
-  return defined({ ...limits, temperature: clamped, topP: topP?.value })
+interface Model {
+  readonly traits: ModelTraits
+  readonly thoughts: ThinkingSettings
 }
 
-function isThinking(thinking: JsonObject | undefined): boolean {
-  return thinking !== undefined && thinking['type'] !== 'disabled'
+function inferenceConfig({ settings }: ChatRequest, { traits, thoughts }: Model, notes: TranslationNotes): JsonObject {
+  // Top-k is a field of the model's own API.
+  const common = { ...settings, topK: undefined }
+  const { temperature, topP } = sampling(common, { traits, isThinking: isThinking(thoughts) }, notes)
+  return defined({
+    maxTokens: outputLimit(settings, traits, notes),
+    stopSequences: checkedStopSequences(settings),
+    temperature,
+    topP,
+  })
 }
 
 /** Fields of the model's own API. @throws {Untranslatable} for models without them. */
 function additionalFields(
-  { model, settings }: ChatRequest,
-  thinking: JsonObject | undefined,
-  hasTools: boolean,
+  { settings }: ChatRequest,
+  { traits, thoughts, hasTools }: Model & { readonly hasTools: boolean },
 ): JsonObject {
   const { topK, parallelToolCalls } = settings
   const fields: JsonObject = {}
-  if (thinking !== undefined) fields['thinking'] = thinking
-  if (topK !== undefined && !isThinking(thinking)) {
-    if (isClaude(model)) fields['top_k'] = topK.value
-    else if (isNova(model)) fields['inferenceConfig'] = { topK: topK.value }
+  if (thoughts.thinking !== undefined) fields['thinking'] = thoughts.thinking
+  if (topK !== undefined && traits.acceptsSampling && !isThinking(thoughts)) {
+    if (traits.family === 'Claude') fields['top_k'] = topK.value
+    else if (traits.family === 'Nova') fields['inferenceConfig'] = { topK: topK.value }
     else throw unsupported(topK.shown)
   }
   if (parallelToolCalls?.value === false && hasTools) {
-    if (!isClaude(model)) throw unsupported(parallelToolCalls.shown)
+    if (traits.family !== 'Claude') throw unsupported(parallelToolCalls.shown)
     fields['tool_choice'] = { type: 'auto', disable_parallel_tool_use: true }
   }
   return fields
@@ -119,42 +118,38 @@ function choiceOf(choice: ToolChoice): JsonObject {
   return choice.mode === 'required' ? { any: {} } : { auto: {} }
 }
 
-/** Of Claude. Thinking of a messages client has precedence; else it is a hint, dropped if the vendor rejects it. */
-function thinkingOf(request: ChatRequest, turns: EncodedTurns, notes: TranslationNotes): JsonObject | undefined {
-  const { reasoning, maxOutputTokens } = request.settings
-  if (reasoning === undefined) return undefined
-  const { original, effort } = reasoning.value
-  if (isClaude(request.model) && original !== undefined) return original.thinking
-  const budget = budgetOf(reasoning.value, maxOutputTokens?.value ?? MAX_TOKENS_ASSUMED)
-  const obstacle = obstacleTo(request, budget, turns)
-  if (obstacle === undefined) return { type: 'enabled', budget_tokens: budget }
-  if (effort !== 'none') notes.dropped(reasoning.at, obstacle)
-  return undefined
-}
-
-/** Why the vendor would reject thinking; undefined: it accepts it. */
-function obstacleTo(
-  { model, toolChoice }: ChatRequest,
-  budget: number | undefined,
-  { answersCallWithoutThoughts }: EncodedTurns,
-): string | undefined {
-  if (!isClaude(model)) return 'only Claude models have a setting for thinking'
-  if (budget === undefined) return 'the limit of output tokens leaves no room'
+/** Of Claude: the settings of its own API. */
+function thinkingOf(
+  { settings: { reasoning, maxOutputTokens }, toolChoice }: ChatRequest,
+  { traits, turns }: { readonly traits: ModelTraits; readonly turns: EncodedTurns },
+  notes: TranslationNotes,
+): ThinkingSettings {
+  if (traits.family !== 'Claude') {
+    if (reasoning !== undefined && reasoning.value.effort !== 'none') {
+      notes.dropped(reasoning.at, 'only Claude models have a setting for thinking')
+    }
+    return {}
+  }
   const mode = toolChoice?.value.mode
-  if (mode !== 'required' && mode !== 'tool' && !answersCallWithoutThoughts) return undefined
-  return 'thinking allows no forced call, and requires the thoughts before a call'
+  const context = {
+    traits,
+    limit: maxOutputTokens?.value ?? traits.maxOutputTokens ?? MAX_TOKENS_ASSUMED,
+    isCallForced: mode === 'required' || mode === 'tool',
+    answersCallWithoutThoughts: turns.answersCallWithoutThoughts,
+  }
+  return thinkingSettings(reasoning, context, notes)
 }
 
-function outputConfig({ model, settings: { output, reasoning } }: ChatRequest): JsonObject {
-  const effort = isClaude(model) ? reasoning?.value.original?.effort : undefined
-  return defined({ effort, textFormat: output === undefined ? undefined : textFormat(output) })
+function outputConfig({ settings: { output } }: ChatRequest, { traits, thoughts }: Model): JsonObject {
+  const textFormat = output === undefined ? undefined : encodedSchema(output, traits)
+  return defined({ effort: thoughts.effort, textFormat })
 }
 
 /** The schema is JSON as text. */
-function textFormat({ value, at }: NonNullable<Settings['output']>): JsonObject | undefined {
-  if (value.kind === 'text') return undefined
-  if (value.kind === 'json') throw unsupported(`${at} other than text and json_schema`)
-  const { schema, name, description } = value
+function encodedSchema(output: NonNullable<Settings['output']>, traits: ModelTraits): JsonObject | undefined {
+  const asked = outputSchema(output, traits)
+  if (asked === undefined) return undefined
+  const { schema, name, description } = asked
   return {
     type: 'json_schema',
     structure: { jsonSchema: defined({ schema: JSON.stringify(schema), name, description }) },

@@ -12,11 +12,11 @@ import type {
 } from '../../canonical/request.ts'
 import { toolInput } from '../../canonical/tool-input.ts'
 import { parseExactObject, type JsonObject } from '../../json.ts'
+import { traitsOf } from '../../traits/table.ts'
 import { Untranslatable } from '../../translate/untranslatable.ts'
 import { defined, unsupported } from '../fields.ts'
 import { noteMarks } from '../marks.ts'
 import { ownSignature, type OwnSignature } from './signature.ts'
-import { isSince3 } from './thinking.ts'
 
 export interface EncodedContents {
   readonly contents: readonly JsonObject[]
@@ -57,20 +57,23 @@ export function encodeContents(request: ChatRequest, notes: TranslationNotes): E
   return {
     contents: contents.map(({ role, parts, signatures }) => ({
       role,
-      parts: role === 'model' ? signed(parts, signatures, isSince3(request.model)) : resultsFirst(parts),
+      parts:
+        role === 'model'
+          ? signed(parts, signatures, traitsOf(request.model).requiresCallSignatures)
+          : resultsFirst(parts),
     })),
     system: system.length === 0 ? undefined : { parts: system },
   }
 }
 
 class Encoder {
-  readonly #isSince3: boolean
+  readonly #hasMediaInResults: boolean
   readonly #notes: TranslationNotes
   /** Names of the calls so far, by id: results have no name in other formats. */
   readonly #names = new Map<string, string>()
 
   constructor(model: string, notes: TranslationNotes) {
-    this.#isSince3 = isSince3(model)
+    this.#hasMediaInResults = traitsOf(model).requiresCallSignatures
     this.#notes = notes
   }
 
@@ -104,14 +107,14 @@ class Encoder {
     return { functionCall: { id, name, args: toolInput(argumentsText) } }
   }
 
-  /** Media are within the result since version 3, behind it before. */
+  /** Older models take media behind the result. */
   #result({ callId, content, isError, at }: ToolResultPart): readonly JsonObject[] {
     const name = this.#names.get(callId)
     if (name === undefined) throw new Untranslatable(`${at} answers a tool call that is not in front of it`)
     const text = content.map((part) => (part.kind === 'text' ? part.text : '')).join('')
     const media = content.flatMap((part) => (part.kind === 'text' ? [] : this.part(part, [])))
     const response = isError ? { error: text } : (parseExactObject(text) ?? { output: text })
-    const isWithin = this.#isSince3 && media.length > 0
+    const isWithin = this.#hasMediaInResults && media.length > 0
     const result = { functionResponse: { id: callId, name, response, ...(isWithin && { parts: media }) } }
     return isWithin ? [result] : [result, ...media]
   }
