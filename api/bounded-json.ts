@@ -51,11 +51,18 @@ function exactNumber(_: string, value: unknown, { source = '' }: { readonly sour
   return isExact ? value : EXACT.rawJSON(source)
 }
 
+/** The digits of a number that `parseExactJson` kept; undefined: any other value. */
+export function exactDigits(value: unknown): string | undefined {
+  return EXACT.isRawJSON(value) ? value.rawJSON : undefined
+}
+
 /** JSON.parse source text access: part of the language, which the types of the library lack. */
-const EXACT = JSON as unknown as {
+interface ExactJson {
   parse(text: string, reviver: typeof exactNumber): unknown
   rawJSON(text: string): object
+  isRawJSON(value: unknown): value is { readonly rawJSON: string }
 }
+const EXACT = JSON as unknown as ExactJson
 
 /** Which limit the text exceeds; undefined: none. The text need not be JSON: rejecting other text costs no more. */
 export function jsonExcess(text: string): string | undefined {

@@ -45,6 +45,12 @@ describe('an edited text', () => {
       '{"l":[0, {"x":1.0} , 2 ,3]}',
     ],
     ['elements of an empty list', '{"l":[ ]}', (m) => (m['l'] = [0]), '{"l":[0]}'],
+    [
+      'an element of a list',
+      '{"l":[ 1.0 , {"x":2.0, "y":["a",1e2]} ,3 ]}',
+      (m) => (m['l'] = [1, { x: 2, y: ['b', 100] }, 3]),
+      '{"l":[ 1.0 , {"x":2.0, "y":["b",1e2]} ,3 ]}',
+    ],
     ['a name of the prototype', '{"__proto__":1.0,"a":2}', (m) => (m['a'] = 3), '{"__proto__":1.0,"a":3}'],
   ])('with %s', (_, text, edit, expected) => expect(edited(text, edit)).toBe(expected))
 

@@ -62,7 +62,7 @@ function countIn(value: unknown): number {
 function changedValue(text: string, before: unknown, after: unknown): string {
   if (before === after) return text
   if (isRecord(before) && isRecord(after)) return changedObject(text, before, after)
-  if (Array.isArray(before) && Array.isArray(after)) return extendedArray(text, before, after)
+  if (Array.isArray(before) && Array.isArray(after)) return changedArray(text, before, after)
   return JSON.stringify(after)
 }
 
@@ -99,8 +99,9 @@ function isSame(before: Readonly<JsonObject>, after: Readonly<JsonObject>, name:
   return Object.hasOwn(after, name) && before[name] === after[name]
 }
 
-/** Elements added at the start and the end; any other change is written as a whole. */
-function extendedArray(text: string, before: readonly unknown[], after: readonly unknown[]): string {
+/** Elements replaced, or added at the start and the end; any other change is written as a whole. */
+function changedArray(text: string, before: readonly unknown[], after: readonly unknown[]): string {
+  if (before.length === after.length && before.length > 0) return replacedElements(text, before, after)
   const first = before.length === 0 ? -1 : after.findIndex((item) => item === before[0])
   const isKept = first !== -1 && before.every((item, index) => item === after[first + index])
   if (!isKept) return JSON.stringify(after)
@@ -108,6 +109,48 @@ function extendedArray(text: string, before: readonly unknown[], after: readonly
   const behind = after.slice(first + before.length).map((item) => `,${JSON.stringify(item)}`)
   const own = text.slice(text.indexOf('[') + 1, text.lastIndexOf(']'))
   return `[${inFront.join('')}${own}${behind.join('')}]`
+}
+
+function replacedElements(text: string, before: readonly unknown[], after: readonly unknown[]): string {
+  const open = text.indexOf('[')
+  let out = text.slice(0, open + 1)
+  let start = open + 1
+  for (const [index, end] of elementEnds(text, open).entries()) {
+    const element = text.slice(start, end)
+    const value = element.trim()
+    const lead = element.length - element.trimStart().length
+    out += element.slice(0, lead) + changedValue(value, before[index], after[index]) + element.slice(lead + value.length)
+    out += text.charAt(end)
+    start = end + 1
+  }
+  return out + text.slice(start)
+}
+
+/** Places of the commas of an array that was parsed, and of its end. */
+function elementEnds(text: string, open: number): readonly number[] {
+  const ends: number[] = []
+  let depth = 0
+  for (let i = open; i < text.length; i++) {
+    switch (text.charCodeAt(i)) {
+      case QUOTE:
+        i = endOfString(text, i)
+        break
+      case OPEN_BRACE:
+      case OPEN_BRACKET:
+        depth++
+        break
+      case CLOSE_BRACE:
+      case CLOSE_BRACKET:
+        depth--
+        if (depth === 0) ends.push(i)
+        break
+      case COMMA:
+        if (depth === 1) ends.push(i)
+        break
+      default:
+    }
+  }
+  return ends
 }
 
 interface Survey {

@@ -1,0 +1,217 @@
+// The texts of a request or an answer as spans, and the body with other texts: all other values stay the same objects,
+// so that json-text.ts keeps their bytes.
+import { exactDigits } from '#api/bounded-json.ts'
+import { isRecord } from '#api/json.ts'
+import { asObject, asString, type JsonObject } from '../json.ts'
+import { editedText, readJsonText } from '../json-text.ts'
+import type { TextSpan } from './guard.ts'
+import type { FormatTexts, TextField } from './text-fields.ts'
+
+/** Inside of a string that is the text of a JSON object. */
+const INSIDE = Symbol('inside')
+
+type Step = string | number | typeof INSIDE
+
+interface Place {
+  readonly path: readonly Step[]
+  readonly span: TextSpan
+}
+
+/** A value that repeats texts, such as the tokens of logprobs. */
+interface Copy {
+  readonly path: readonly Step[]
+  readonly empty: null | readonly []
+}
+
+export class Conversation {
+  readonly #places: readonly Place[]
+  readonly #copies: readonly Copy[]
+
+  private constructor({ places, copies }: Reader) {
+    this.#places = places
+    this.#copies = copies
+  }
+
+  static ofRequest(body: JsonObject, { request, fields }: FormatTexts): Conversation {
+    const reader = new Reader(fields)
+    for (const [name, role] of Object.entries(request)) {
+      if (Object.hasOwn(body, name)) reader.read(body[name], { path: [name], role, field: 'text' })
+    }
+    return new Conversation(reader)
+  }
+
+  static ofAnswer(body: JsonObject, { answer, fields }: FormatTexts): Conversation {
+    const reader = new Reader(fields)
+    for (const name of answer) {
+      if (Object.hasOwn(body, name)) reader.read(body[name], { path: [name], role: 'assistant', field: 'text' })
+    }
+    return new Conversation(reader)
+  }
+
+  get spans(): readonly TextSpan[] {
+    return this.#places.map(({ span }) => span)
+  }
+
+  /**
+   * A copy of the body along the paths of the texts that differ. `texts`: one for each span; `body`: equal to the one
+   * that was read.
+   */
+  write(texts: readonly string[], body: JsonObject): JsonObject {
+    const changes = new Changes()
+    for (const [index, { path, span }] of this.#places.entries()) {
+      const text = texts[index]
+      if (text !== undefined && text !== span.text) changes.set(path, text)
+    }
+    if (changes.isEmpty) return body
+    for (const { path, empty } of this.#copies) changes.set(path, empty)
+    return asObject(changes.appliedTo(body))
+  }
+}
+
+interface Position {
+  readonly path: readonly Step[]
+  readonly role: TextSpan['role']
+  /** undefined: strings are not texts; lists and objects are searched. */
+  readonly field: TextField | undefined
+}
+
+class Reader {
+  readonly places: Place[] = []
+  readonly copies: Copy[] = []
+  readonly #fields: FormatTexts['fields']
+
+  constructor(fields: FormatTexts['fields']) {
+    this.#fields = fields
+  }
+
+  read(value: unknown, position: Position): void {
+    const { path, role, field } = position
+    if (field === 'copy') this.#copy(value, path)
+    else if (typeof value === 'string') this.#string(value, position)
+    else if (Array.isArray(value)) {
+      for (const [index, item] of (value as readonly unknown[]).entries()) {
+        this.read(item, { path: [...path, index], role, field })
+      }
+    } else if (isRecord(value)) {
+      if (field === 'values' || field === 'result') this.#values(value, position)
+      else this.#object(value, position)
+    }
+  }
+
+  #string(value: string, position: Position): void {
+    const { field, path } = position
+    if (field === undefined) return
+    const inside = field === 'text' ? undefined : readJsonText(value)?.members
+    if (inside === undefined) this.#add(value, position)
+    else this.#values(inside, { ...position, path: [...path, INSIDE] })
+  }
+
+  #object(value: JsonObject, { path, role }: Position): void {
+    const own = roleOf(value) ?? role
+    for (const [name, member] of Object.entries(value)) {
+      this.read(member, { path: [...path, name], role: own, field: this.#fieldOf(name, value) })
+    }
+  }
+
+  #fieldOf(name: string, { type }: JsonObject): TextField | undefined {
+    // Plain text of a document in the format messages; other sources have encoded bytes there.
+    if (name === 'data' && type === 'text') return 'text'
+    return Object.hasOwn(this.#fields, name) ? this.#fields[name] : undefined
+  }
+
+  #copy(value: unknown, path: readonly Step[]): void {
+    if (typeof value === 'object' && value !== null) this.copies.push({ path, empty: Array.isArray(value) ? [] : null })
+  }
+
+  /** Members of tool arguments have any names. */
+  #values(value: unknown, position: Position): void {
+    const { path, field } = position
+    const role = field === 'result' ? 'tool' : position.role
+    if (typeof value === 'string') this.#add(value, { ...position, role })
+    else if (typeof value === 'number') this.#add(String(value), { ...position, role })
+    else if (Array.isArray(value)) {
+      for (const [index, item] of (value as readonly unknown[]).entries()) {
+        this.#values(item, { ...position, path: [...path, index] })
+      }
+    } else if (isRecord(value)) {
+      const digits = exactDigits(value)
+      if (digits !== undefined) return this.#add(digits, { ...position, role })
+      for (const [name, member] of Object.entries(value)) this.#values(member, { ...position, path: [...path, name] })
+    }
+  }
+
+  #add(text: string, { path, role }: Position): void {
+    if (text !== '') this.places.push({ path, span: { role, text, at: shown(path) } })
+  }
+}
+
+const ROLES: ReadonlyMap<unknown, TextSpan['role']> = new Map([
+  ['system', 'system'],
+  ['developer', 'system'],
+  ['user', 'user'],
+  ['assistant', 'assistant'],
+  ['model', 'assistant'],
+  ['tool', 'tool'],
+  ['function', 'tool'],
+])
+const RESULT_TYPE = /(?:_result|_call_output)$/
+const MODEL_TYPE = /(?:_call|_use|^reasoning|^thinking)$/
+
+/** undefined: the object has the role of what contains it. */
+function roleOf({ role, type }: JsonObject): TextSpan['role'] | undefined {
+  const kind = asString(type) ?? ''
+  if (RESULT_TYPE.test(kind)) return 'tool'
+  if (MODEL_TYPE.test(kind)) return 'assistant'
+  return ROLES.get(role)
+}
+
+function shown(path: readonly Step[]): string {
+  let text = ''
+  for (const step of path) {
+    if (typeof step === 'number') text += `[${step}]`
+    else if (step !== INSIDE) text += text === '' ? step : `.${step}`
+  }
+  return text
+}
+
+/** Values to write, as a tree of the steps of their paths. */
+class Changes {
+  #value: unknown = undefined
+  readonly #below = new Map<Step, Changes>()
+
+  set(path: readonly Step[], value: unknown): void {
+    const [step, ...rest] = path
+    if (step === undefined) {
+      this.#value = value
+      return
+    }
+    const below = this.#below.get(step) ?? new Changes()
+    this.#below.set(step, below)
+    below.set(rest, value)
+  }
+
+  get isEmpty(): boolean {
+    return this.#below.size === 0
+  }
+
+  appliedTo(value: unknown): unknown {
+    if (this.#value !== undefined) return this.#value
+    const inside = this.#below.get(INSIDE)
+    if (inside !== undefined) return inside.#appliedWithin(String(value))
+    if (Array.isArray(value)) return value.map((item: unknown, index) => this.#member(index, item))
+    const members = Object.entries(asObject(value)).map(([name, member]) => [name, this.#member(name, member)] as const)
+    return Object.fromEntries(members)
+  }
+
+  #member(step: Step, value: unknown): unknown {
+    const below = this.#below.get(step)
+    return below === undefined ? value : below.appliedTo(value)
+  }
+
+  #appliedWithin(text: string): string {
+    const json = readJsonText(text)
+    // `Reader` read the same text.
+    if (json === undefined) throw new Error('not the text of a JSON object')
+    return editedText({ ...json, members: asObject(this.appliedTo(json.members)) })
+  }
+}

@@ -1,0 +1,87 @@
+// Where a chat format has its texts. The names of members decide, so that parts which a vendor adds are found as well;
+// file contents, identifiers and settings have other names. A new format compiles only with an entry.
+import type { SentFormatName } from '#api/llm/formats.ts'
+
+/**
+ * `text`: a string is a text, and lists and objects are searched. `values`: each string and number within is a text,
+ * also those within a string that is a JSON object. `result`: like `values`, from a tool. `copy`: repeats other texts,
+ * and is emptied where one of them is replaced.
+ */
+export type TextField = 'text' | 'values' | 'result' | 'copy'
+
+type TextFields = Readonly<Record<string, TextField>>
+
+export interface FormatTexts {
+  /** Members of the request, with the role of their texts where they name none. */
+  readonly request: Readonly<Record<string, 'system' | 'user'>>
+  /** Members of the answer; the texts are those of the model. */
+  readonly answer: readonly string[]
+  /** Members of objects at any depth below. */
+  readonly fields: TextFields
+}
+
+const OPENAI: TextFields = {
+  content: 'text',
+  text: 'text',
+  refusal: 'text',
+  arguments: 'values',
+  transcript: 'text',
+  logprobs: 'copy',
+}
+
+/** undefined: the format has no conversation, and no guard checks it. */
+export const FORMAT_TEXTS: { readonly [N in SentFormatName]: FormatTexts | undefined } = {
+  Completions: {
+    request: { messages: 'user', prediction: 'user' },
+    answer: ['choices'],
+    fields: { ...OPENAI, reasoning_content: 'text', reasoning: 'text', input: 'text' },
+  },
+  Messages: {
+    request: { system: 'system', messages: 'user' },
+    answer: ['content'],
+    fields: {
+      content: 'text',
+      text: 'text',
+      // Reasoning with a signature: the provider rejects a history in which it was changed.
+      thinking: 'text',
+      input: 'values',
+      cited_text: 'text',
+      title: 'text',
+      context: 'text',
+      stdout: 'text',
+      stderr: 'text',
+    },
+  },
+  Responses: {
+    request: { instructions: 'system', input: 'user', prompt: 'user' },
+    answer: ['output'],
+    fields: {
+      ...OPENAI,
+      input: 'text',
+      output: 'text',
+      summary: 'text',
+      variables: 'values',
+      action: 'values',
+      stdout: 'text',
+      stderr: 'text',
+    },
+  },
+  GenerateContent: {
+    request: { systemInstruction: 'system', system_instruction: 'system', contents: 'user' },
+    answer: ['candidates'],
+    fields: {
+      text: 'text',
+      args: 'values',
+      response: 'result',
+      code: 'text',
+      logprobsResult: 'copy',
+      output: 'text',
+    },
+  },
+  Embeddings: undefined,
+  AnthropicTokenCount: undefined,
+  Realtime: undefined,
+  Rerank: undefined,
+  // Requests of clients are never in this format.
+  Converse: undefined,
+}
