@@ -2,6 +2,7 @@
 import type {
   BackendPayload,
   BackendReference,
+  GuardService,
   JwtAuthentication,
   SecretRef,
   ServiceReference,
@@ -9,7 +10,9 @@ import type {
 } from '#api/ir/types.gen.ts'
 import type { CelExpression } from '#api/cel/expression.ts'
 import type { EffectiveBackend } from '../chain/effective.ts'
+import type { ChainEnvironment } from '../chain/environment.ts'
 import type { Filter, CompiledChain } from '../chain/filter.ts'
+import type { ServiceCaller } from '../chain/service.ts'
 import type { EndpointRecord, HealthRule } from '../exchange/slots.ts'
 import type { UpstreamClient, UpstreamTarget } from '../upstream/target.ts'
 
@@ -72,6 +75,10 @@ export interface BackendEnvironment {
   policiesOf(ref: BackendReference): BackendPayload
   /** Filters of merged backend policies: timeout, credential, transformation, header modifiers. */
   filters(policies: EffectiveBackend, place: FilteredPlace): CompiledChain
+  /** As in `ChainEnvironment`. */
+  readonly service: ChainEnvironment['service']
+  /** The service of a vendor at port 443 of this host, with TLS; undefined: the host is invalid. */
+  vendor(host: string, policies: GuardService): ServiceCaller | undefined
   /** undefined: the secret is missing, so the credential counts as absent and the call fails. */
   secret(ref: SecretRef): string | undefined
   /** Checks tokens of clients. */

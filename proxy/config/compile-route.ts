@@ -12,39 +12,30 @@ import type {
 import type { EffectiveBackend } from '../chain/effective.ts'
 import { a2aBackend, rememberCardRequest } from '../a2a/agent-card.ts'
 import { weightedPicker } from '../chain/weighted.ts'
-import type { BackendEnvironment, FilteredPlace } from '../backend/handler.ts'
+import type { BackendEnvironment } from '../backend/handler.ts'
 import type { BackendHandler } from '../chain/handler.ts'
 import { sectionOwner } from '../backend/endpoint-keys.ts'
 import { Destinations, dynamicBackend } from '../backend/dynamic.ts'
-import { compileHealth } from '../backend/health.ts'
-import type { HealthRule } from '../exchange/slots.ts'
 import { httpBackend } from '../backend/http.ts'
 import { tunnelBackend } from '../backend/tunnel.ts'
-import { serviceCaller } from '../backend/service-caller.ts'
-import type { ServiceCaller } from '../chain/service.ts'
 import { shown, type Detail } from '../exchange/diagnosis.ts'
 import type { ExchangePlace, BackendType } from '../exchange/facts.ts'
 import type { FailureCode } from '../exchange/errors.ts'
 import type { ConnectionLimits } from '../http/handler.ts'
 import { mcpGuard, NO_ACCESS } from '../mcp/access.ts'
-import type { BackendPlan, ResponsePlan, RoutePlan } from '../chain/plan.ts'
 import type { CompiledChain } from '../chain/filter.ts'
-import { WorkerTokenStore } from '../credentials/token-store.ts'
-import type { ChainEnvironment } from '../chain/environment.ts'
+import type { BackendPlan, ResponsePlan, RoutePlan } from '../chain/plan.ts'
 import { compileJwtAuthentication } from '../policy/auth/jwt-authentication.ts'
 import { isAnyHost } from '../route/host-map.ts'
-import type { CallSubtype } from '../exchange/request-span.ts'
 import type { ListenerPlace } from '../policy/policy-index.ts'
 import { effectiveBackend, effectiveService, overlaySection } from '../policy/merge-backend.ts'
 import { effectiveTraffic } from '../policy/merge.ts'
-import { forServiceCall } from '../policy/fields.ts'
-import { compileBackendChain, compileChain, mergeResponseFilters } from '../policy/order.ts'
-import { backendHost } from './backend-host.ts'
+import { compileChain, mergeResponseFilters } from '../policy/order.ts'
 import { compileMirror } from './compile-mirror.ts'
 import type { CompileContext } from './context.ts'
 import { partOf } from './parts.ts'
-import { originCaller } from './origin-caller.ts'
 import { commonService, withTrafficDenied } from './pool-traffic.ts'
+import { chainEnvironment, filtersOf, healthOf, serviceOf, vendorOf } from './service-calls.ts'
 
 /** Backends without a named object have no sections; their owner does not exist. */
 const NO_NAME = { namespace: '', name: '' }
@@ -182,10 +173,6 @@ function withHttp2(policies: EffectiveBackend, ref: BackendReference, { resolver
   return { ...policies, http: { ...policies.http, version } }
 }
 
-function healthOf({ health }: EffectiveBackend, { expression }: CompileContext): HealthRule | undefined {
-  return health === undefined ? undefined : compileHealth(health, expression)
-}
-
 function responsePlan(chains: readonly CompiledChain[]): ResponsePlan {
   return {
     filters: mergeResponseFilters(chains),
@@ -319,28 +306,12 @@ function backendEnvironment(
     policiesOf: (ref) => policiesOf(ref, context),
     filters: (own, place) => filtersOf(own, place, context),
     authentication: (auth) => compileJwtAuthentication(auth, chainEnvironment(context)).request,
+    service: (own, subtype) => serviceOf(own, context, { subtype }),
+    vendor: (host, own) => vendorOf(host, own, context),
     secret,
     expression,
     bufferBytesMax: limits.bufferBytesMax,
     sessionKeys: environment.sessionKeys,
-  }
-}
-
-function filtersOf(policies: EffectiveBackend, place: FilteredPlace, context: CompileContext): CompiledChain {
-  return compileBackendChain(policies, { ...chainEnvironment(context), backendHost: backendHost(place, context) })
-}
-
-export function chainEnvironment(context: CompileContext): ChainEnvironment {
-  const { expression, environment, secret, auth } = context
-  const { rateLimits, tokens = new WorkerTokenStore() } = environment
-  return {
-    expression,
-    rateLimits,
-    secret,
-    auth,
-    tokens,
-    service: (ref, subtype) => serviceOf(ref, context, { subtype }),
-    origin: (place) => originCaller(place, environment),
   }
 }
 
@@ -349,39 +320,6 @@ function policiesOf(ref: BackendReference, context: CompileContext): BackendPayl
   const backend = ref.backend === undefined ? undefined : context.resolver.backend(ref.backend)
   const { mcpAuthorization: _, ...policies } = effectiveService(context.policies, { service: ref.service, backend })
   return policies
-}
-
-/** Callers share the health of endpoints with all other users of the service. */
-export function serviceOf(
-  ref: BackendReference,
-  context: CompileContext,
-  options: { readonly subtype?: CallSubtype; readonly timeoutMs?: number },
-): ServiceCaller | undefined {
-  const backend = ref.backend === undefined ? undefined : context.resolver.backend(ref.backend)
-  if (ref.invalid !== undefined || backend?.invalid !== undefined) return undefined
-  const own = forServiceCall(effectiveService(context.policies, { service: ref.service, backend }))
-  const policies = options.subtype === 'Oidc' ? withoutExchange(own) : own
-  const picker = context.resolver.resolve(ref, policies)
-  if (picker === undefined) return undefined
-  const { client, grpc, observer } = context.environment
-  return serviceCaller({
-    picker,
-    filters: filtersOf(policies, { ref }, context).request,
-    health: healthOf(policies, context),
-    client,
-    grpc,
-    timeoutMs: policies.http?.requestTimeoutMs ?? options.timeoutMs,
-    subtype: options.subtype,
-    called: (subtype, durationMs) => observer.called?.({ kind: 'Policy', subtype, durationMs }),
-  })
-}
-
-/** A token endpoint that needs a token of a token endpoint: refused, because the two could be the same. */
-function withoutExchange({ auth, ...policies }: EffectiveBackend): EffectiveBackend {
-  const isExchanged = auth?.crossAppAccess !== undefined || auth?.oauthTokenExchange !== undefined
-  if (!isExchanged) return auth === undefined ? policies : { ...policies, auth }
-  const message = 'a token endpoint cannot require a token of a token endpoint'
-  return { ...policies, deny: { field: 'backend.auth', message } }
 }
 
 function typeOf({ service }: BackendReference, backend: Backend | undefined): BackendType {

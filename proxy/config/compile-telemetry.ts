@@ -18,7 +18,7 @@ import { BUILD } from './build-info.ts'
 import { serviceCaller } from '../backend/service-caller.ts'
 import type { ServiceCaller } from '../chain/service.ts'
 import type { OtlpCollector } from '../otlp/environment.ts'
-import { serviceOf } from './compile-route.ts'
+import { serviceOf } from './service-calls.ts'
 import type { CompileContext } from './context.ts'
 
 export interface Telemetry {

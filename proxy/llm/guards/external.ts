@@ -1,7 +1,6 @@
 // The call of a guard's service: one JSON request, one JSON answer, both bounded. Errors have no text of the request
 // or of the answer.
-import type { GuardService } from '#api/ir/types.gen.ts'
-import type { ChainEnvironment } from '../../chain/environment.ts'
+import type { BackendEnvironment } from '../../backend/handler.ts'
 import { ServiceError, type ServiceCaller } from '../../chain/service.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
 import { HeaderList } from '../../message/headers.ts'
@@ -17,10 +16,7 @@ const MATCHED_MAX = 16
 const NAME = /^[A-Za-z0-9_.:/-]{1,64}$/
 
 /** What guards that call a service are compiled with. */
-export interface GuardEnvironment extends Pick<ChainEnvironment, 'expression' | 'service'> {
-  /** The service of a vendor at port 443 of this host, with TLS; undefined: the host is invalid. */
-  readonly vendor: (host: string, policies: GuardService) => ServiceCaller | undefined
-}
+export type GuardEnvironment = Pick<BackendEnvironment, 'expression' | 'service' | 'vendor'>
 
 export interface GuardQuestion {
   readonly path: string
