@@ -1004,6 +1004,11 @@ const AzureProvider: Structure = {
     model: { type: 'string' },
   },
 }
+const VertexProvider: Structure = {
+  type: 'object',
+  required: ['projectId'],
+  properties: { projectId: { type: 'string', minLength: 1 }, region: { type: 'string' }, model: { type: 'string' } },
+}
 const BedrockGuardrail: Structure = {
   type: 'object',
   required: ['identifier', 'version'],
@@ -1044,6 +1049,7 @@ const ProviderSettings: Structure = {
     'azure-foundry': AzureProvider,
     anthropic: ModelChoice,
     gemini: ModelChoice,
+    vertex: VertexProvider,
     bedrock: BedrockProvider,
     custom: CustomProvider,
     unsupported: UnsupportedProvider,

@@ -1308,6 +1308,7 @@ export interface ProviderSettings {
   'azure-foundry'?: AzureProvider
   anthropic?: ModelChoice
   gemini?: ModelChoice
+  vertex?: VertexProvider
   bedrock?: BedrockProvider
   custom?: CustomProvider
   unsupported?: UnsupportedProvider
@@ -1337,6 +1338,17 @@ export interface AzureProvider {
   project?: string
   /**
    * Overrides the model of the request; the deployment.
+   */
+  model?: string
+}
+export interface VertexProvider {
+  projectId: string
+  /**
+   * Region of Google Cloud, `us`, `eu` or `global` (if not set).
+   */
+  region?: string
+  /**
+   * Overrides the model of the request.
    */
   model?: string
 }

@@ -8,8 +8,6 @@ export type ProviderSlot = Extract<keyof LLMProvider, `p${number}` | 'custom'>
 
 interface ProviderEntry {
   readonly slot: ProviderSlot
-  /** Name in messages. */
-  readonly title: string
   /** `provider` of a GwModel; undefined: only a GwBackend can select the provider. */
   readonly modelProvider: ModelProvider | undefined
   /** Field of a GwModel with the settings that the provider requires; undefined: none. */
@@ -27,14 +25,11 @@ interface ProviderEntry {
   readonly telemetryName: string
   /** Field of the slot that overrides the model of the request. */
   readonly modelField: 'model' | 'deploymentName'
-  /** false: the operator rejects the provider, and the proxy answers 501. */
-  readonly isServed: boolean
 }
 
 export const PROVIDERS = {
   openai: {
     slot: 'p1',
-    title: 'OpenAI',
     modelProvider: 'OpenAI',
     modelSettings: undefined,
     basePath: '/v1',
@@ -42,11 +37,9 @@ export const PROVIDERS = {
     standaloneField: 'openAI',
     telemetryName: 'openai',
     modelField: 'model',
-    isServed: true,
   },
   'azure-openai': {
     slot: 'p2',
-    title: 'Azure OpenAI',
     modelProvider: undefined,
     modelSettings: undefined,
     basePath: undefined,
@@ -54,11 +47,9 @@ export const PROVIDERS = {
     standaloneField: 'azure',
     telemetryName: 'azure',
     modelField: 'deploymentName',
-    isServed: true,
   },
   'azure-foundry': {
     slot: 'p3',
-    title: 'Azure AI Foundry',
     modelProvider: 'Azure',
     modelSettings: 'cloudB',
     basePath: undefined,
@@ -66,11 +57,9 @@ export const PROVIDERS = {
     standaloneField: 'azure',
     telemetryName: 'azure',
     modelField: 'model',
-    isServed: true,
   },
   anthropic: {
     slot: 'p4',
-    title: 'Anthropic',
     modelProvider: 'Anthropic',
     modelSettings: undefined,
     basePath: '/v1',
@@ -78,11 +67,9 @@ export const PROVIDERS = {
     standaloneField: 'anthropic',
     telemetryName: 'anthropic',
     modelField: 'model',
-    isServed: true,
   },
   gemini: {
     slot: 'p5',
-    title: 'Google Gemini',
     modelProvider: 'Gemini',
     modelSettings: undefined,
     basePath: undefined,
@@ -90,11 +77,9 @@ export const PROVIDERS = {
     standaloneField: 'gemini',
     telemetryName: 'gcp.gemini',
     modelField: 'model',
-    isServed: true,
   },
   vertex: {
     slot: 'p6',
-    title: 'Google Vertex AI',
     modelProvider: 'VertexAI',
     modelSettings: 'cloudC',
     basePath: undefined,
@@ -102,11 +87,9 @@ export const PROVIDERS = {
     standaloneField: 'vertex',
     telemetryName: 'gcp.vertex_ai',
     modelField: 'model',
-    isServed: false,
   },
   bedrock: {
     slot: 'p7',
-    title: 'AWS Bedrock',
     modelProvider: 'Bedrock',
     modelSettings: 'cloudA',
     basePath: undefined,
@@ -114,11 +97,9 @@ export const PROVIDERS = {
     standaloneField: 'bedrock',
     telemetryName: 'aws.bedrock',
     modelField: 'model',
-    isServed: true,
   },
   custom: {
     slot: 'custom',
-    title: 'Custom',
     modelProvider: 'Custom',
     modelSettings: 'custom',
     basePath: undefined,
@@ -126,23 +107,13 @@ export const PROVIDERS = {
     standaloneField: 'custom',
     telemetryName: 'custom',
     modelField: 'model',
-    isServed: true,
   },
 } as const satisfies Readonly<Record<string, ProviderEntry>>
 
 export type ProviderName = keyof typeof PROVIDERS
 
-/** Providers that the rendered configuration can name. */
-export type ServedProvider = {
-  [N in ProviderName]: (typeof PROVIDERS)[N]['isServed'] extends true ? N : never
-}[ProviderName]
-
 // Object.keys loses the type of the keys, which are exactly the names.
 export const PROVIDER_NAMES = Object.keys(PROVIDERS) as readonly ProviderName[]
-
-export function isServedProvider(name: ProviderName): name is ServedProvider {
-  return PROVIDERS[name].isServed
-}
 
 /** The settings that a GwBackend has for the provider. */
 export type SlotSettings<N extends ProviderName> = NonNullable<LLMProvider[(typeof PROVIDERS)[N]['slot']]>

@@ -1,12 +1,12 @@
 // Addresses of model providers that have one of their own (data-plane supplement section 3.3). It is below proxy/llm,
 // because endpoints are counted before anything else is known of them.
 import type { AIProvider, BedrockProvider, ProviderSettings } from '#api/ir/types.gen.ts'
-import { isServedProvider, PROVIDER_NAMES, type ServedProvider } from '#api/llm/providers.ts'
+import { PROVIDER_NAMES, type ProviderName } from '#api/llm/providers.ts'
 
 /** Providers at their own host are called with TLS. */
 export const PROVIDER_PORT = 443
 
-type Hosts = { readonly [N in ServedProvider]: (settings: NonNullable<ProviderSettings[N]>) => string | undefined }
+type Hosts = { readonly [N in ProviderName]: (settings: NonNullable<ProviderSettings[N]>) => string | undefined }
 
 const HOSTS: Hosts = {
   openai: () => 'api.openai.com',
@@ -14,11 +14,10 @@ const HOSTS: Hosts = {
   'azure-foundry': ({ host }) => host,
   anthropic: () => 'api.anthropic.com',
   gemini: () => 'generativelanguage.googleapis.com',
+  vertex: ({ region }) => vertexHost(region),
   bedrock: (settings) => `bedrock-runtime.${bedrockRegion(settings)}.amazonaws.com`,
   custom: () => undefined,
 }
-
-const SERVED = PROVIDER_NAMES.filter(isServedProvider)
 
 const REGION_DEFAULT = 'us-east-1'
 
@@ -26,16 +25,23 @@ export function bedrockRegion({ region }: BedrockProvider): string {
   return region ?? REGION_DEFAULT
 }
 
-/** undefined: the provider has no host of its own, or this version cannot call it. */
+/** `us` and `eu` are several regions, with hosts of their own. */
+function vertexHost(region: string | undefined): string {
+  if (region === undefined || region === 'global') return 'aiplatform.googleapis.com'
+  if (region === 'us' || region === 'eu') return `aiplatform.${region}.rep.googleapis.com`
+  return `${region}-aiplatform.googleapis.com`
+}
+
+/** undefined: the provider has no host of its own, or is broken. */
 export function providerHost({ provider }: AIProvider): string | undefined {
-  for (const name of SERVED) {
+  for (const name of PROVIDER_NAMES) {
     const host = hostOf(name, provider)
     if (host !== undefined) return host
   }
   return undefined
 }
 
-function hostOf(name: ServedProvider, provider: ProviderSettings): string | undefined {
+function hostOf(name: ProviderName, provider: ProviderSettings): string | undefined {
   const settings = provider[name]
   // The compiler does not connect the two: the settings are those that the function of the same name takes.
   const host = HOSTS[name] as (settings: unknown) => string | undefined

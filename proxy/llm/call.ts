@@ -13,6 +13,7 @@ import type { RequestEdits } from './edits.ts'
 import { credentialKind } from './credential-kind.ts'
 import { asString, type JsonObject } from './json.ts'
 import type { Format } from './formats/format.ts'
+import type { RequestFacts } from './providers/provider.ts'
 import type { ProviderProfile } from './providers/table.ts'
 import { readRequestJson, RequestJson, takeRequestJson, type BodyFault } from './request-json.ts'
 import type { Conversion } from './translate/table.ts'
@@ -92,7 +93,7 @@ export async function prepareCall(
       body: bodyToSend(read, conversion, {
         dropped,
         toolNames,
-        finish: (sent) => provider.profile.finish(sent, { model, headers: exchange.request.headers }),
+        finish: finishFor(provider, { model, headers: exchange.request.headers, sent: conversion.sent.name }),
       }),
       dropped,
     }
@@ -105,8 +106,8 @@ export async function prepareCall(
 interface SendContext {
   readonly dropped: DroppedFields
   readonly toolNames: ToolNames
-  /** Adds what only the provider has. */
-  readonly finish: (translated: JsonObject) => void
+  /** Adds what only the provider has; undefined: nothing. */
+  readonly finish: ((body: JsonObject) => void) | undefined
 }
 
 /** @throws {Untranslatable} */
@@ -117,12 +118,20 @@ function bodyToSend(
 ): Buffer {
   if (translation !== undefined) {
     const translated = translation.request(json.exactMembers(), dropped, toolNames)
-    finish(translated)
+    finish?.(translated)
     return Buffer.from(JSON.stringify(translated))
   }
   const { members } = json
   if (members['stream'] === true) sent.askForUsage(members)
-  return json.toBytes()
+  if (finish === undefined) return json.toBytes()
+  const exact = json.exactMembers()
+  finish(exact)
+  return exact === members ? json.toBytes() : Buffer.from(JSON.stringify(exact))
+}
+
+function finishFor({ profile }: CompiledProvider, facts: RequestFacts): SendContext['finish'] {
+  const { finish } = profile
+  return finish && ((body) => finish(body, facts))
 }
 
 /** The model to request; undefined if no name is set. */

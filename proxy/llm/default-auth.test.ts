@@ -1,23 +1,21 @@
-// Credentials of providers without a policy of their own (data-plane supplement section 3.3). OpenAI stands in
-// for providers of clouds that are not served.
-import { expect, it, vi } from 'vitest'
-import type { BackendAuth } from '#api/ir/types.gen.ts'
+// Credentials of providers without a policy of their own (data-plane supplement section 3.3).
+import { expect, it } from 'vitest'
+import type { AIProvider, BackendAuth } from '#api/ir/types.gen.ts'
 import { PROVIDER_NAMES } from '#api/llm/providers.ts'
 import type { BackendEnvironment } from '../backend/handler.ts'
 import type { EffectiveBackend } from '../chain/effective.ts'
 import { compileAiBackend } from './backend.ts'
 import { defaultAuth } from './providers/table.ts'
 
-vi.mock(import('#api/llm/providers.ts'), async (importOriginal) => {
-  const original = await importOriginal()
-  const { PROVIDERS } = original
-  const openai = { ...PROVIDERS.openai, ambientAuth: 'cloudC' }
-  // The type of the table has no such entry.
-  return { ...original, PROVIDERS: { ...PROVIDERS, openai } as unknown as typeof PROVIDERS }
-})
+const PROVIDERS = {
+  azure: { 'azure-openai': { host: 'res.openai.azure.com', resourceType: 'OpenAI' } },
+  vertex: { vertex: { projectId: 'p' } },
+  anthropic: { anthropic: {} },
+  bedrock: { bedrock: {} },
+} as const satisfies Readonly<Record<string, AIProvider['provider']>>
 
 /** `auth` of the policies whose filters run for the provider. */
-function authOf(provider: 'openai' | 'anthropic' | 'bedrock', own: Pick<EffectiveBackend, 'auth' | 'deny'>): unknown {
+function authOf(provider: keyof typeof PROVIDERS, own: Pick<EffectiveBackend, 'auth' | 'deny'>): unknown {
   const policies: EffectiveBackend = { mcpAuthorization: [], ...own }
   const seen: EffectiveBackend[] = []
   // Only what is called.
@@ -30,15 +28,16 @@ function authOf(provider: 'openai' | 'anthropic' | 'bedrock', own: Pick<Effectiv
       return { request: [], response: [] }
     },
   } as unknown as BackendEnvironment
-  compileAiBackend({ groups: [{ providers: [{ name: 'p', provider: { [provider]: {} } }] }] }, policies, environment)
+  compileAiBackend({ groups: [{ providers: [{ name: 'p', provider: PROVIDERS[provider] }] }] }, policies, environment)
   expect(seen).toHaveLength(1)
   return seen[0]?.auth
 }
 
 it('are those of the environment for a provider of a cloud, unless a policy sets auth', () => {
-  expect(authOf('openai', {})).toEqual({ cloudC: { type: 'AccessToken' } })
+  expect(authOf('vertex', {})).toEqual({ cloudC: { type: 'AccessToken' } })
+  expect(authOf('azure', {})).toEqual({ cloudB: {} })
   const key: BackendAuth = { key: { secret: 'n/key' } }
-  expect(authOf('openai', { auth: key })).toBe(key)
+  expect(authOf('vertex', { auth: key })).toBe(key)
 })
 
 it('are signed for the region of the provider, unless the policy has one', () => {
@@ -55,7 +54,7 @@ it('are those of the client for other providers', () => {
 
 it('depend on the cloud', () => {
   expect(Object.fromEntries(PROVIDER_NAMES.map((name) => [name, defaultAuth(name)]))).toEqual({
-    openai: { cloudC: { type: 'AccessToken' } },
+    openai: undefined,
     'azure-openai': { cloudB: {} },
     'azure-foundry': { cloudB: {} },
     anthropic: undefined,

@@ -8,6 +8,8 @@ import { type JsonObject, parseObject } from './json.ts'
 export interface Asked {
   readonly path: string
   readonly headers: IncomingHttpHeaders
+  /** Of the body. */
+  readonly text: string
   /** Empty: not a JSON object. */
   readonly body: JsonObject
 }
@@ -31,7 +33,8 @@ export async function startEmulator(): Promise<Emulator> {
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
       const { url: path = '', headers } = request
-      const one = { path, headers, body: parseObject(Buffer.concat(chunks).toString('utf8')) ?? {} }
+      const text = Buffer.concat(chunks).toString('utf8')
+      const one = { path, headers, text, body: parseObject(text) ?? {} }
       asked.push(one)
       emulator.answer(one, response)
     })

@@ -1,5 +1,6 @@
 // Responses of a provider: whole responses, errors and streams, in the client's format.
 import { jsonExcess } from '#api/bounded-json.ts'
+import { isRecord, parseJson } from '#api/json.ts'
 import type { HeaderList } from '../message/headers.ts'
 import { HttpResponse } from '../message/message.ts'
 import type { UpstreamResponse } from '../upstream/target.ts'
@@ -114,7 +115,7 @@ function translatedError(
   upstream: UpstreamResponse,
   bytes: Buffer,
 ): HttpResponse {
-  const json = parseObject(bytes.toString('utf8'))
+  const json = errorIn(bytes.toString('utf8'))
   const error = json === undefined ? undefined : translation.error(json, upstream.status)
   if (error === undefined) {
     return invalid(
@@ -123,6 +124,13 @@ function translatedError(
     )
   }
   return jsonReply(upstream, error)
+}
+
+/** Google sends the errors of some endpoints as a list. */
+function errorIn(text: string): JsonObject | undefined {
+  const json = parseJson(text)
+  const first: unknown = Array.isArray(json) ? json[0] : json
+  return isRecord(first) ? first : undefined
 }
 
 function answerOf(context: ReplyContext, bytes: Buffer, parse: typeof parseObject): JsonObject | HttpResponse {

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { testProxy, type TestProxy } from '#proxy/main.testing.ts'
 
-const REASON = 'provider Google Vertex AI is not available in this version of the proxy'
+const REASON = 'backends of kind cloudService are not supported by this version of the proxy'
 
 let gateway: TestProxy
 
@@ -12,10 +12,10 @@ beforeAll(async () => {
     provider: settings,
     hostOverride: { host: '127.0.0.1', port: 1 },
   })
-  const notRun = provider({ unsupported: { provider: 'vertex', message: REASON } })
+  const notRun = provider({ unsupported: { provider: 'none', message: REASON } })
   gateway = await testProxy({
     routes: [
-      { name: 'vertex', prefix: '/vertex', backend: { unsupported: REASON } },
+      { name: 'cloud', prefix: '/cloud', backend: { unsupported: REASON } },
       { name: 'broken', prefix: '/broken', backend: { invalid: 'secret shop/key not found' } },
       {
         name: 'openai',
@@ -28,7 +28,7 @@ beforeAll(async () => {
         prefix: '/',
         backend: {
           models: {
-            models: ['openai', 'vertex', 'broken', 'none', 'absent'].map((name) => ({ name, backend: `ns/${name}` })),
+            models: ['openai', 'cloud', 'broken', 'none', 'absent'].map((name) => ({ name, backend: `ns/${name}` })),
           },
         },
       },
@@ -39,7 +39,7 @@ beforeAll(async () => {
 afterAll(() => gateway.stop())
 
 it('a backend whose provider is not run answers 501 with the reason', async () => {
-  const reply = await fetch(`${gateway.url}/vertex/v1/chat/completions`, { method: 'POST', body: '{"model":"m"}' })
+  const reply = await fetch(`${gateway.url}/cloud/v1/chat/completions`, { method: 'POST', body: '{"model":"m"}' })
   expect([reply.status, await reply.text()]).toEqual([501, `backend not supported: ${REASON}`])
 })
 
@@ -54,7 +54,7 @@ it('the list of models has those that can be served', async () => {
 })
 
 it('a model that is not served answers 501 with the reason', async () => {
-  const body = '{"model":"vertex"}'
+  const body = '{"model":"cloud"}'
   const reply = await fetch(`${gateway.url}/v1/chat/completions`, { method: 'POST', body })
   expect([reply.status, await reply.text()]).toEqual([501, `backend not supported: ${REASON}`])
 })

@@ -106,17 +106,15 @@ export const cases: readonly ConformanceCase[] = [
   },
   {
     shortName: 'AIGroupsNext',
-    description: 'a group without a supported provider is skipped',
+    description: 'a group without a valid provider is skipped',
     sample: SAMPLE,
     change: replacing(
       `p1:
               model: demo-first
-            host: 127.0.0.1
-            port: 18082
-            pathPrefix: /v1`,
-      `p6:
-              projectId: demo
-              model: demo-first`,
+            host: 127.0.0.1`,
+      `p1:
+              model: demo-first
+            host: http://127.0.0.1`,
     ),
     async run(gateway) {
       expect((await chat(gateway, 'hello', { path: '/groups' })).status).toBe(200)
@@ -124,7 +122,7 @@ export const cases: readonly ConformanceCase[] = [
         path: '/v1/messages',
         body: { model: 'demo-second' },
       })
-      expect(gateway.source.problems.map(({ path }) => path)).toEqual(['spec.ai.groups[0].providers[0].p6'])
+      expect(gateway.source.problems.map(({ path }) => path)).toEqual(['spec.ai.groups[0].providers[0].host'])
     },
   },
   {

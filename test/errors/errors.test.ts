@@ -74,7 +74,7 @@ const ROWS: readonly Row[] = [
     code: 'backendUnsupported',
     path: '/not-run',
     status: 501,
-    text: 'backend not supported: provider Google Vertex AI is not available in this version of the proxy',
+    text: 'backend not supported: backends of kind cloudService are not supported by this version of the proxy',
     grpc: UNKNOWN,
   },
   { code: 'serviceNotFound', path: '/no-service', status: 500, text: 'service not found', grpc: UNKNOWN },

@@ -1,13 +1,6 @@
 // The `ai` backend: providers in groups of equal priority. In a group, a broken provider does not affect the others.
 import type { AIProvider, BackendReference, ModelChoice, ProviderGroup, ProviderSettings } from '#api/ir/types.gen.ts'
-import {
-  isServedProvider,
-  type ProviderName,
-  PROVIDERS,
-  providerIn,
-  type ServedProvider,
-  type SlotSettings,
-} from '#api/llm/providers.ts'
+import { type ProviderName, PROVIDERS, providerIn, type SlotSettings } from '#api/llm/providers.ts'
 import type { FieldPath } from '#api/problem.ts'
 import type { AIBackend, LLMProvider, NamedLLMProvider } from '#api/v1alpha1/gwbackend.gen.ts'
 import { isWithin } from '#api/validate/understood.ts'
@@ -92,12 +85,17 @@ function refusal(chosen: ProviderName | undefined, message: string): NonNullable
 }
 
 /** The settings of each provider that the proxy gets. */
-const SETTINGS: { readonly [N in ServedProvider]: (settings: SlotSettings<N>) => NonNullable<ProviderSettings[N]> } = {
+const SETTINGS: { readonly [N in ProviderName]: (settings: SlotSettings<N>) => NonNullable<ProviderSettings[N]> } = {
   openai: modelOf,
   'azure-openai': azureByEndpoint,
   'azure-foundry': azureByResource,
   anthropic: modelOf,
   gemini: modelOf,
+  vertex: ({ model, projectId, region }) => ({
+    projectId,
+    ...(region !== undefined && { region }),
+    ...modelOf({ model }),
+  }),
   bedrock: ({ model, region, guardrail }) => ({
     ...modelOf({ model }),
     ...(region !== undefined && { region }),
@@ -114,22 +112,14 @@ function settingsOf(
   chosen: ProviderName | undefined,
   own: FieldReport,
 ): ProviderSettings {
-  if (chosen !== undefined && isServedProvider(chosen)) return { [chosen]: servedSettings(chosen, provider) }
-  const message =
-    chosen === undefined
-      ? 'no provider is set'
-      : `provider ${PROVIDERS[chosen].title} is not available in this version of the proxy`
-  own.problems.push({
-    path: chosen === undefined ? path : `${path}.${PROVIDERS[chosen].slot}`,
-    reason: 'NotYetProgrammed',
-    message,
-    severity: 'error',
-  })
+  if (chosen !== undefined) return { [chosen]: renderedSettings(chosen, provider) }
+  const message = 'no provider is set'
+  own.problems.push({ path, reason: 'NotYetProgrammed', message, severity: 'error' })
   return { unsupported: refusal(chosen, message) }
 }
 
 /** `provider` has settings for the name. */
-function servedSettings<N extends ServedProvider>(name: N, provider: LLMProvider): NonNullable<ProviderSettings[N]> {
+function renderedSettings<N extends ProviderName>(name: N, provider: LLMProvider): NonNullable<ProviderSettings[N]> {
   // The compiler cannot relate the type of a field to the type of its settings.
   return SETTINGS[name](provider[PROVIDERS[name].slot] as SlotSettings<N>)
 }

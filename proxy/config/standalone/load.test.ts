@@ -179,7 +179,7 @@ describe('loadStandalone, fields', () => {
     [route('backendTunnel: { proxy: {} }'), /backendTunnel\.proxy: must have exactly one of host, backend/],
     [route('', '{ dynamic: {}, policies: { a2a: {} } }'), /a2a: has an effect only on a backend with a host/],
     [route('', '{ backend: absent }'), /there is no backend named absent; declare it in backends/],
-    [route('', '{ ai: { name: a, provider: { vertex: {} } } }'), /provider\.vertex: is not supported/],
+    [route('', '{ ai: { name: a, provider: { copilot: {} } } }'), /provider\.copilot: is not supported/],
     [route('', '{ ai: { name: a, provider: { openAI: {} }, pathPrefix: v1 } }'), /pathPrefix: must begin with \//],
     [
       route('', '{ ai: { name: a, provider: { openAI: {} }, pathPrefix: /a, pathOverride: /b } }'),
@@ -187,7 +187,7 @@ describe('loadStandalone, fields', () => {
     ],
     [
       route('', '{ ai: { name: a, provider: {} } }'),
-      /exactly one of openAI, azure, anthropic, gemini, bedrock, custom/,
+      /exactly one of openAI, azure, anthropic, gemini, vertex, bedrock, custom/,
     ],
     [
       route('', '{ ai: { name: a, provider: { custom: { formats: [{ type: messages }] } } } }'),

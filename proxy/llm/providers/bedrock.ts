@@ -49,6 +49,7 @@ export const bedrock: Provider<BedrockProvider> = {
     if (credential === 'Key') headers.remove('x-api-key')
   },
   finish(body, { guardrail }, facts) {
+    if (facts.sent !== 'Converse') return
     if (guardrail !== undefined) {
       const { identifier, version } = guardrail
       body['guardrailConfig'] = { guardrailIdentifier: identifier, guardrailVersion: version, trace: 'enabled' }

@@ -17,7 +17,10 @@ export interface Provider<Settings> {
   readonly keepsClientPath: boolean
   /** Region of AWS for signatures where `auth` names none; absent: the provider is not signed for AWS. */
   signingRegion?(settings: Settings): string
-  /** Adds to a translated request what only this provider has. @throws {Untranslatable} */
+  /**
+   * Adds to a request what only this provider has, and removes what it rejects. Changes the first level of `body`, by
+   * replacement. @throws {Untranslatable}
+   */
   finish?(body: JsonObject, settings: Settings, facts: RequestFacts): void
   /** Parameters that the provider sets: those of the client are not sent. Absent: none. */
   readonly ownQuery?: ReadonlySet<string>
@@ -29,6 +32,7 @@ export interface Provider<Settings> {
 export interface RequestFacts {
   readonly model: string
   readonly headers: HeaderList
+  readonly sent: SentFormatName
 }
 
 /** The path of a request for a model. */

@@ -1,7 +1,7 @@
 // Requests to each provider: host, path and format, by the format of the client.
 import { describe, expect, it } from 'vitest'
 import type { AIProvider } from '#api/ir/types.gen.ts'
-import { PROVIDERS, type ServedProvider } from '#api/llm/providers.ts'
+import { type ProviderName, PROVIDERS } from '#api/llm/providers.ts'
 import { providerHost } from '../../backend/provider-address.ts'
 import { FORMATS } from '../formats/table.ts'
 import { isServed, type ProviderProfile, providerProfile } from './table.ts'
@@ -28,7 +28,7 @@ const CUSTOM: AIProvider['provider'] = {
   custom: { formats: [{ type: 'Messages', path: '/own' }, { type: 'Rerank' }, { type: 'Realtime' }] },
 }
 
-const CASES: { readonly [N in ServedProvider]: readonly [AIProvider['provider'], string | undefined, Asked] } = {
+const CASES: { readonly [N in ProviderName]: readonly [AIProvider['provider'], string | undefined, Asked] } = {
   openai: [
     { openai: { model: 'm' } },
     'api.openai.com',
@@ -82,6 +82,15 @@ const CASES: { readonly [N in ServedProvider]: readonly [AIProvider['provider'],
       Embeddings: 'Embeddings /v1beta/openai/embeddings',
     },
   ],
+  vertex: [
+    { vertex: { projectId: 'my-project', region: 'europe-west4' } },
+    'europe-west4-aiplatform.googleapis.com',
+    {
+      Completions: 'Completions /v1/projects/my-project/locations/europe-west4/endpoints/openapi/chat/completions',
+      Messages: 'Completions /v1/projects/my-project/locations/europe-west4/endpoints/openapi/chat/completions',
+      Responses: 'Completions /v1/projects/my-project/locations/europe-west4/endpoints/openapi/chat/completions',
+    },
+  ],
   bedrock: [
     { bedrock: { region: 'eu-west-1' } },
     'bedrock-runtime.eu-west-1.amazonaws.com',
@@ -133,7 +142,7 @@ describe('a provider', () => {
   })
 
   it('that is not supported has no profile and no host', () => {
-    const provider: AIProvider = { name: 'p', provider: { unsupported: { provider: 'vertex', message: 'm' } } }
+    const provider: AIProvider = { name: 'p', provider: { unsupported: { provider: 'none', message: 'm' } } }
     expect([providerProfile(provider), providerHost(provider)]).toEqual([undefined, undefined])
     const backend = { key: 'k', name: { namespace: 'n', name: 'b' } }
     expect(isServed({ ...backend, ai: { groups: [{ providers: [provider] }] } })).toBe(false)

@@ -1,13 +1,7 @@
 // The providers by name, and what a configured one is for the requests that it answers.
 import type { AIProvider, Backend, BackendAuth, ProviderSettings } from '#api/ir/types.gen.ts'
 import type { FormatName, SentFormatName } from '#api/llm/formats.ts'
-import {
-  isServedProvider,
-  type ProviderName,
-  PROVIDER_NAMES,
-  PROVIDERS as NAMES,
-  type ServedProvider,
-} from '#api/llm/providers.ts'
+import { type ProviderName, PROVIDER_NAMES, PROVIDERS as NAMES } from '#api/llm/providers.ts'
 import { providerHost } from '../../backend/provider-address.ts'
 import { FORMATS } from '../formats/table.ts'
 import type { JsonObject } from '../json.ts'
@@ -19,18 +13,18 @@ import { custom } from './custom.ts'
 import { gemini } from './gemini.ts'
 import { openai } from './openai.ts'
 import type { Paths, Provider, RequestFacts } from './provider.ts'
+import { vertex } from './vertex.ts'
 
-const PROVIDERS: { readonly [N in ServedProvider]: Provider<NonNullable<ProviderSettings[N]>> } = {
+const PROVIDERS: { readonly [N in ProviderName]: Provider<NonNullable<ProviderSettings[N]>> } = {
   openai,
   'azure-openai': azure,
   'azure-foundry': azure,
   anthropic,
   gemini,
+  vertex,
   bedrock,
   custom,
 }
-
-const SERVED = PROVIDER_NAMES.filter(isServedProvider)
 
 /** A provider with its settings. */
 export interface ProviderProfile extends Pick<Provider<unknown>, 'keepsClientPath' | 'ownQuery' | 'prepareHeaders'> {
@@ -45,8 +39,8 @@ export interface ProviderProfile extends Pick<Provider<unknown>, 'keepsClientPat
   readonly path: Paths
   /** Region of AWS for signatures where `auth` names none. */
   readonly signingRegion: string | undefined
-  /** Adds to a translated request what only the provider has. @throws {Untranslatable} */
-  finish(body: JsonObject, facts: RequestFacts): void
+  /** Adds to a request what only the provider has; undefined: nothing. @throws {Untranslatable} */
+  readonly finish: ((body: JsonObject, facts: RequestFacts) => void) | undefined
 }
 
 /** undefined: this version cannot call the provider. */
@@ -66,7 +60,7 @@ export function providerProfile(configured: AIProvider): ProviderProfile | undef
     keepsClientPath: provider.keepsClientPath,
     ...(provider.ownQuery !== undefined && { ownQuery: provider.ownQuery }),
     signingRegion: provider.signingRegion?.(settings),
-    finish: (body, facts) => provider.finish?.(body, settings, facts),
+    finish: provider.finish && ((body, facts) => provider.finish?.(body, settings, facts)),
     prepareHeaders: (headers, credential, sent) => provider.prepareHeaders(headers, credential, sent),
   }
 }
@@ -107,12 +101,12 @@ export function isServed(backend: Backend | undefined): boolean {
 
 /** The settings are those of the provider: the compiler lost the connection between the two. */
 interface Served {
-  readonly name: ServedProvider
+  readonly name: ProviderName
   readonly provider: Provider<unknown>
   readonly settings: unknown
 }
 
 function servedOf({ provider }: AIProvider): Served | undefined {
-  const name = SERVED.find((one) => provider[one] !== undefined)
+  const name = PROVIDER_NAMES.find((one) => provider[one] !== undefined)
   return name === undefined ? undefined : { name, provider: PROVIDERS[name], settings: provider[name] }
 }

@@ -2,7 +2,7 @@
 import type { AIBackend, AIProvider, AzureProvider, ProviderSettings } from '#api/ir/types.gen.ts'
 import { AZURE_HOSTS } from '#api/llm/azure.ts'
 import { FORMATS } from '#api/llm/formats.ts'
-import { isServedProvider, PROVIDER_NAMES, PROVIDERS, type ServedProvider } from '#api/llm/providers.ts'
+import { PROVIDER_NAMES, type ProviderName, PROVIDERS } from '#api/llm/providers.ts'
 import { pathTo } from '../field-path.ts'
 import type { AiBackendFields, NamedProviderFields, ProviderFields } from '../schema/backends.ts'
 import { backendSide } from './backend-policies.ts'
@@ -44,16 +44,17 @@ function renderProvider(fields: NamedProviderFields, path: string, context: Buil
   }
 }
 
-type FieldsOf<N extends ServedProvider> = NonNullable<ProviderFields[(typeof PROVIDERS)[N]['standaloneField']]>
+type FieldsOf<N extends ProviderName> = NonNullable<ProviderFields[(typeof PROVIDERS)[N]['standaloneField']]>
 
 const AZURE_TYPES = { openAI: 'OpenAI', foundry: 'Foundry' } as const
 
-const SETTINGS: { readonly [N in ServedProvider]: (fields: FieldsOf<N>) => NonNullable<ProviderSettings[N]> } = {
+const SETTINGS: { readonly [N in ProviderName]: (fields: FieldsOf<N>) => NonNullable<ProviderSettings[N]> } = {
   openai: defined,
   'azure-openai': azureOf,
   'azure-foundry': azureOf,
   anthropic: defined,
   gemini: defined,
+  vertex: ({ projectId, ...rest }) => ({ projectId, ...defined(rest) }),
   bedrock: ({ model, region, guardrailIdentifier: identifier, guardrailVersion: version }) => ({
     ...defined({ model, region }),
     ...(identifier !== undefined && version !== undefined && { guardrail: { identifier, version } }),
@@ -73,13 +74,11 @@ function azureOf({ resourceName, resourceType, projectName, ...rest }: FieldsOf<
 
 /** The schema accepts exactly one provider. */
 function renderSettings(fields: ProviderFields): ProviderSettings {
-  const name = PROVIDER_NAMES.filter(isServedProvider).find(
-    (one) => fields[PROVIDERS[one].standaloneField] !== undefined,
-  )
+  const name = PROVIDER_NAMES.find((one) => fields[PROVIDERS[one].standaloneField] !== undefined)
   return name === undefined ? {} : { [name]: settingsFrom(name, fields) }
 }
 
-function settingsFrom<N extends ServedProvider>(name: N, fields: ProviderFields): NonNullable<ProviderSettings[N]> {
+function settingsFrom<N extends ProviderName>(name: N, fields: ProviderFields): NonNullable<ProviderSettings[N]> {
   // The compiler does not relate the field name to the settings of that name.
   return SETTINGS[name](fields[PROVIDERS[name].standaloneField] as FieldsOf<N>)
 }

@@ -1,13 +1,7 @@
 // Backends of a standalone file (resources supplement 4.6 and 4.12).
 import * as z from 'zod'
 import { FORMATS_IN_FILES } from '#api/llm/formats.ts'
-import {
-  isServedProvider,
-  PROVIDER_NAMES,
-  type ProviderName,
-  PROVIDERS,
-  type ServedProvider,
-} from '#api/llm/providers.ts'
+import { PROVIDER_NAMES, type ProviderName, PROVIDERS } from '#api/llm/providers.ts'
 import { serviceReference } from './discovery.ts'
 import { fields, isMap, notServed, oneShape, ONE_FIELD } from './object.ts'
 import { backendPolicies } from './policies.ts'
@@ -21,9 +15,16 @@ const custom = fields({
   formats: z.array(fields({ type: z.enum(FORMATS_IN_FILES), path: text.optional() })).min(1),
   ...notServed(['providerOverride']),
 })
+const CLOUD_REGION = /^[a-z0-9-]{1,63}$/
+const CLOUD_REGION_ERROR = 'must be 1 to 63 lower-case letters, digits and -'
+const vertex = fields({
+  model: text.optional(),
+  projectId: text,
+  region: z.string().regex(CLOUD_REGION, { error: CLOUD_REGION_ERROR }).optional(),
+})
 const bedrock = fields({
   model: text.optional(),
-  region: z.string().regex(/^[a-z0-9-]{1,63}$/, { error: 'must be 1 to 63 lower-case letters, digits and -' }),
+  region: z.string().regex(CLOUD_REGION, { error: CLOUD_REGION_ERROR }),
   guardrailIdentifier: text.optional(),
   guardrailVersion: text.optional(),
 }).refine(
@@ -46,15 +47,16 @@ const served = {
   azure: azure.optional(),
   anthropic: modelChoice.optional(),
   gemini: modelChoice.optional(),
+  vertex: vertex.optional(),
   bedrock: bedrock.optional(),
   custom: custom.optional(),
-} satisfies { readonly [N in ServedProvider as (typeof PROVIDERS)[N]['standaloneField']]: z.ZodType }
+} satisfies { readonly [N in ProviderName as (typeof PROVIDERS)[N]['standaloneField']]: z.ZodType }
 const provider = fields({
-  ...notServed([...fieldsOf(PROVIDER_NAMES.filter((one) => !isServedProvider(one))), 'copilot']),
+  ...notServed(['copilot']),
   ...served,
 })
   .refine((value) => Object.keys(value).length === 1, {
-    error: `must have exactly one of ${fieldsOf(PROVIDER_NAMES.filter(isServedProvider)).join(', ')}`,
+    error: `must have exactly one of ${fieldsOf(PROVIDER_NAMES).join(', ')}`,
   })
   .meta(ONE_FIELD)
 
