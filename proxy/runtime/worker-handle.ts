@@ -1,5 +1,6 @@
 // One running worker thread for the main thread: requests with answers, and its end. Independent of restarts.
 import { Worker, type MessagePort } from 'node:worker_threads'
+import { compiledCodeVariables } from '#api/compiled-code.ts'
 import { configDelta } from '#api/ir/config-delta.ts'
 import { emptyConfig } from '#api/ir/empty.ts'
 import { LayeredMap } from '#api/incremental/layered-map.ts'
@@ -73,6 +74,7 @@ export class WorkerHandle {
     this.settings = settings
     this.#worker = new Worker(entry, {
       workerData: settings,
+      env: { ...process.env, ...compiledCodeVariables() },
       name: `gw-worker-${settings.workerId}`,
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MIB },
     })
