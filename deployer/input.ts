@@ -80,7 +80,6 @@ export type DeployReason =
   | 'NoValidPorts'
   | 'InvalidSessionKey'
   | 'InvalidInfrastructure'
-  | 'MeshNotServed'
   | 'MeshNotEnabled'
   | 'ModelCatalogNotServed'
 

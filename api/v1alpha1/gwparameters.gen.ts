@@ -81,9 +81,9 @@ export interface GwParametersSpec {
   shutdown?: Shutdown
   /**
    * Makes the proxies part of an Istio mesh: they get its settings, labels, token and root certificates, and request a
-   * certificate from it. Listeners with protocol `HBONE` or the option `gateway.istio.io/tls-terminate-mode` use it. The
-   * controller of this version does not detect workloads of the mesh, so they get plain connections; the condition
-   * `Accepted` of the Gateway reports this. The parameters of class and Gateway are merged field by field.
+   * certificate from it. Listeners with protocol `HBONE` or the option `gateway.istio.io/tls-terminate-mode` use it, and
+   * so do connections to Pods of the ambient mesh, which go through tunnels. The parameters of class and Gateway are
+   * merged field by field.
    *
    * Example: `{ enabled: true, trustDomain: mesh.example }`.
    */
@@ -362,9 +362,9 @@ export interface Shutdown {
 }
 /**
  * Makes the proxies part of an Istio mesh: they get its settings, labels, token and root certificates, and request a
- * certificate from it. Listeners with protocol `HBONE` or the option `gateway.istio.io/tls-terminate-mode` use it. The
- * controller of this version does not detect workloads of the mesh, so they get plain connections; the condition
- * `Accepted` of the Gateway reports this. The parameters of class and Gateway are merged field by field.
+ * certificate from it. Listeners with protocol `HBONE` or the option `gateway.istio.io/tls-terminate-mode` use it, and
+ * so do connections to Pods of the ambient mesh, which go through tunnels. The parameters of class and Gateway are
+ * merged field by field.
  *
  * Example: `{ enabled: true, trustDomain: mesh.example }`.
  */

@@ -1,5 +1,5 @@
 // Whether the proxies of a Gateway join the mesh, and with which settings. Parameters win over the controller.
-import type { GwParameters, MeshIntegration } from '#api/v1alpha1/gwparameters.gen.ts'
+import type { MeshIntegration } from '#api/v1alpha1/gwparameters.gen.ts'
 import type { DeployInput, DeployProblem, MeshSettings } from '../input.ts'
 import { refOf } from '../kube-object.ts'
 
@@ -44,24 +44,9 @@ function furtherDomains(level: MeshIntegration | undefined): readonly string[] |
   return domains.length > 0 ? domains : undefined
 }
 
-const NOT_SERVED =
-  'listeners use the certificate of the mesh, but the controller of this version does not detect workloads of the ' +
-  'mesh, so they get plain connections'
-
-/** Users must know what the mesh does not do for them. Reported at the object that enables it. */
+/** Reported at the Gateway whose listeners need a mesh that it is not part of. */
 export function meshProblems(input: DeployInput, mesh: EffectiveMesh | undefined): DeployProblem[] {
-  return mesh === undefined ? missingMesh(input) : [notServed(input)]
-}
-
-function notServed({ gateway, classParameters, gatewayParameters }: DeployInput): DeployProblem {
-  const asked = [gatewayParameters, classParameters].find(asksForMesh)
-  const cure = 'set backend.tls where workloads require TLS'
-  const place =
-    asked === undefined
-      ? { object: refOf(gateway), path: 'spec.infrastructure.parametersRef', cure: `${BY_CONTROLLER}; ${cure}` }
-      : { object: refOf(asked), path: 'spec.meshIntegration', cure }
-  const message = `${NOT_SERVED}; ${place.cure}`
-  return { object: place.object, path: place.path, reason: 'MeshNotServed', message, severity: 'warning' }
+  return mesh === undefined ? missingMesh(input) : []
 }
 
 /** Listeners whose handshakes fail because the proxies have no certificate of a mesh. */
@@ -77,9 +62,3 @@ function missingMesh({ gateway }: DeployInput): DeployProblem[] {
 
 const MESH_OPTION = 'gateway.istio.io/tls-terminate-mode'
 const ENABLE = 'set meshIntegration in the GwParameters of the Gateway or of its class'
-
-const BY_CONTROLLER = 'the controller turns meshIntegration on (GW_MESH_AUTO_ENABLED)'
-
-function asksForMesh(parameters: GwParameters | undefined): boolean {
-  return parameters?.spec.meshIntegration !== undefined
-}

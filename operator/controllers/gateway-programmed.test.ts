@@ -183,8 +183,8 @@ describe('withProgrammed', () => {
     ],
     [
       'warnings',
-      [problem('MeshNotServed', 'warning'), problem('InvalidSessionKey', 'warning')],
-      'ok\nGwParameters shop/big: spec.a: MeshNotServed is wrong\nGw',
+      [problem('MeshNotEnabled', 'warning'), problem('InvalidSessionKey', 'warning')],
+      'ok\nGwParameters shop/big: spec.a: MeshNotEnabled is wrong\nGw',
       '3',
     ],
   ])('names object and field in the message: %s', (_what, deployProblems, message, lines) => {

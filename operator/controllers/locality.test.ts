@@ -1,8 +1,8 @@
 // What a whole operator delivers to proxies about endpoints nearby: from Nodes, Services and EndpointSlices of an API
 // server to the configuration that proxies load.
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { DeliveryDecoder } from '#api/delivery/decode.ts'
-import type { RenderedConfig } from '#api/ir/types.gen.ts'
+import type { RenderedConfig, Workload } from '#api/ir/types.gen.ts'
+import { deliveryOf } from '#test/fakekube/delivery.ts'
 import { FakeKube } from '#test/fakekube/server.ts'
 import type { FakeObject } from '#test/fakekube/store.ts'
 import { configFor, type TestOperator, testOperator } from '#operator/controllers/operator.testing.ts'
@@ -49,30 +49,10 @@ function slice(service: string, endpoints: readonly object[]): void {
   )
 }
 
-function filesOf(name: string): [string, Uint8Array][] {
-  const object = kube.store.get('configmaps', `shop/${name}`)
-  const { data = {}, binaryData = {} } = (object ?? {}) as Record<string, Record<string, string> | undefined>
-  return [
-    ...Object.entries(data).map(([file, text]): [string, Uint8Array] => [file, Buffer.from(text)]),
-    ...Object.entries(binaryData).map(([file, text]): [string, Uint8Array] => [file, Buffer.from(text, 'base64')]),
-  ]
-}
-
 /** What a proxy would load now. */
-function delivered(): RenderedConfig | undefined {
-  const secrets = kube.store.get('secrets', 'shop/web-secrets')
-  const { data = {} } = (secrets ?? {}) as { data?: Record<string, string> }
-  const files = new Map([
-    ...filesOf('web-config'),
-    ...filesOf('web-endpoints'),
-    ...Object.entries(data).map(([file, text]): [string, Uint8Array] => [file, Buffer.from(text, 'base64')]),
-  ])
-  const outcome = new DeliveryDecoder().decode((file) => files.get(file))
-  return 'delivered' in outcome ? outcome.delivered.config : undefined
-}
+const delivered = (): RenderedConfig | undefined => deliveryOf(kube.store, 'shop', 'web')?.config
 
-const workload = (uid: string): RenderedConfig['workloads'][number] | undefined =>
-  delivered()?.workloads.find((one) => one.uid === uid)
+const workload = (uid: string): Workload | undefined => delivered()?.workloads.find((one) => one.uid === uid)
 
 it('delivers the places of endpoints and of the proxies themselves, and follows Nodes', async () => {
   make('namespaces', { kind: 'Namespace', metadata: { name: 'shop' } })

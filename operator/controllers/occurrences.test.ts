@@ -58,11 +58,14 @@ describe('Events of the operator', () => {
   })
 
   it('report parameters without effect, as the status does', async () => {
-    make('gwparameters.gw.dev', 'GwParameters', 'mesh', { spec: { meshIntegration: {} } })
-    makeGateway({ parametersRef: { group: 'gw.dev', kind: 'GwParameters', name: 'mesh' } })
+    const modelCatalog = { sources: [{ configMap: { name: 'prices' } }] }
+    make('gwparameters.gw.dev', 'GwParameters', 'models', { spec: { modelCatalog } })
+    makeGateway({ parametersRef: { group: 'gw.dev', kind: 'GwParameters', name: 'models' } })
     await untilReported()
-    expect(events()).toMatchObject([{ reason: 'MeshNotServed', involvedObject: { kind: 'Gateway', name: 'web' } }])
-    const reported = 'GwParameters shop/mesh: spec.meshIntegration: '
+    expect(events()).toMatchObject([
+      { reason: 'ModelCatalogNotServed', involvedObject: { kind: 'Gateway', name: 'web' } },
+    ])
+    const reported = 'GwParameters shop/models: spec.modelCatalog: '
     expect(events()[0]?.['message']).toContain(reported)
     const { status } = kube.store.get(`gateways.${GATEWAY_API}`, 'shop/web') as {
       status?: { conditions?: { type: string; status: string; message: string }[] }

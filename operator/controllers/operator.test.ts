@@ -1,8 +1,8 @@
 // The operator against an API server in this process: what users see of it.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { DeliveryDecoder } from '#api/delivery/decode.ts'
-import type { Files } from '#api/delivery/document.ts'
+import type { Delivered } from '#api/delivery/decode.ts'
 import { validateObject } from '#api/validate/validate.ts'
+import { deliveryOf } from '#test/fakekube/delivery.ts'
 import { FakeKube } from '#test/fakekube/server.ts'
 import type { FakeObject } from '#test/fakekube/store.ts'
 import {
@@ -62,31 +62,13 @@ function route(name = 'cart', host = 'cart.example.com'): FakeObject {
   }
 }
 
-function filesOf(object: FakeObject | undefined): [string, Uint8Array][] {
-  const { data = {}, binaryData = {} } = (object ?? {}) as {
-    data?: Record<string, string>
-    binaryData?: Record<string, string>
-  }
-  const encoding = object?.kind === 'Secret' ? 'base64' : 'utf8'
-  return [
-    ...Object.entries(data).map(([name, text]): [string, Uint8Array] => [name, Buffer.from(text, encoding)]),
-    ...Object.entries(binaryData).map(([name, text]): [string, Uint8Array] => [name, Buffer.from(text, 'base64')]),
-  ]
-}
-
 /** What a proxy would load now. */
-function delivered(name = 'web'): ReturnType<DeliveryDecoder['decode']> {
-  const files: Files = new Map([
-    ...filesOf(kube.store.get('configmaps', `shop/${name}-config`)),
-    ...filesOf(kube.store.get('configmaps', `shop/${name}-endpoints`)),
-    ...filesOf(kube.store.get('secrets', `shop/${name}-secrets`)),
-  ])
-  return new DeliveryDecoder().decode((file) => files.get(file))
+function delivered(name = 'web'): Delivered | undefined {
+  return deliveryOf(kube.store, 'shop', name)
 }
 
 function hosts(): string[] {
-  const outcome = delivered()
-  return 'delivered' in outcome ? outcome.delivered.config.routes.flatMap(({ hostnames }) => hostnames ?? []) : []
+  return (delivered()?.config.routes ?? []).flatMap(({ hostnames }) => hostnames ?? [])
 }
 
 interface Conditions {
@@ -101,9 +83,8 @@ function condition(object: FakeObject | undefined, type: string): string {
 }
 
 function acknowledge(name: string, change: Record<string, unknown> = {}): void {
-  const outcome = delivered(name)
-  if (!('delivered' in outcome)) throw new Error('nothing delivered')
-  const { index } = outcome.delivered
+  const { index } = delivered(name) ?? {}
+  if (index === undefined) throw new Error('nothing delivered')
   const said = {
     generation: index.generation,
     gatewayGeneration: index.gateway.generation,
@@ -172,7 +153,7 @@ describe('the operator', () => {
     make(GATEWAYS, gateway())
     await until('the Deployment', () => kube.store.get('deployments.apps', 'shop/web') !== undefined)
     await until('acknowledgements', () => kube.store.get('configmaps', 'shop/web-acknowledgements') !== undefined)
-    await until('a delivery', () => 'delivered' in delivered())
+    await until('a delivery', () => delivered() !== undefined)
     status('deployments.apps', 'web', { observedGeneration: 1 })
     const labels = { 'gateway.networking.k8s.io/gateway-name': 'web' }
     make('pods', { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web-1', namespace: 'shop', labels } })
@@ -262,10 +243,7 @@ describe('the operator', () => {
       ports: [{ port: 8080 }],
     })
     make('endpointslices.discovery.k8s.io', slice('10.0.0.1'))
-    const addresses = (): string[] => {
-      const outcome = delivered()
-      return 'delivered' in outcome ? outcome.delivered.config.workloads.flatMap((workload) => workload.addresses) : []
-    }
+    const addresses = (): string[] => (delivered()?.config.workloads ?? []).flatMap((workload) => workload.addresses)
     await until('the first address', () => addresses().includes('10.0.0.1'))
     await until('idle', () => one.operator.isIdle())
     const version = kube.store.get('configmaps', 'shop/web-config')?.metadata.resourceVersion
@@ -280,8 +258,7 @@ describe('the operator', () => {
     make(GATEWAYS, gateway())
     make(ROUTES, route())
     const format = (): number => {
-      const outcome = delivered()
-      return 'delivered' in outcome && hosts().length === 1 ? outcome.delivered.index.format : 0
+      return (hosts().length === 1 && delivered()?.index.format) || 0
     }
     await until('chunks', () => format() === 2)
     acknowledge('web')
@@ -340,7 +317,7 @@ describe('the operator', () => {
   it('writes one Event for a rejected configuration', async () => {
     const one = await start()
     make(GATEWAYS, gateway())
-    await until('delivered', () => 'delivered' in delivered())
+    await until('delivered', () => delivered() !== undefined)
     await until('idle', () => one.operator.isIdle())
     acknowledge('web', { generation: 0, gatewayUid: '', rejected: { generation: 1, message: 'no such port' } })
     await until('the Event', () => kube.store.list('events').length === 1)

@@ -1,13 +1,16 @@
 // What the operator watches: which kinds, into which part of the cache, of which namespaces. Namespace selectors are
 // live: when the labels of a namespace change, all its objects are added or removed.
 import { Effect, Queue } from 'effect'
+import type { GwParameters } from '#api/v1alpha1/gwparameters.gen.ts'
 import { DELIVERY_LABEL, GATEWAY_NAME_LABEL } from '#api/delivery/names.ts'
 import type { ObjectCache } from '../kube/cache.ts'
 import type { ListOptions } from '../kube/client.ts'
 import { reflect } from '../kube/reflector.ts'
 import { DEPLOYED, type Resource, TRANSLATED } from '../kube/resources.ts'
 import { UNUSED_SECRETS } from '../kube/trim.ts'
+import type { KubeObject } from '../translate/kube.ts'
 import { matchesSelector } from '../translate/labels.ts'
+import { isMeshPod } from '../translate/service/mesh-pods.ts'
 import type { OperatorSettings } from './settings.ts'
 
 interface Source {
@@ -16,6 +19,8 @@ interface Source {
   readonly select: ListOptions
   /** Objects of these kinds are read in all namespaces. */
   readonly isEverywhere: boolean
+  /** undefined: all objects are kept. */
+  readonly isKept?: (object: KubeObject) => boolean
 }
 
 /** In the cache, apart from ConfigMaps, Secrets and Pods of users. */
@@ -70,6 +75,23 @@ function sourcesOf(settings: OperatorSettings): Source[] {
   ].flatMap((one) => perNamespace(one, settings))
 }
 
+/** Pods that are called through tunnels. Empty: all Pods are read already. */
+function meshSourcesOf(settings: OperatorSettings): readonly Source[] {
+  if (settings.areInferencePoolsEnabled) return []
+  const select = { fieldSelector: RUNNING }
+  return perNamespace(source(TRANSLATED.Pod, { select, isKept: isMeshPod }), settings)
+}
+
+/** Pods of jobs that have ended would take memory. */
+const RUNNING = 'status.phase!=Succeeded,status.phase!=Failed'
+
+function asksForMesh(kind: string, object: KubeObject | undefined): boolean {
+  if (kind !== 'GwParameters' || object === undefined) return false
+  // Of its kind in the cache.
+  const { meshIntegration } = (object as GwParameters).spec
+  return meshIntegration !== undefined && meshIntegration.enabled !== false
+}
+
 /** If the permissions are those of single namespaces, each namespace is listed and watched separately. */
 function perNamespace(one: Source, { watchNamespaces }: OperatorSettings): readonly Source[] {
   if (watchNamespaces.length === 0 || !one.resource.isNamespaced) return [one]
@@ -111,7 +133,9 @@ export const startSources = Effect.fn('operator.startSources')(function* (
   followed: Followed,
 ) {
   const { namespaceSelectors } = settings
-  const all = sourcesOf(settings)
+  const meshSources = meshSourcesOf(settings)
+  let isMeshAsked = settings.deploy.mesh.autoEnabled
+  const all = [...sourcesOf(settings), ...(isMeshAsked ? meshSources : [])]
   const pending = new Set(all.map(labelOf))
   const lost = new Map<string, number>()
   const isSelected = namespaceFilter(settings, cache)
@@ -129,6 +153,16 @@ export const startSources = Effect.fn('operator.startSources')(function* (
     const reflecting = reflect({ ...one, cache, isSelected: selected, onSynced, onFollowed, relist: queue })
     yield* Effect.forkScoped(Effect.annotateLogs(reflecting, 'component', 'syncer'))
   })
+  // The first parameters that ask for a mesh. Translation waits for its Pods: without them, traffic for workloads of
+  // the mesh would leave in clear text.
+  const asked = yield* Queue.sliding<void>(1)
+  cache.onChange(({ kind, after }) => {
+    if (isMeshAsked || !asksForMesh(kind, after)) return
+    isMeshAsked = true
+    for (const one of meshSources) pending.add(labelOf(one))
+    Queue.offerUnsafe(asked, undefined)
+  })
+  yield* Effect.forkScoped(Effect.andThen(Queue.take(asked), Effect.forEach(meshSources, start)))
   const isNamespaces = ({ into }: Source): boolean => into === 'Namespace'
   for (const one of all.filter(isNamespaces)) yield* start(one)
   while (namespaceSelectors.length > 0 && pending.has('Namespace')) yield* Effect.sleep('5 millis')

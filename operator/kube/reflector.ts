@@ -17,6 +17,8 @@ export interface ReflectorOptions {
   readonly cache: ObjectCache
   /** The namespaces whose objects are kept. */
   readonly isSelected: (namespace: string) => boolean
+  /** Which of their objects are kept; undefined: all. */
+  readonly isKept?: ((object: KubeObject) => boolean) | undefined
   /** After every list, and when the kind turned out not to be served. */
   readonly onSynced: () => void
   /** After each list, watch and failure: for how long the cluster has not been followed; undefined: it is. */
@@ -116,14 +118,14 @@ export const waitMs = Effect.fnUntraced(function* (failures: number, error: Kube
 })
 
 const list = Effect.fnUntraced(function* (options: ReflectorOptions) {
-  const { resource, into, cache, isSelected, onSynced, select } = options
+  const { resource, into, cache, onSynced, select } = options
   const client = yield* KubeClient
   const objects: KubeObject[] = []
   let page = yield* client.list(resource, select)
   for (;;) {
     // Items of a list of this resource. Trimmed page by page: a whole list as it came is several times as large.
     for (const item of page.items as KubeObject[]) {
-      const kept = isSelected(item.metadata.namespace ?? '') ? trim(item) : undefined
+      const kept = isWanted(options, item) ? trim(item) : undefined
       if (kept !== undefined) objects.push(kept)
     }
     if (page.next === undefined) break
@@ -157,16 +159,19 @@ const watch = Effect.fnUntraced(function* (options: ReflectorOptions, from: stri
   return yield* Effect.fail(ended.failure)
 })
 
+function isWanted({ isSelected, isKept }: ReflectorOptions, object: KubeObject): boolean {
+  return isSelected(object.metadata.namespace ?? '') && isKept?.(object) !== false
+}
+
 /** The version of the event. */
-function take(
-  { resource, into, cache, isSelected }: ReflectorOptions,
-  { type, object }: WatchEvent,
-): string | undefined {
+function take(options: ReflectorOptions, { type, object }: WatchEvent): string | undefined {
+  const { resource, into, cache } = options
   if (typeof object !== 'object' || object === null || type === 'ERROR') return undefined
   // Objects of a watch of this resource; bookmarks have only a version.
   const seen = { ...object, apiVersion: apiVersionOf(resource), kind: resource.kind } as KubeObject
-  const { namespace = '', resourceVersion } = seen.metadata
-  if (type === 'DELETED') cache.remove(into, seen)
-  else if ((type === 'ADDED' || type === 'MODIFIED') && isSelected(namespace)) cache.put(into, seen)
-  return resourceVersion
+  const isChange = type === 'ADDED' || type === 'MODIFIED'
+  if (isChange && isWanted(options, seen)) cache.put(into, seen)
+  // Deleted, or changed so that it is no longer kept.
+  else if (type === 'DELETED' || (isChange && options.isKept !== undefined)) cache.remove(into, seen)
+  return seen.metadata.resourceVersion
 }

@@ -69,6 +69,16 @@ describe('trim', () => {
     })
   })
 
+  it('keeps the annotation of a Pod that Istio sets, and no other', () => {
+    const annotations = { 'ambient.istio.io/redirection': 'enabled', 'cni/result': 'x'.repeat(1000) }
+    const spec = { serviceAccountName: 'cart', containers: [] }
+    expect(trim(object('Pod', { spec }, { annotations }))).toMatchObject({
+      metadata: { annotations: { 'ambient.istio.io/redirection': 'enabled' } },
+      spec: { serviceAccountName: 'cart' },
+    })
+    expect(trim(object('Pod', { spec }, { annotations }))).not.toHaveProperty(['metadata', 'annotations', 'cni/result'])
+  })
+
   it('keeps the reasons why a container does not run, and drops running containers', () => {
     const conditions = [{ type: 'Ready', status: 'False' }]
     const pod = (...containerStatuses: object[]): unknown =>

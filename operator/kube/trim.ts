@@ -3,6 +3,7 @@
 import { DELIVERY_LABEL } from '#api/delivery/names.ts'
 import { isRecord } from '#api/json.ts'
 import type { KubeObject } from '../translate/kube.ts'
+import { REDIRECTION_ANNOTATION } from '../translate/service/mesh-pods.ts'
 import { PLACE_LABELS } from '../translate/service/node-places.ts'
 import { containerTroubles } from './container-troubles.ts'
 
@@ -24,8 +25,14 @@ const METADATA = [
 /** Annotations that repeat the whole object. */
 const DROPPED_ANNOTATIONS: ReadonlySet<string> = new Set(['kubectl.kubernetes.io/last-applied-configuration'])
 
-/** The operator reads no annotations of these kinds, and clusters have many of them. */
-const WITHOUT_ANNOTATIONS: ReadonlySet<string> = new Set(['ConfigMap', 'EndpointSlice', 'Namespace', 'Pod', 'Secret'])
+/** The only annotations that the operator reads of these kinds, of which clusters have many. */
+const READ_ANNOTATIONS: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
+  ['ConfigMap', []],
+  ['EndpointSlice', []],
+  ['Namespace', []],
+  ['Pod', [REDIRECTION_ANNOTATION]],
+  ['Secret', []],
+])
 
 /** No kind of the operator can refer to Secrets of these types: they are not even requested. */
 export const UNUSED_SECRETS = [
@@ -60,8 +67,9 @@ function metadataOf({ kind, metadata }: KubeObject): KubeObject['metadata'] {
   const { annotations } = metadata
   if (annotations === undefined || annotations === null) return kept
   const { annotations: _all, ...rest } = kept
-  const entries = Object.entries(annotations).filter(([name]) => !DROPPED_ANNOTATIONS.has(name))
-  if (entries.length === 0 || WITHOUT_ANNOTATIONS.has(kind)) return rest
+  const isRead = (name: string): boolean => READ_ANNOTATIONS.get(kind)?.includes(name) ?? !DROPPED_ANNOTATIONS.has(name)
+  const entries = Object.entries(annotations).filter(([name]) => isRead(name))
+  if (entries.length === 0) return rest
   return { ...rest, annotations: Object.fromEntries(entries) }
 }
 

@@ -98,7 +98,13 @@ const inferencePool = fc.record({
 const pod = fc.record({
   apiVersion: fc.constant('v1'),
   kind: fc.constant('Pod'),
-  metadata: fc.record({ name, namespace, labels: fc.constantFrom({ app: 'a' }, { app: 'b' }) }),
+  metadata: fc.record({
+    name,
+    namespace,
+    labels: fc.constantFrom({ app: 'a' }, { app: 'b' }),
+    annotations: maybe(fc.constant({ 'ambient.istio.io/redirection': 'enabled' })),
+  }),
+  spec: maybe(fc.record({ serviceAccountName: name })),
   status: fc.record({
     podIP: fc.constantFrom('10.1.0.1', '10.1.0.2'),
     conditions: fc.constantFrom([{ type: 'Ready', status: 'True' }], []),

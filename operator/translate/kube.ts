@@ -86,7 +86,7 @@ export interface Node extends KubeObject {
   readonly kind: 'Node'
 }
 
-/** Only members of InferencePools are read. */
+/** Members of InferencePools, and of a mesh. */
 export interface Pod extends KubeObject {
   readonly apiVersion: 'v1'
   readonly kind: 'Pod'

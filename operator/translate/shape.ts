@@ -124,7 +124,7 @@ const SHAPES: { readonly [K in SnapshotKind]: Check } = {
     ports: nullable(listOf(isRecord)),
   }),
   Pod: record({
-    spec: optional(isRecord),
+    spec: optional(record({ nodeName: optional(isString), serviceAccountName: optional(isString) })),
     status: optional(
       record({
         podIP: optional(isString),

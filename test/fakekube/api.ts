@@ -9,6 +9,7 @@ export interface FakeRequest {
   readonly resource: string
   readonly isWatch: boolean
   readonly path: string
+  readonly query: URLSearchParams
 }
 
 export type Fault =
@@ -21,7 +22,6 @@ export type Fault =
 
 export interface FakeCall extends FakeRequest {
   readonly target: Target | undefined
-  readonly query: URLSearchParams
 }
 
 /** The receiver of a watch. */
@@ -76,9 +76,9 @@ export class FakeApi {
     const { pathname, searchParams: query } = new URL(path, 'http://fake')
     const target = targetOf(pathname)
     const isWatch = /^(?:1|true)$/.test(query.get('watch') ?? '')
-    const seen = { method, resource: target?.resource ?? '', isWatch, path: pathname }
+    const seen = { method, resource: target?.resource ?? '', isWatch, path: pathname, query }
     this.requests.push(seen)
-    return { ...seen, target, query }
+    return { ...seen, target }
   }
 
   /** @throws Refused */

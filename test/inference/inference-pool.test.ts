@@ -6,7 +6,6 @@ import { createServer, type Server } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
-import { DeliveryDecoder } from '#api/delivery/decode.ts'
 import { startProxy, type RunningProxy } from '#proxy/main.ts'
 import {
   bodyOf,
@@ -19,6 +18,7 @@ import {
 } from '#proxy/policy/external/ext-proc/processor.testing.ts'
 import { certificateFor } from '../certificates.ts'
 import { send, type Got } from '../../proxy/policy/external/ext-proc/proxy.testing.ts'
+import { deliveryOf } from '#test/fakekube/delivery.ts'
 import { FakeKube } from '../fakekube/server.ts'
 import type { FakeObject } from '../fakekube/store.ts'
 import { configFor, testOperator, type TestOperator } from '../../operator/controllers/operator.testing.ts'
@@ -135,24 +135,9 @@ function pickerSlice(): FakeObject {
 
 /** Waits until the delivery of the operator satisfies the condition, then applies it. */
 async function follow(isThere: (text: string) => boolean): Promise<void> {
-  const files = (resource: string, name: string): [string, Buffer][] => {
-    const object = kube.store.get(resource, `${NAMESPACE}/inference-${name}`)
-    const { data = {}, binaryData = {} } = (object ?? {}) as Record<string, Record<string, string> | undefined> // of these kinds
-    const encoding = resource === 'secrets' ? 'base64' : 'utf8'
-    return [
-      ...Object.entries(data).map(([file, text]): [string, Buffer] => [file, Buffer.from(text, encoding)]),
-      ...Object.entries(binaryData).map(([file, text]): [string, Buffer] => [file, Buffer.from(text, 'base64')]),
-    ]
-  }
   await until('the delivery', async () => {
-    const all = new Map([
-      ...files('configmaps', 'config'),
-      ...files('configmaps', 'endpoints'),
-      ...files('secrets', 'secrets'),
-    ])
-    const decoded = new DeliveryDecoder().decode((file) => all.get(file))
-    if (!('delivered' in decoded)) return false
-    const { config, secrets } = decoded.delivered
+    const { config, secrets } = deliveryOf(kube.store, NAMESPACE, 'inference') ?? {}
+    if (config === undefined || secrets === undefined) return false
     if (!isThere(JSON.stringify(config))) return false
     const applied = await proxy.apply(config, secrets)
     if ('problem' in applied) throw new Error(applied.problem.message)

@@ -8,6 +8,7 @@ import type { ServiceEndpoint, ServiceParts } from './service-parts.ts'
 import type { Snapshot } from '../snapshot.ts'
 import type { InferencePool } from '../inference-pool.ts'
 import type { PoolLookup } from './pool-lookup.ts'
+import { UNREADY } from './workloads.ts'
 
 /** By host name. The same object as last time when nothing in it has changed. */
 export type RenderedPools = ReadonlyMap<string, ServiceParts>
@@ -83,7 +84,7 @@ function endpointOf(
   return [
     {
       // As for endpoints of Services: a Pod behind both is one workload.
-      uid: `${namespace}/${metadata.name}${healthy ? '' : ':unready'}`,
+      uid: `${namespace}/${metadata.name}${healthy ? '' : UNREADY}`,
       namespace,
       name: metadata.name,
       ...(spec?.nodeName !== undefined && { node: spec.nodeName }),

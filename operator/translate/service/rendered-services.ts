@@ -9,11 +9,12 @@ import type { Memory, Remember } from '../memory.ts'
 import { namespaceOf } from '../object-ref.ts'
 import type { Snapshot } from '../snapshot.ts'
 import { localityPreference } from './locality-preference.ts'
-import { type NodePlaces, placesOfNodes } from './node-places.ts'
+import { MeshPods } from './mesh-pods.ts'
+import { placesOfNodes } from './node-places.ts'
 import { ServiceCatalog } from './service-catalog.ts'
 import type { ServiceEndpoint, ServiceParts } from './service-parts.ts'
 import type { Services } from './services.ts'
-import { endpointsOf, workloadTable } from './workloads.ts'
+import { type EndpointFacts, endpointsOf, workloadTable } from './workloads.ts'
 
 export interface RenderedServices {
   /** Not in order. */
@@ -40,10 +41,12 @@ export function serviceRenderer(
   const proxiesOf = memory.table<Service, readonly ServiceEndpoint[]>()
   const catalog = new ServiceCatalog(lookup)
   const placesOf = placesOfNodes()
+  const meshPods = new MeshPods()
   const renderers = new WeakMap<ServicesCaller, (reached: Reached) => RenderedServices>()
   return (snapshot, pools) => {
     catalog.enter(snapshot)
-    const places = placesOf(snapshot.Node.all)
+    meshPods.enter(snapshot.Pod.all)
+    const facts = { places: placesOf(snapshot.Node.all), meshPods }
     const partsAt = (hostname: string): ServiceParts | undefined => {
       const service = catalog.at(hostname)
       if (service === undefined) return pools.get(hostname)
@@ -59,7 +62,7 @@ export function serviceRenderer(
     return (caller, hostnames) => {
       const render = renderers.get(caller) ?? callerRenderer(catalog, workload)
       renderers.set(caller, render)
-      return render({ hostnames, pools, places, partsAt, proxies: () => proxies(caller) })
+      return render({ hostnames, pools, facts, partsAt, proxies: () => proxies(caller) })
     }
   }
 }
@@ -68,7 +71,7 @@ export function serviceRenderer(
 interface Reached {
   readonly hostnames: ReadonlyMap<string, unknown>
   readonly pools: RenderedPools
-  readonly places: NodePlaces
+  readonly facts: EndpointFacts
   readonly partsAt: (hostname: string) => ServiceParts | undefined
   readonly proxies: () => readonly ServiceEndpoint[]
 }
@@ -100,7 +103,7 @@ function callerRenderer(
     const endpoints = endpointsIn(rows)
     const isProxyPlaceAsked = localities(rows).size > 0
     const lists = isProxyPlaceAsked ? [...endpoints, reached.proxies()] : endpoints
-    return { services: servicesOf(rows), workloads: workloadsOf(lists, reached.places) }
+    return { services: servicesOf(rows), workloads: workloadsOf(lists, reached.facts) }
   }
 }
 

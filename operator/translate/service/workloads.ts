@@ -9,6 +9,7 @@ import { compareText, sortedBy } from '../order.ts'
 import { placeOf } from '../sorted.ts'
 import { withWholeHints } from './locality-preference.ts'
 import { isReady, isServing } from './endpoint-conditions.ts'
+import { meshFieldsOf, type MeshPods } from './mesh-pods.ts'
 import type { NodePlace, NodePlaces } from './node-places.ts'
 import type { ServiceEndpoint } from './service-parts.ts'
 
@@ -49,10 +50,18 @@ function hasReady({ endpoints }: EndpointSlice): boolean {
   return (endpoints ?? []).some(isReady)
 }
 
+/** What is known about endpoints apart from their EndpointSlices. */
+export interface EndpointFacts {
+  readonly places: NodePlaces
+  readonly meshPods: MeshPods
+}
+
 /** All endpoints by their uids. */
 interface Table {
   readonly lists: readonly (readonly ServiceEndpoint[])[]
   readonly places: NodePlaces
+  /** Of the Pods that are part of a mesh. */
+  readonly podsVersion: number
   readonly byUid: Map<string, readonly ServiceEndpoint[]>
   readonly workloads: Workload[]
 }
@@ -60,18 +69,21 @@ interface Table {
 /** For lists of endpoints that change: the workloads in order of their uids, updated with changed lists. */
 export function workloadTable(
   remember: Remember<ServiceEndpoint, Workload>,
-): (lists: readonly (readonly ServiceEndpoint[])[], places: NodePlaces) => Workload[] {
+): (lists: readonly (readonly ServiceEndpoint[])[], facts: EndpointFacts) => Workload[] {
   let last: Table | undefined
-  return (lists, places) => {
-    const workload = (endpoints: readonly ServiceEndpoint[]) => rememberedWorkload(endpoints, remember, places)
+  return (lists, facts) => {
+    const { places, meshPods } = facts
+    const workload = (endpoints: readonly ServiceEndpoint[]) => rememberedWorkload(endpoints, remember, facts)
     const edits = last?.places === places ? changesBetween(last.lists, lists) : undefined
+    const pods = last && meshPods.changedSince(last.podsVersion)
     const before = last
     // An update that throws is not continued by the next call.
     last = undefined
-    last =
-      edits === undefined || before === undefined
-        ? { lists, places, ...tableOf(lists, workload) }
-        : { lists, places, ...tableAfter(before, edits, workload) }
+    const table =
+      edits === undefined || pods === undefined || before === undefined
+        ? tableOf(lists, workload)
+        : tableAfter(before, { edits, pods }, workload)
+    last = { lists, places, podsVersion: meshPods.version, ...table }
     return last.workloads
   }
 }
@@ -87,16 +99,23 @@ function tableOf(lists: Table['lists'], workloadOf: WorkloadOf): Pick<Table, 'by
   return { byUid, workloads }
 }
 
+interface TableChanges {
+  readonly edits: readonly ListChange<readonly ServiceEndpoint[]>[]
+  /** `namespace/name` of Pods with changes. */
+  readonly pods: readonly string[]
+}
+
 function tableAfter(
   { byUid, workloads }: Table,
-  edits: readonly ListChange<readonly ServiceEndpoint[]>[],
+  { edits, pods }: TableChanges,
   workloadOf: WorkloadOf,
 ): Pick<Table, 'byUid' | 'workloads'> {
   const removed = edits.flatMap((edit) => edit.removed.flat())
   const added = edits.flatMap((edit) => edit.added.flat())
   for (const one of removed) byUid.set(one.uid, without(byUid.get(one.uid), one))
   for (const one of added) byUid.set(one.uid, [...(byUid.get(one.uid) ?? []), one])
-  const touched = [...new Set([...removed, ...added].map(uidOf))]
+  const ofPods = pods.flatMap((pod) => [pod, `${pod}${UNREADY}`]).filter((uid) => byUid.has(uid))
+  const touched = [...new Set([...[...removed, ...added].map(uidOf), ...ofPods])]
   const now = touched.map((uid) => ({ uid, workload: workloadOf(byUid.get(uid) ?? []) }))
   const changes = now.filter(({ uid, workload }) => workloadAt(workloads, uid) !== workload)
   for (const { uid, workload } of now) if (workload === undefined) byUid.delete(uid)
@@ -118,6 +137,9 @@ function workloadAt(workloads: readonly Workload[], uid: string): Workload | und
   return found?.uid === uid ? found : undefined
 }
 
+/** In the uid of an endpoint that is not ready. */
+export const UNREADY = ':unready'
+
 function uidOf({ uid }: { readonly uid: string }): string {
   return uid
 }
@@ -126,12 +148,15 @@ function uidOf({ uid }: { readonly uid: string }): string {
 function rememberedWorkload(
   endpoints: readonly ServiceEndpoint[],
   remember: Remember<ServiceEndpoint, Workload>,
-  places: NodePlaces,
+  { places, meshPods }: EndpointFacts,
 ): Workload | undefined {
-  const placeAt = ({ node, zone }: ServiceEndpoint): NodePlace => places.at(node, zone)
   const ordered = endpoints.length < 2 ? endpoints : sortedBy(endpoints, ({ service }) => service?.hostname ?? '')
   const [first, ...rest] = ordered
-  return first && remember(first, [placeAt(first), ...rest], () => workloadOf(first, rest, placeAt(first)))
+  if (first === undefined) return undefined
+  const place = places.at(first.node, first.zone)
+  const mesh = meshFieldsOf(first.name === undefined ? undefined : meshPods.at(first.namespace, first.name))
+  const inputs = [place, mesh.protocol, mesh.serviceAccount, mesh.network, ...rest]
+  return remember(first, inputs, () => ({ ...workloadOf(first, rest, place), ...mesh }))
 }
 
 /** `first` and `rest`: of one uid, in order of their Services. The zone of the slice takes precedence. */
@@ -191,7 +216,7 @@ function draftOf(
   const { targetRef, nodeName, zone, hints } = endpoint
   const name = targetRef?.kind === 'Pod' ? targetRef.name : undefined
   return {
-    uid: `${namespace}/${name ?? address}${healthy ? '' : ':unready'}`,
+    uid: `${namespace}/${name ?? address}${healthy ? '' : UNREADY}`,
     namespace,
     ...(name !== undefined && { name }),
     ...(nodeName !== undefined && { node: nodeName }),
