@@ -29,6 +29,22 @@ export const ROUTE_TYPES: { readonly [N in RouteType as Uncapitalize<N>]: N } = 
   detect: 'Detect',
 }
 
+/** Types of requests to the models of a listener, by path suffix (data-plane supplement section 3.1). */
+export const MODEL_ROUTES: Readonly<Record<string, RouteType>> = {
+  '/v1/chat/completions': 'Completions',
+  '/v1/messages': 'Messages',
+  '/v1/messages/count_tokens': 'AnthropicTokenCount',
+  '/v1/responses': 'Responses',
+  '/v1/responses/compact': 'Detect',
+  '/v1/images/generations': 'Detect',
+  '/v1/images/edits': 'Detect',
+  '/v1/images/variations': 'Detect',
+  '/v1/embeddings': 'Embeddings',
+  '/v1/rerank': 'Rerank',
+  '/v2/rerank': 'Rerank',
+  '*': 'Passthrough',
+}
+
 // Object.keys loses the type of the keys, which are exactly the names.
 export const FORMATS_IN_FILES = Object.keys(FORMATS) as readonly (keyof typeof FORMATS)[]
 export const ROUTE_TYPES_IN_FILES = Object.keys(ROUTE_TYPES) as readonly (keyof typeof ROUTE_TYPES)[]

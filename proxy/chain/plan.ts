@@ -5,6 +5,7 @@ import type { Weighted } from './weighted.ts'
 import type { FailureCode } from '../exchange/errors.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { ExchangePlace } from '../exchange/facts.ts'
+import type { FailureBody } from '../exchange/slots.ts'
 import type { HttpRequest } from '../message/message.ts'
 import type { AccessLogRule } from '../log/access-log.ts'
 import type { MetricLabels } from '../metrics/metric-labels.ts'
@@ -55,6 +56,8 @@ export interface RoutePlan {
   readonly chain: CompiledChain
   /** For responses before a backend was selected: route and listener. */
   readonly response: ResponsePlan
+  /** The form of failures before a backend is selected; undefined: text. */
+  readonly failureBody?: FailureBody | undefined
   /** undefined: no backend, or all weights are 0. */
   readonly pickBackend: () => BackendPlan | undefined
   /** The candidates, for traces. */
@@ -78,6 +81,8 @@ export interface BackendPlan {
   readonly effective?: object | undefined
   /** Policies of the backend reference of the rule, for traces. */
   readonly inline?: object | undefined
+  /** See `RoutePlan`. */
+  readonly failureBody?: FailureBody | undefined
   /** Route, backend and listener. */
   readonly response: ResponsePlan
   readonly handler: BackendHandler

@@ -16,6 +16,7 @@ import type { BackendEnvironment } from '../backend/handler.ts'
 import type { BackendHandler } from '../chain/handler.ts'
 import { sectionOwner } from '../backend/endpoint-keys.ts'
 import { Destinations, dynamicBackend } from '../backend/dynamic.ts'
+import type { FailureBody } from '../exchange/slots.ts'
 import { httpBackend } from '../backend/http.ts'
 import { tunnelBackend } from '../backend/tunnel.ts'
 import { shown, type Detail } from '../exchange/diagnosis.ts'
@@ -79,9 +80,16 @@ export function compileRoute(input: RouteInput): RoutePlan {
     },
     chain,
     response: responsePlan([chain, listenerChain]),
+    failureBody: failureBodyOf(backends.map(({ value }) => value)),
     pickBackend: weightedPicker(backends),
     backends,
   }
+}
+
+/** Only models have one, and without models their code is not loaded. */
+function failureBodyOf(backends: readonly BackendPlan[]): FailureBody | undefined {
+  if (backends.every(({ failureBody }) => failureBody === undefined)) return undefined
+  return partOf('llm').commonFailureBody(backends.map(({ failureBody }) => failureBody))
 }
 
 function leadsToMcp({ route, context }: RouteInput): boolean {
@@ -126,6 +134,7 @@ function compileBackend(input: RouteInput, backend: RouteBackend, routeParts: Ro
     handler,
     protocol,
     hasOwnFilters,
+    failureBody,
     tunnel = NO_TUNNEL,
   } = target?.models === undefined
     ? handlerOf(ref, policies, environment, context)
@@ -146,6 +155,7 @@ function compileBackend(input: RouteInput, backend: RouteBackend, routeParts: Ro
     request: hasOwnFilters ? [] : chain.request,
     readsRequestBody: chain.readsRequestBody,
     fetched: hasOwnFilters ? undefined : chain.fetched,
+    failureBody,
     effective: chain.effective,
     inline: backend.inlinePolicies,
     response: { ...response, readsBody: response.readsBody || health?.readsResponseBody === true },
@@ -184,6 +194,7 @@ interface Handling {
   readonly handler: BackendHandler
   readonly protocol: string
   readonly hasOwnFilters: boolean
+  readonly failureBody?: FailureBody
   /** undefined: does not support raw connections. */
   readonly tunnel?: BackendHandler
 }
@@ -247,10 +258,12 @@ function modelsHandling(
     handlers.set(key, handler)
     return handler
   }
+  const { compileModels, modelsFailureBody: failureBody } = partOf('llm')
   return {
-    handler: partOf('llm').compileModels(models, { ...environment, handlerOf, isServed }),
+    handler: compileModels(models, { ...environment, handlerOf, isServed }),
     protocol: 'llm',
     hasOwnFilters: true,
+    failureBody,
   }
 }
 
@@ -263,8 +276,9 @@ function specialHandler(
   if (backend.invalid !== undefined) return broken('backendNotFound', backend.invalid)
   if (backend.unsupported !== undefined) return broken('backendUnsupported', shown(backend.unsupported))
   if (backend.ai !== undefined) {
-    const handler = partOf('llm').compileAiBackend(backend.ai, policies, environment)
-    return { handler, protocol: 'llm', hasOwnFilters: true }
+    const llm = partOf('llm')
+    const handler = llm.compileAiBackend(backend.ai, policies, environment)
+    return { handler, protocol: 'llm', hasOwnFilters: true, failureBody: llm.failureBodyOf(policies.ai?.routes) }
   }
   if (backend.mcp !== undefined) {
     const handler = partOf('mcp').compileMcpBackend(backend.mcp, policies, environment)

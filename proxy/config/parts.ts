@@ -2,6 +2,7 @@
 // them is compiled, and stay; compiling itself waits for nothing.
 import type { RenderedConfig } from '#api/ir/types.gen.ts'
 import type { compileAiBackend } from '../llm/backend.ts'
+import type { commonFailureBody, failureBodyOf, modelsFailureBody } from '../llm/failure-body.ts'
 import type { compileModels } from '../llm/models.ts'
 import type { isServed } from '../llm/providers/table.ts'
 import type { compileMcpBackend } from '../mcp/backend.ts'
@@ -11,6 +12,9 @@ interface Parts {
     readonly compileAiBackend: typeof compileAiBackend
     readonly compileModels: typeof compileModels
     readonly isServed: typeof isServed
+    readonly commonFailureBody: typeof commonFailureBody
+    readonly failureBodyOf: typeof failureBodyOf
+    readonly modelsFailureBody: typeof modelsFailureBody
   }
   readonly mcp: { readonly compileMcpBackend: typeof compileMcpBackend }
 }
@@ -28,12 +32,13 @@ export async function loadParts({ backends }: Pick<RenderedConfig, 'backends'>):
 }
 
 async function loadLlm(): Promise<Parts['llm']> {
-  const [backend, models, providers] = await Promise.all([
+  const [backend, failures, models, providers] = await Promise.all([
     import('../llm/backend.ts'),
+    import('../llm/failure-body.ts'),
     import('../llm/models.ts'),
     import('../llm/providers/table.ts'),
   ])
-  return { ...backend, ...models, ...providers }
+  return { ...backend, ...failures, ...models, ...providers }
 }
 
 /** @throws {Error} when it was not loaded: a configuration was compiled without `loadParts` */

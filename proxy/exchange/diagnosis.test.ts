@@ -69,12 +69,12 @@ describe('the text that clients get for a failed connection', () => {
 
 describe('answers', () => {
   it('hold the text of the failure and what follows', () => {
-    expect(failureResponse('upstreamFailure', false, 'connection refused')).toMatchObject({
+    expect(failureResponse('upstreamFailure', { clientDetail: 'connection refused' })).toMatchObject({
       status: 503,
       body: 'upstream call failed: connection refused',
     })
-    expect(failureResponse('upgradeFailed', false, 'x').body).toBe('request upgrade failed, x')
-    const grpc = failureResponse('upstreamFailure', true, 'connection refused')
+    expect(failureResponse('upgradeFailed', { clientDetail: 'x' }).body).toBe('request upgrade failed, x')
+    const grpc = failureResponse('upstreamFailure', { isGrpc: true, clientDetail: 'connection refused' })
     expect(grpc.headers.get('grpc-message')).toBe('upstream%20call%20failed%3A%20connection%20refused')
   })
 })

@@ -8,6 +8,8 @@ export interface FailureKind {
   /** Body sent to the client; a separator (default: a colon) and the detail follow if there is a detail. */
   readonly text: string
   readonly separator?: string
+  /** `code` in the error object of formats that have one (data-plane supplement section 3.10). */
+  readonly apiCode?: string
   /** One line for `docs/reference/errors.md`: the cause and the cure. */
   readonly doc: string
 }
@@ -318,48 +320,56 @@ export const FAILURES = {
     status: 400,
     reason: 'InvalidRequest',
     text: 'the request body is not a valid JSON object',
+    apiCode: 'invalid_request_body',
     doc: 'A request to a listener with GwModels has no JSON body. The body of the answer has an `error` with this text.',
   },
   modelMissing: {
     status: 400,
     reason: 'InvalidRequest',
     text: 'the request does not name a model',
+    apiCode: 'missing_model',
     doc: 'A request to a listener with GwModels has no field `model`. Name one of `/v1/models`.',
   },
   modelRequestTooLarge: {
     status: 413,
     reason: 'InvalidRequest',
     text: 'the request body is too large',
+    apiCode: 'request_body_too_large',
     doc: 'The body of a request to a listener with GwModels exceeds `frontend.http.maxBufferSize`.',
   },
   modelNotFound: {
     status: 404,
     reason: 'NotFound',
     text: 'model not found',
+    apiCode: 'model_not_found',
     doc: 'No public GwModel of the listener has this name. `/v1/models` lists them.',
   },
   modelDenied: {
     status: 403,
     reason: 'Authorization',
     text: 'not authorized for this model',
+    apiCode: 'model_authorization_denied',
     doc: 'The `authorization` of the GwModel, or of the target of a virtual model, does not allow the request.',
   },
   virtualModelUnresolved: {
     status: 404,
     reason: 'NotFound',
     text: 'virtual model has no valid target',
+    apiCode: 'virtual_model_not_resolved',
     doc: 'None of the targets of a virtual GwModel exists; its status has the reason.',
   },
   virtualModelNoMatch: {
     status: 400,
     reason: 'InvalidRequest',
     text: 'no target of the virtual model matches the request',
+    apiCode: 'virtual_model_no_matching_target',
     doc: 'All `when` conditions of a conditional GwModel are false, and its last target also has a `when`.',
   },
   virtualModelTargetMissing: {
     status: 404,
     reason: 'NotFound',
     text: 'the selected model does not exist',
+    apiCode: 'virtual_model_target_not_found',
     doc: 'A virtual GwModel chose a target that does not exist; its status says which.',
   },
   llmRequestEncoding: {

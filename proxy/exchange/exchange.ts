@@ -17,6 +17,7 @@ import type {
   DeadlineKeeper,
   DenyGuard,
   EndpointRecord,
+  FailureBody,
   FlowState,
   HealthRule,
   ParsedBody,
@@ -71,6 +72,8 @@ export class Exchange {
   reason: Reason = 'Upstream'
   /** Why the response is a failure of the proxy itself. */
   failure: FailureCode | undefined = undefined
+  /** The form of failures since the route was selected; undefined: text. */
+  failureBody: FailureBody | undefined = undefined
   /** Diagnostic text for the log. */
   errorDetail: string | undefined = undefined
   /** Header fields that are merged into every response; they replace fields of the same name. */
@@ -193,7 +196,11 @@ export class Exchange {
     this.reason = FAILURES[code].reason
     this.failure = code
     this.errorDetail = detail === undefined ? FAILURES[code].text : logOf(detail)
-    const response = failureResponse(code, this.isGrpc, typeof detail === 'object' ? detail.client : undefined)
+    const response = failureResponse(code, {
+      isGrpc: this.isGrpc,
+      clientDetail: typeof detail === 'object' ? detail.client : undefined,
+      bodyOf: (failure) => this.failureBody?.(failure, this.request.path),
+    })
     this.response = response
     return response
   }

@@ -113,6 +113,17 @@ export interface RecordedBodies {
   over(): void
 }
 
+/** A failure for a client that expects errors in the format of its API. */
+export interface FailureText {
+  readonly status: number
+  readonly text: string
+  /** See `FailureKind`. */
+  readonly apiCode: string | undefined
+}
+
+/** The JSON body of a failure for a request at this path; undefined: text. See llm/failure-body.ts. */
+export type FailureBody = (failure: FailureText, path: string) => string | undefined
+
 /** The parsed part of the body of an LLM request; see llm/request-json.ts. */
 export interface ParsedBody {
   /** Whether it is the current body of the request. */

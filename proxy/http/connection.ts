@@ -411,7 +411,7 @@ export class ServerConnection
 
   #refuseWith(code: FailureCode, detail: string): void {
     const { sourceAddress, sourcePort } = this
-    const response = failureResponse(code, false)
+    const response = failureResponse(code)
     const { status, text } = FAILURES[code]
     this.#handler.refused({ sourceAddress, sourcePort, status, detail })
     const { headers } = response

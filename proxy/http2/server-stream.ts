@@ -376,7 +376,7 @@ export class ServerStream implements Connection, BodySource, BodySenderOwner {
     const { sourceAddress, sourcePort } = this.#owner.facts
     const { status } = FAILURES[code]
     this.#handler.refused({ sourceAddress, sourcePort, status, detail })
-    const response = failureResponse(code, false)
+    const response = failureResponse(code)
     const body = Buffer.from(FAILURES[code].text)
     const fields = responseFields({ status, headers: response.headers, length: body.length, keepsLength: false })
     const stream = this.#stream

@@ -179,7 +179,7 @@ describe('completions provider', () => {
   ])('refuses the body %.40s', async (body, status, text) => {
     const reply = await post('/v1/chat/completions', body)
     expect(reply.status).toBe(status)
-    expect(await reply.text()).toBe(text)
+    expect(await reply.json()).toMatchObject({ error: { message: text, type: 'invalid_request_error' } })
   })
 
   it('rejects unknown encodings, and bodies that are too large after decoding', async () => {
@@ -202,14 +202,16 @@ describe('completions provider', () => {
     answer = (_, response) => response.end('{"choices":'.padEnd(20_000, '['))
     const reply = await post('/v1/chat/completions', chat())
     expect(reply.status).toBe(502)
-    expect(await reply.text()).toBe('failed to process LLM response: the JSON is nested deeper than 128 levels')
+    const message = 'failed to process LLM response: the JSON is nested deeper than 128 levels'
+    expect(await reply.json()).toMatchObject({ error: { message, type: 'api_error' } })
   })
 
   it('does not call the provider without the key', async () => {
     seen = undefined
     const reply = await post('/keyless/v1/chat/completions', chat())
     expect(reply.status).toBe(500)
-    expect(await reply.text()).toBe('backend authentication failed: the credential is missing or unusable')
+    const message = 'backend authentication failed: the credential is missing or unusable'
+    expect(await reply.json()).toMatchObject({ error: { message } })
     expect(seen).toBeUndefined()
   })
 })

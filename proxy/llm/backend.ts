@@ -25,6 +25,7 @@ import { UpstreamError, type UpstreamResponse } from '../upstream/target.ts'
 import { prepareCall, type CompiledProvider, type LlmCall } from './call.ts'
 import { compileEdits } from './edits.ts'
 import { credentialKind } from './credential-kind.ts'
+import { failureBodyOf } from './failure-body.ts'
 import { providerProfile } from './providers/table.ts'
 import { PROVIDER_PORT } from '../backend/provider-address.ts'
 import { makeReply } from './reply.ts'
@@ -42,10 +43,12 @@ export function compileAiBackend(
   environment: BackendEnvironment,
 ): BackendHandler {
   const typeOf = routeTypeMatcher(policies.ai?.routes)
+  const failureBody = failureBodyOf(policies.ai?.routes)
   const groups = backend.groups.map(({ providers }) =>
     providers.map((provider) => compileProvider(provider, environment)).filter((provider) => provider !== undefined),
   )
   return (exchange, done) => {
+    exchange.failureBody = failureBody
     const type = typeOf(exchange.request.path)
     const handling = HANDLING[type]
     if (handling === 'Refuse') {

@@ -1,8 +1,11 @@
 // The model that a request names: in its JSON, or in a form, as for uploads of images.
+import type { FailureCode } from '../exchange/errors.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { asString } from './json.ts'
-import type { ModelFailure } from './model-error.ts'
 import { collectBody, decodeBody, parseBody, RequestJson, type BodyFault } from './request-json.ts'
+
+/** Why no model can answer. */
+export type ModelFailure = Extract<FailureCode, `model${string}` | `virtualModel${string}`>
 
 export interface ModelRequest {
   readonly model: string

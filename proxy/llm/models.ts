@@ -10,8 +10,8 @@ import type { Exchange } from '../exchange/exchange.ts'
 import { HttpResponse } from '../message/message.ts'
 import { compileRules } from '../policy/auth/authorization.ts'
 import { isTrue } from '../cel/evaluate.ts'
-import { failModel, type ModelFailure } from './model-error.ts'
-import { askFor, readModelRequest, type ModelRequest } from './model-request.ts'
+import { modelFailureBody, modelsFailureBody } from './failure-body.ts'
+import { askFor, type ModelFailure, readModelRequest, type ModelRequest } from './model-request.ts'
 
 export interface ModelsEnvironment extends Pick<BackendEnvironment, 'expression' | 'bufferBytesMax'> {
   /** Compiled on first use. */
@@ -54,6 +54,7 @@ export function compileModels({ models }: ModelsBackend, environment: ModelsEnvi
       done(exchange)
       return
     }
+    exchange.failureBody = modelsFailureBody
     findHandler(exchange, offered, environment).then(
       (handler) => (handler === undefined ? done(exchange) : handler(exchange, done)),
       (error: unknown) => {
@@ -101,6 +102,11 @@ async function findHandler(
   exchange.backendName = target.backend
   askFor(exchange, request, target.model ?? request.model)
   return handlerOf(target.backend)
+}
+
+function failModel(exchange: Exchange, failure: ModelFailure): void {
+  exchange.failureBody = modelFailureBody
+  exchange.fail(failure)
 }
 
 /** The first model with the name that the client may use; then its target, if the client may use that. */

@@ -103,7 +103,9 @@ describe('a compressed event stream', () => {
     }
     const reply = await post('/v1/chat/completions', { stream: true })
     expect(reply.status).toBe(502)
-    expect(await reply.text()).toBe('failed to process LLM response: content-encoding rot13 is not supported')
+    expect(await reply.json()).toMatchObject({
+      error: { message: 'failed to process LLM response: content-encoding rot13 is not supported' },
+    })
   })
 
   it('that is cut short ends with an error event', async () => {
@@ -215,9 +217,12 @@ describe('a translated response', () => {
     }
     const reply = await post('/claude/v1/chat/completions')
     expect(reply.status).toBe(502)
-    expect(await reply.text()).toBe(
-      'failed to process LLM response: the provider returned JSON that is not a valid response in its format',
-    )
+    expect(await reply.json()).toMatchObject({
+      error: {
+        message:
+          'failed to process LLM response: the provider returned JSON that is not a valid response in its format',
+      },
+    })
   })
 })
 

@@ -149,7 +149,9 @@ describe.each([
     asked = undefined
     const reply = await ask(from, to, { odd: 1 })
     expect(reply.status).toBe(400)
-    expect(await reply.text()).toContain('"odd" is not supported by this provider')
+    expect(await reply.json()).toMatchObject({
+      error: { message: expect.stringContaining('"odd" is not supported by this provider') as string },
+    })
     expect(asked).toBeUndefined()
   })
 })

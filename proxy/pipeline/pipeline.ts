@@ -138,6 +138,7 @@ function planOf(exchange: Exchange, route: LazyRoute): RoutePlan | undefined {
 
 function enterRoute(exchange: Exchange, plan: RoutePlan): void {
   exchange.place = plan.place
+  exchange.failureBody = plan.failureBody
   for (const selected of plan.chain.selected) {
     try {
       selected(exchange)

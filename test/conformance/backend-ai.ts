@@ -101,7 +101,8 @@ export const cases: readonly ConformanceCase[] = [
       modelAliases:`,
     ),
     async run(gateway) {
-      expect(await chat(gateway, 'hello there')).toMatchObject({ status: 403, text: 'denied by policy' })
+      const { status, text } = await chat(gateway, 'hello there')
+      expect([status, JSON.parse(text)]).toMatchObject([403, { error: { message: 'denied by policy' } }])
       const [accepted] = gateway.conditions('GwPolicy', 'backend-ai')
       expect(accepted).toMatchObject({ reason: 'PartiallyValid' })
       expect(accepted?.message).toContain('backend.ai.promptGuard is not supported by this version')

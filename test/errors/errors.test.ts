@@ -218,13 +218,6 @@ const ROWS: readonly Row[] = [
     status: 413,
     text: 'request body too large',
   },
-  {
-    code: 'llmRequestEncoding',
-    path: '/llm',
-    question: { method: 'POST', headers: { ...JSON_BODY, 'content-encoding': 'rot13' }, body: '{}' },
-    status: 415,
-    text: 'failed to process LLM request: content-encoding rot13 is not supported',
-  },
 ]
 
 /** Failures with separate tests below. */
@@ -233,6 +226,7 @@ const SEEN_BELOW: readonly FailureCode[] = [
   'methodNotAllowed',
   'invalidRequest',
   'upgradeFailed',
+  'llmRequestEncoding',
   'llmRequestInvalid',
 ]
 
@@ -390,14 +384,18 @@ describe('responses with several checks', () => {
     )
   })
 
-  it('llmRequestInvalid: the text names the mistake', async () => {
+  it.each([
+    ['llmRequestInvalid', {}, 400, 'the body is not a JSON object'],
+    ['llmRequestEncoding', { 'content-encoding': 'rot13' }, 415, 'content-encoding rot13 is not supported'],
+  ])('%s: JSON in the format of the client, whose message names the mistake', async (_, headers, status, cause) => {
     const answer = await gateway.ask('/llm', {
       method: 'POST',
-      headers: { host: 'a.test', ...JSON_BODY },
+      headers: { host: 'a.test', ...JSON_BODY, ...headers },
       body: 'no json',
     })
-    expect(answer.status).toBe(400)
-    expect(answer.text).toContain('failed to process LLM request: ')
+    expect([answer.status, answer.headers['content-type']]).toEqual([status, 'application/json'])
+    const message = `failed to process LLM request: ${cause}`
+    expect(JSON.parse(answer.text)).toMatchObject({ error: { message, type: 'invalid_request_error' } })
   })
 })
 

@@ -1,12 +1,6 @@
 // One GwModel that a provider serves, as a backend of its own. An unusable model becomes a backend that rejects.
-import type {
-  AIProvider,
-  Authorization,
-  Backend,
-  BackendPayload,
-  RenderedSecret,
-  RouteType,
-} from '#api/ir/types.gen.ts'
+import type { AIProvider, Authorization, Backend, BackendPayload, RenderedSecret } from '#api/ir/types.gen.ts'
+import { MODEL_ROUTES } from '#api/llm/formats.ts'
 import { PROVIDER_NAMES, PROVIDERS } from '#api/llm/providers.ts'
 import type { Problem } from '#api/problem.ts'
 import type { GwModel, ModelPolicies } from '#api/v1alpha1/gwmodel.gen.ts'
@@ -41,22 +35,6 @@ export interface ServedModel {
   readonly references: References
   /** The model is invalid, so that it can answer no request. */
   readonly isBroken: boolean
-}
-
-/** By path suffix (data-plane supplement section 3.1). */
-export const MODEL_ROUTES: Readonly<Record<string, RouteType>> = {
-  '/v1/chat/completions': 'Completions',
-  '/v1/messages': 'Messages',
-  '/v1/messages/count_tokens': 'AnthropicTokenCount',
-  '/v1/responses': 'Responses',
-  '/v1/responses/compact': 'Detect',
-  '/v1/images/generations': 'Detect',
-  '/v1/images/edits': 'Detect',
-  '/v1/images/variations': 'Detect',
-  '/v1/embeddings': 'Embeddings',
-  '/v1/rerank': 'Rerank',
-  '/v2/rerank': 'Rerank',
-  '*': 'Passthrough',
 }
 
 /** `name`: of the provider in its backend. `asked`: replaces the model of the request. */

@@ -1,6 +1,7 @@
 // Counting the tokens of a messages request of Anthropic. No policy changes what is counted (data-plane supplement
 // section 3.9).
 import type { Format } from './format.ts'
+import { encodeFailure } from './messages/error.ts'
 import { OPENAI } from './openai.ts'
 
 /** The answer has nothing that is observed, and never streams. */
@@ -8,4 +9,5 @@ export const anthropicTokenCount: Format = {
   ...OPENAI,
   name: 'AnthropicTokenCount',
   path: '/messages/count_tokens',
+  failure: encodeFailure,
 }

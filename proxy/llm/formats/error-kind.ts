@@ -8,6 +8,7 @@ const KINDS: ReadonlyMap<number, ErrorKind> = new Map<number, ErrorKind>([
   [404, 'notFound'],
   [408, 'timeout'],
   [413, 'requestTooLarge'],
+  [415, 'invalidRequest'],
   [422, 'invalidRequest'],
   [429, 'rateLimit'],
   [504, 'timeout'],

@@ -3,6 +3,7 @@
 import type { PromptMessage } from '#api/ir/types.gen.ts'
 import type { FormatName, SentFormatName } from '#api/llm/formats.ts'
 import type { LlmFacts, LlmParams } from '../../exchange/facts.ts'
+import type { FailureText } from '../../exchange/slots.ts'
 import type { HeaderList } from '../../message/headers.ts'
 import type { JsonObject } from '../json.ts'
 
@@ -43,6 +44,8 @@ export interface Format extends SentFormat {
   params(request: JsonObject): LlmParams | undefined
   /** Whether the client of a stream requests an event with the usage. */
   wantsUsage(request: JsonObject): boolean
+  /** The body of an error that the gateway reports, with the message of the failure. */
+  failure(failure: FailureText): JsonObject
   /** Event that reports an error to the client of a stream. */
   errorEvent(message: string): string
 }

@@ -1,4 +1,5 @@
 // Errors of the formats of OpenAI (data-plane supplement section 3.9).
+import type { FailureText } from '../../exchange/slots.ts'
 import type { ErrorKind, ModelError } from '../canonical/answer.ts'
 import { asObject, asString, type JsonObject } from '../json.ts'
 import { kindOfStatus } from './error-kind.ts'
@@ -38,6 +39,12 @@ export function decodeError(body: JsonObject, status: number | undefined): Model
   const vendorCode = typeof code === 'number' ? String(code) : asString(code)
   const kind = KINDS.get(vendorType ?? '') ?? KINDS.get(vendorCode ?? '')
   return { kind: kindOfStatus(status) ?? kind ?? 'api', message: text, vendorType, vendorCode }
+}
+
+/** Errors of models that the gateway reports have one type and a code (data-plane supplement section 3.10). */
+export function encodeFailure({ status, text, apiCode }: FailureText): JsonObject {
+  const vendorType = apiCode === undefined ? undefined : TYPES.invalidRequest
+  return encodeError({ kind: kindOfStatus(status) ?? 'api', message: text, vendorType, vendorCode: apiCode })
 }
 
 export function encodeError({ kind, message, vendorType, vendorCode }: ModelError): JsonObject {

@@ -6,6 +6,7 @@ import { asNumber, asObject, asString, type JsonObject } from '../json.ts'
 import { paramsOf } from '../params.ts'
 import { totalTokens } from '../usage.ts'
 import type { Format } from './format.ts'
+import { encodeFailure } from './openai-error.ts'
 
 const VENDOR_HEADERS = ['openai-organization', 'openai-project', 'openai-beta']
 
@@ -24,6 +25,7 @@ export const OPENAI: Omit<Format, 'name' | 'path'> = {
   observe: observeOpenAi,
   hasContent: (event) => asString(event['type'])?.endsWith('.delta') === true,
   lastEvent: undefined,
+  failure: encodeFailure,
   errorEvent: (message) => sseData({ error: { message, type: 'api_error', param: null, code: null } }),
 }
 

@@ -173,7 +173,10 @@ function applied(exchange: Exchange, response: RateLimitResponse): Verdict {
     throw new ServiceError('the rate limit service returned no decision')
   }
   const refusal = exchange.fail('rateLimited', 'the rate limit service rejected the request')
-  if (rawBody.length > 0 && !exchange.isGrpc) refusal.body = Buffer.from(rawBody)
+  if (rawBody.length > 0 && !exchange.isGrpc) {
+    refusal.body = Buffer.from(rawBody)
+    refusal.headers.set('content-type', 'text/plain')
+  }
   queue(exchange, responseHeadersToAdd)
   return refusal
 }

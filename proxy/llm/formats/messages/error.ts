@@ -1,4 +1,5 @@
 // Errors of the messages format (data-plane supplement section 3.9).
+import type { FailureText } from '../../../exchange/slots.ts'
 import type { ErrorKind, ModelError } from '../../canonical/answer.ts'
 import { asObject, asString, type JsonObject } from '../../json.ts'
 import { kindOfStatus } from '../error-kind.ts'
@@ -33,6 +34,11 @@ export function decodeError(body: JsonObject, status: number | undefined): Model
   const vendorType = asString(type)
   const kind = KINDS.get(vendorType ?? '') ?? kindOfStatus(status) ?? 'api'
   return { kind, message, vendorType, vendorCode: undefined }
+}
+
+export function encodeFailure({ status, text }: FailureText): JsonObject {
+  const kind = kindOfStatus(status) ?? 'api'
+  return encodeError({ kind, message: text, vendorType: undefined, vendorCode: undefined })
 }
 
 /** A type of another vendor stays if this format has it too. */

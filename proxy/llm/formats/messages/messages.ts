@@ -7,6 +7,7 @@ import { asArray, asNumber, asObject, asString, type JsonObject } from '../../js
 import { paramsOf } from '../../params.ts'
 import { totalTokens } from '../../usage.ts'
 import { type Format, messageOf } from '../format.ts'
+import { encodeFailure } from './error.ts'
 
 const VENDOR_HEADERS = ['anthropic-version', 'anthropic-beta', 'anthropic-dangerous-direct-browser-access']
 
@@ -46,6 +47,7 @@ export const messages: Format = {
   },
   hasContent: (event) => event['type'] === 'content_block_delta',
   lastEvent: /"message_stop"/,
+  failure: encodeFailure,
   errorEvent: (message) => `event: error\n${sseData({ type: 'error', error: { type: 'api_error', message } })}`,
   name: 'Messages',
   path: '/messages',
