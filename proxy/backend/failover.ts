@@ -21,7 +21,8 @@ export function otherEndpoint(exchange: Exchange, picker: EndpointPicker): Endpo
   return next
 }
 
-function isInTime({ deadline, deadlineMs }: Exchange): boolean {
+/** Before the deadline of the request. */
+export function isInTime({ deadline, deadlineMs }: Exchange): boolean {
   return deadline?.hasPassed !== true && (deadlineMs === undefined || performance.now() < deadlineMs)
 }
 

@@ -14,6 +14,8 @@ export const REPLAY_BYTES_MAX = 65_536
 /** The rest of a dropped response is read, up to this, if it has arrived: its connection can be reused. */
 const DRAINED_BYTES_MAX = 65_536
 
+const ATTEMPT_HEADER = 'x-retry-attempt'
+
 type Next = (exchange: Exchange) => void
 
 export interface NextTry {
@@ -107,6 +109,17 @@ export function isCredentialRefused(exchange: Exchange, answer: Parameters<SentC
   if (!isRenewed || isCredentialRenewed) return false
   exchange.isCredentialRenewed = true
   return true
+}
+
+/** Counts one more try, and shows its number to the backend. */
+export function markAttempt(exchange: Exchange): void {
+  exchange.retryAttempt++
+  exchange.request.headers.set(ATTEMPT_HEADER, String(exchange.retryAttempt))
+}
+
+/** Of a try, for trace and log: only the text of the failure registry. */
+export function outcomeOf({ response, failure }: Exchange): string {
+  return response?.isLocal === false ? `status ${response.status}` : (failure ?? 'no response')
 }
 
 /** Charges the endpoint for its response. */

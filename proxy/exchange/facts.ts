@@ -91,6 +91,8 @@ export interface LlmFacts {
   params: LlmParams | undefined
   /** Paths of the fields of the request that its translation dropped, for the log. */
   droppedFields?: string
+  /** The providers that failed before this one, with the outcome of each, for the log. */
+  failedProviders?: string | undefined
   /** Milliseconds from request start to the first content chunk. */
   timeToFirstTokenMs: number | undefined
   /** Absent: the call is not priced. */

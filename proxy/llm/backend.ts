@@ -23,9 +23,11 @@ import type { NamedFilter } from '../chain/filter.ts'
 import { forBackend } from '../upstream/resolve-target.ts'
 import { UpstreamError, type UpstreamResponse } from '../upstream/target.ts'
 import { prepareCall, type CompiledProvider, type LlmCall } from './call.ts'
+import { type Chosen, chooseProvider } from './choose-provider.ts'
 import { compileEdits } from './edits.ts'
 import { credentialKind } from './credential-kind.ts'
 import { failureBodyOf } from './failure-body.ts'
+import { FailedProviders } from './failover.ts'
 import { providerProfile } from './providers/table.ts'
 import { PROVIDER_PORT } from '../backend/provider-address.ts'
 import { makeReply } from './reply.ts'
@@ -64,7 +66,7 @@ export function compileAiBackend(
       done(exchange)
       return
     }
-    answer(exchange, { ...chosen, type, handling, environment }).then(
+    answer(exchange, { ...chosen, type, handling, environment, groups }).then(
       () => done(exchange),
       (error: unknown) => {
         failByDefect(exchange, 'llm', error)
@@ -74,15 +76,11 @@ export function compileAiBackend(
   }
 }
 
-interface Chosen {
-  readonly provider: CompiledProvider
-  readonly endpoint: Endpoint
-}
-
 interface AnswerContext extends Chosen {
   readonly type: RouteType
   readonly handling: Exclude<Handling, 'Refuse'>
   readonly environment: BackendEnvironment
+  readonly groups: readonly (readonly CompiledProvider[])[]
 }
 
 interface TryContext extends AnswerContext {
@@ -90,12 +88,39 @@ interface TryContext extends AnswerContext {
   readonly isRepeatable: boolean
 }
 
-async function answer(exchange: Exchange, chosen: AnswerContext): Promise<void> {
-  const { provider } = chosen
-  const facts = emptyFacts(provider.profile.telemetryName)
+async function answer(exchange: Exchange, first: AnswerContext): Promise<void> {
+  const { groups } = first
+  const failed = new FailedProviders<CompiledProvider>()
+  const isRepeatable = first.provider.fetched !== undefined || hasOthers(groups)
+  const kept = isRepeatable ? await keptFor(exchange, first) : undefined
+  for (let chosen = first; ;) {
+    await answerWith(exchange, { chosen, kept, failed: failed.outcomes })
+    const { provider } = chosen
+    if (!failed.add(exchange, provider, provider.settings.name) || kept === undefined) return
+    const next = chooseProvider(groups, (other) => !failed.has(other))
+    if (next === undefined) return
+    failed.moveOn(exchange, kept, next.provider.settings.name)
+    chosen = { ...first, ...next }
+  }
+}
+
+function hasOthers([first = [], ...others]: readonly (readonly CompiledProvider[])[]): boolean {
+  return others.length > 0 || first.length > 1
+}
+
+interface ProviderTry {
+  readonly chosen: AnswerContext
+  readonly kept: KeptRequest | undefined
+  /** See `LlmFacts`. */
+  readonly failed: string | undefined
+}
+
+/** The try with one provider; a second one if it refuses a credential. */
+async function answerWith(exchange: Exchange, { chosen, kept, failed }: ProviderTry): Promise<void> {
+  const facts = emptyFacts(chosen.provider.profile.telemetryName)
+  facts.failedProviders = failed
   exchange.llm = facts
   if (exchange.trace !== undefined) traceProvider(exchange.trace, chosen)
-  const kept = provider.fetched === undefined ? undefined : await keptFor(exchange, chosen)
   const isRefused = await answerOnce(exchange, facts, { ...chosen, isRepeatable: kept !== undefined })
   if (!isRefused || kept === undefined) return
   endTry(exchange)
@@ -104,7 +129,7 @@ async function answer(exchange: Exchange, chosen: AnswerContext): Promise<void> 
   await answerOnce(exchange, facts, { ...chosen, isRepeatable: false })
 }
 
-/** For a second try if the provider refuses a credential. */
+/** For a second try, with another credential or another provider. */
 async function keptFor(exchange: Exchange, { handling, environment }: AnswerContext): Promise<KeptRequest | undefined> {
   const isReadWhole = handling !== 'Forward'
   const bytesMax = isReadWhole ? environment.bufferBytesMax : REPLAY_BYTES_MAX
@@ -272,35 +297,6 @@ function filtered(exchange: Exchange, filters: readonly NamedFilter[]): Promise<
   const { promise, resolve } = Promise.withResolvers<void>()
   runChain(filters, exchange, 0, () => resolve())
   return promise
-}
-
-/**
- * The first group with a provider that is not evicted, inside it the better of two random picks. When all are evicted,
- * the first group that has any endpoint.
- */
-function chooseProvider(groups: readonly (readonly CompiledProvider[])[]): Chosen | undefined {
-  for (const group of groups) {
-    const chosen = chooseFrom(group.filter(({ picker }) => picker.hasActive()))
-    if (chosen !== undefined) return chosen
-  }
-  for (const group of groups) {
-    const chosen = chooseFrom(group)
-    if (chosen !== undefined) return chosen
-  }
-  return undefined
-}
-
-function chooseFrom(group: readonly CompiledProvider[]): Chosen | undefined {
-  const first = pickFrom(group)
-  const second = group.length > 1 ? pickFrom(group) : undefined
-  if (first === undefined || second === undefined) return first ?? second
-  return second.endpoint.score > first.endpoint.score ? second : first
-}
-
-function pickFrom(group: readonly CompiledProvider[]): Chosen | undefined {
-  const provider = group[Math.trunc(Math.random() * group.length)]
-  const endpoint = provider?.picker.pick()
-  return provider === undefined || endpoint === undefined ? undefined : { provider, endpoint }
 }
 
 /** undefined: the provider cannot be called by this version, or has no address. */

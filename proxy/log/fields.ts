@@ -133,6 +133,7 @@ function addLlm(line: FieldSink, llm: LlmFacts, durationMs: number): void {
   if (llm.kinds !== undefined) addTokenKinds(line, llm.kinds)
   if (llm.params !== undefined) addParams(line, llm.params)
   line.quoted('gw.ai.dropped_fields', llm.droppedFields)
+  line.quoted('gw.ai.failed_providers', llm.failedProviders)
 }
 
 function addTokenKinds(line: FieldSink, { outputImage, inputAudio, outputAudio }: LlmTokenKinds): void {

@@ -1,14 +1,20 @@
 // Sends an exchange to its backend again: keeps the request from before the backend phase, and repeats that whole
 // phase, with a new selection of the endpoint. Exists only for requests that retry.ts has marked.
-import { endTry, KeptRequest, type NextTry, REPLAY_BYTES_MAX, startNextTry } from '../../backend/second-try.ts'
+import {
+  endTry,
+  KeptRequest,
+  markAttempt,
+  type NextTry,
+  outcomeOf,
+  REPLAY_BYTES_MAX,
+  startNextTry,
+} from '../../backend/second-try.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
 import type { OutgoingBody } from '../../message/body.ts'
 import { discardBody } from '../../http/body-writer.ts'
 import { IncomingBody } from '../../message/incoming-body.ts'
 import { isRetryable } from './retry.ts'
 import type { ReplaySource, RetryRule } from '../../exchange/slots.ts'
-
-const ATTEMPT_HEADER = 'x-retry-attempt'
 
 type Next = (exchange: Exchange) => void
 
@@ -51,6 +57,8 @@ function isOpenStream(exchange: Exchange, body: OutgoingBody): boolean {
 export class Replay implements ReplaySource<Exchange> {
   readonly #retry: RetryRule
   readonly #kept: KeptRequest
+  /** Without tries that failed over to another provider. */
+  #retries = 0
 
   constructor(exchange: Exchange, retry: RetryRule, body: Buffer | undefined) {
     this.#retry = retry
@@ -63,7 +71,7 @@ export class Replay implements ReplaySource<Exchange> {
 
   /** One try has its response: sends again, or finishes with it. */
   ended(exchange: Exchange, { again, finish }: NextTry): void {
-    if (exchange.retryAttempt >= this.#retry.attempts || !isRetryable(this.#retry, exchange)) {
+    if (this.#retries >= this.#retry.attempts || !isRetryable(this.#retry, exchange)) {
       finish(exchange)
       return
     }
@@ -83,15 +91,10 @@ export class Replay implements ReplaySource<Exchange> {
       details: `try ${exchange.retryAttempt + 1} failed with ${outcomeOf(exchange)}: next try in ${backoffMs} ms`,
     })
     const next = (restored: Exchange): void => {
-      restored.retryAttempt++
-      restored.request.headers.set(ATTEMPT_HEADER, String(restored.retryAttempt))
+      this.#retries++
+      markAttempt(restored)
       again(restored)
     }
     startNextTry(exchange, this.#kept, backoffMs, { again: next, finish })
   }
-}
-
-/** For the trace; only the text of the failure registry. */
-function outcomeOf({ response, failure }: Exchange): string {
-  return response?.isLocal === false ? `status ${response.status}` : (failure ?? 'no response')
 }
