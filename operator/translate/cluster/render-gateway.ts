@@ -6,6 +6,7 @@ import type {
   BackendAuth,
   BackendPayload,
   Bind,
+  GuardSettings,
   Listener,
   OAuthClientAuth,
   Policy,
@@ -214,8 +215,14 @@ function secretsOfBackend({ inlinePolicies, ai }: Backend): string[] {
   return [inlinePolicies, ...providers.map((provider) => provider.inlinePolicies)].flatMap(secretsOfPayload)
 }
 
-function secretsOfPayload({ auth, tls }: BackendPayload = {}): string[] {
-  return secretNames([...secretsOfAuth(auth), tls?.clientCertificate, tls?.clientKey])
+function secretsOfPayload({ auth, tls, ai }: BackendPayload = {}): string[] {
+  const { request = [], response = [] } = ai?.promptGuard ?? {}
+  const own = secretNames([...secretsOfAuth(auth), tls?.clientCertificate, tls?.clientKey])
+  return [...own, ...[...request, ...response].flatMap(secretsOfGuard)]
+}
+
+function secretsOfGuard({ moderationApi, guardrailsA, guardrailsC }: GuardSettings): string[] {
+  return [moderationApi, guardrailsA, guardrailsC].flatMap((guard) => secretsOfPayload(guard?.policies))
 }
 
 function secretsOfAuth(auth: BackendAuth = {}): Array<SecretRef | undefined> {

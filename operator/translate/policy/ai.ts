@@ -3,6 +3,7 @@ import type { AIPolicy, BackendPayload } from '#api/ir/types.gen.ts'
 import type { BackendAI } from '#api/v1alpha1/shared.gen.ts'
 import { checkExpression } from './expression.ts'
 import { denyNotProgrammed, type FieldContext, type FieldTranslator, reportNotProgrammed } from './field.ts'
+import { renderPromptGuard } from './prompt-guard.ts'
 
 export const ai: FieldTranslator<BackendAI, BackendPayload> = {
   failureMode: 'deny',
@@ -17,7 +18,7 @@ export const ai: FieldTranslator<BackendAI, BackendPayload> = {
 }
 
 function render(value: BackendAI, context: FieldContext): AIPolicy {
-  const { defaults, overrides, transformations, prompt, modelAliases, routes } = value
+  const { defaults, overrides, transformations, prompt, promptGuard, modelAliases, routes } = value
   for (const [index, { expression }] of (transformations ?? []).entries()) {
     checkExpression(expression, `${context.path}.transformations[${index}].expression`, { ...context, moment: 'model' })
   }
@@ -28,6 +29,9 @@ function render(value: BackendAI, context: FieldContext): AIPolicy {
       transformations: transformations.map(({ field, expression }) => ({ name: field, expression })),
     }),
     ...(prompt !== undefined && { prompt }),
+    ...(promptGuard !== undefined && {
+      promptGuard: renderPromptGuard(promptGuard, `${context.path}.promptGuard`, context),
+    }),
     ...(modelAliases !== undefined && { modelAliases }),
     ...(routes !== undefined && { routes }),
   }

@@ -5,7 +5,7 @@ import type { PathMatch, RouteMatch } from '#api/ir/types.gen.ts'
 import type { FieldPath } from '#api/problem.ts'
 import type { RouteFault } from '../route-fault.ts'
 import { firstByName } from './matches.ts'
-import { faultOf } from './regexes.ts'
+import { regexFaultOf } from '../regex-fault.ts'
 
 /** One segment of a path: any service, or any method. */
 const ANY = '[^/]+'
@@ -24,10 +24,10 @@ export function grpcRegexFaults(matches: readonly GRPCRouteMatch[] | undefined, 
     const at = `${path}[${index}]`
     const isRegex = method?.type === 'RegularExpression'
     return [
-      ...faultOf(isRegex ? method.service : undefined, `${at}.method.service`),
-      ...faultOf(isRegex ? method.method : undefined, `${at}.method.method`),
+      ...regexFaultOf(isRegex ? method.service : undefined, `${at}.method.service`),
+      ...regexFaultOf(isRegex ? method.method : undefined, `${at}.method.method`),
       ...(headers ?? []).flatMap(({ type, value }, position) =>
-        faultOf(type === 'RegularExpression' ? value : undefined, `${at}.headers[${position}].value`),
+        regexFaultOf(type === 'RegularExpression' ? value : undefined, `${at}.headers[${position}].value`),
       ),
     ]
   })
