@@ -507,6 +507,8 @@ const AIPolicy: Structure = {
           'Embeddings',
           'Realtime',
           'Rerank',
+          'GenerateContent',
+          'GeminiCountTokens',
         ],
       },
     },
@@ -1024,7 +1026,17 @@ const ProviderFormat: Structure = {
   properties: {
     type: {
       type: 'string',
-      enum: ['Completions', 'Messages', 'Responses', 'Embeddings', 'AnthropicTokenCount', 'Realtime', 'Rerank'],
+      enum: [
+        'Completions',
+        'Messages',
+        'Responses',
+        'Embeddings',
+        'AnthropicTokenCount',
+        'Realtime',
+        'Rerank',
+        'GenerateContent',
+        'GeminiCountTokens',
+      ],
     },
     path: { type: 'string' },
   },

@@ -17,6 +17,8 @@ export type RouteType =
   | 'Embeddings'
   | 'Realtime'
   | 'Rerank'
+  | 'GenerateContent'
+  | 'GeminiCountTokens'
 export type ExtAuthOrConditional = ExtAuth | ConditionalExtAuth
 export type RateLimitOrConditional = RateLimit | ConditionalRateLimit
 export type RateLimitGlobalOrConditional = RateLimitGlobal | ConditionalRateLimitGlobal
@@ -1375,7 +1377,16 @@ export interface CustomProvider {
   formats: ProviderFormat[]
 }
 export interface ProviderFormat {
-  type: 'Completions' | 'Messages' | 'Responses' | 'Embeddings' | 'AnthropicTokenCount' | 'Realtime' | 'Rerank'
+  type:
+    | 'Completions'
+    | 'Messages'
+    | 'Responses'
+    | 'Embeddings'
+    | 'AnthropicTokenCount'
+    | 'Realtime'
+    | 'Rerank'
+    | 'GenerateContent'
+    | 'GeminiCountTokens'
   path?: string
 }
 /**

@@ -5,7 +5,7 @@ import type { ProviderFormat, RouteType } from '../ir/types.gen.ts'
 export type FormatName = ProviderFormat['type']
 
 /** Formats that only one provider has: no route and no custom provider names them. */
-export const OWN_FORMATS = ['GenerateContent', 'Converse'] as const
+export const OWN_FORMATS = ['Converse'] as const
 
 /** Formats in which requests are sent to providers. */
 export type SentFormatName = FormatName | (typeof OWN_FORMATS)[number]
@@ -19,6 +19,8 @@ export const FORMATS: { readonly [N in FormatName as Uncapitalize<N>]: N } = {
   anthropicTokenCount: 'AnthropicTokenCount',
   realtime: 'Realtime',
   rerank: 'Rerank',
+  generateContent: 'GenerateContent',
+  geminiCountTokens: 'GeminiCountTokens',
 }
 
 /** By the name in a standalone file. */
@@ -42,6 +44,9 @@ export const MODEL_ROUTES: Readonly<Record<string, RouteType>> = {
   '/v1/embeddings': 'Embeddings',
   '/v1/rerank': 'Rerank',
   '/v2/rerank': 'Rerank',
+  ':generateContent': 'GenerateContent',
+  ':streamGenerateContent': 'GenerateContent',
+  ':countTokens': 'GeminiCountTokens',
   '*': 'Passthrough',
 }
 

@@ -121,7 +121,8 @@ export type AuthorizationAction = 'Allow' | 'Deny' | 'Require'
 export type FieldTransformations = FieldTransformation[]
 /**
  * What a request means: `Completions` (chat completions), `Messages`, `Responses`, `Embeddings`, `Realtime`, `Rerank`,
- * `AnthropicTokenCount` (counting the tokens of messages), `Models` (list of models), `Passthrough` (forward as it
+ * `AnthropicTokenCount` (counting the tokens of messages), `GenerateContent` (Gemini, whole and streamed),
+ * `GeminiCountTokens` (counting the tokens of `GenerateContent`), `Models` (list of models), `Passthrough` (forward as it
  * is), `Detect` (forward as it is, and read model and token use where they can be recognised).
  */
 export type RouteType =
@@ -135,6 +136,8 @@ export type RouteType =
   | 'Embeddings'
   | 'Realtime'
   | 'Rerank'
+  | 'GenerateContent'
+  | 'GeminiCountTokens'
 /**
  * Path of the token endpoint; begins with `/`, 1 to 1024 characters.
  */
@@ -225,10 +228,18 @@ export type HTTPHeaderValue = string
 export type SectionName = string
 /**
  * `Completions` (chat completions), `Messages`, `Responses`, `Embeddings`, `AnthropicTokenCount` (counting the
- * tokens of messages), `Realtime` or `Rerank`.
+ * tokens of messages), `Realtime`, `Rerank`, `GenerateContent` (Gemini) or `GeminiCountTokens`.
  */
 export type ProviderFormat =
-  'Completions' | 'Messages' | 'Responses' | 'Embeddings' | 'AnthropicTokenCount' | 'Realtime' | 'Rerank'
+  | 'Completions'
+  | 'Messages'
+  | 'Responses'
+  | 'Embeddings'
+  | 'AnthropicTokenCount'
+  | 'Realtime'
+  | 'Rerank'
+  | 'GenerateContent'
+  | 'GeminiCountTokens'
 /**
  * Formats that the provider supports, 1 to 6, each once. A request in another format is converted to one of these if
  * that is possible.
@@ -1201,7 +1212,8 @@ export interface BackendAI {
   routes?: {
     /**
      * What a request means: `Completions` (chat completions), `Messages`, `Responses`, `Embeddings`, `Realtime`, `Rerank`,
-     * `AnthropicTokenCount` (counting the tokens of messages), `Models` (list of models), `Passthrough` (forward as it
+     * `AnthropicTokenCount` (counting the tokens of messages), `GenerateContent` (Gemini, whole and streamed),
+     * `GeminiCountTokens` (counting the tokens of `GenerateContent`), `Models` (list of models), `Passthrough` (forward as it
      * is), `Detect` (forward as it is, and read model and token use where they can be recognised).
      */
     [k: string]: RouteType
@@ -2356,12 +2368,13 @@ export interface ParentReference {
 export interface ProviderFormatConfig {
   /**
    * `Completions` (chat completions), `Messages`, `Responses`, `Embeddings`, `AnthropicTokenCount` (counting the
-   * tokens of messages), `Realtime` or `Rerank`.
+   * tokens of messages), `Realtime`, `Rerank`, `GenerateContent` (Gemini) or `GeminiCountTokens`.
    */
   type: ProviderFormat
   /**
    * Path of requests in this format; begins with `/`. When unset, `/v1` and the usual path of the format, such as
-   * `/v1/chat/completions`.
+   * `/v1/chat/completions`. For `GenerateContent` and `GeminiCountTokens`, the beginning of the path in front of
+   * `/models/`, by default `/v1beta`.
    */
   path?: LongString
 }

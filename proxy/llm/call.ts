@@ -12,7 +12,7 @@ import type { FetchedCredential, NamedFilter } from '../chain/filter.ts'
 import type { RequestEdits } from './edits.ts'
 import { credentialKind } from './credential-kind.ts'
 import { asString, type JsonObject } from './json.ts'
-import type { Format } from './formats/format.ts'
+import type { ClientFraming, Format, UrlFields } from './formats/format.ts'
 import type { RequestFacts } from './providers/provider.ts'
 import type { ProviderProfile } from './providers/table.ts'
 import { readRequestJson, RequestJson, takeRequestJson, type BodyFault } from './request-json.ts'
@@ -38,6 +38,8 @@ export interface LlmCall {
   readonly model: string
   readonly isStreaming: boolean
   readonly params: LlmParams | undefined
+  /** Of a stream for the client. */
+  readonly framing: ClientFraming
   /** The client requested a usage chunk. */
   readonly includeUsage: boolean
   /** Tools whose names were rewritten for the provider. */
@@ -67,6 +69,8 @@ export async function prepareCall(
   const read = takeRequestJson(exchange) ?? (await readRequestJson(exchange.request, bodyBytesMax))
   if (!(read instanceof RequestJson)) return exchange.failVisibly(FAILURES[read.kind], read.detail)
   const body = read.members
+  const inUrl = format.url?.read(exchange.request.path, exchange.request.query)
+  const isAdded = addModel(body, inUrl)
   const model = editBody(exchange, body, provider, format)
   if (model === undefined) return exchange.failVisibly('llmRequestInvalid', 'missing field: model not specified')
   const conversion = provider.profile.conversion(format.name, model)
@@ -77,8 +81,9 @@ export async function prepareCall(
       `unsupported conversion: from ${format.name} to provider ${telemetryName}`,
     )
   }
+  const { isStreaming, framing } = inUrl ?? streamIn(body)
+  settleModel(body, { isAdded, isStreaming, conversion, inUrl })
   const dropped = new DroppedFields()
-  const isStreaming = body['stream'] === true
   const toolNames = new ToolNames()
   try {
     return {
@@ -86,10 +91,10 @@ export async function prepareCall(
       model,
       isStreaming,
       params: format.params(body),
+      framing,
       includeUsage: format.wantsUsage(body),
       toolNames,
-      pathAndQuery: pathFor(exchange, provider, conversion, { model, isStreaming }),
-      headers: headersFor(exchange, provider, conversion),
+      ...addressFor(exchange, provider, conversion, { model, isStreaming }),
       body: bodyToSend(read, conversion, {
         dropped,
         toolNames,
@@ -101,6 +106,31 @@ export async function prepareCall(
     if (error instanceof Untranslatable) return exchange.failVisibly('llmRequestInvalid', error.message)
     throw error
   }
+}
+
+/** Edits and translations read the model in the body. Whether it was not there. */
+function addModel(body: JsonObject, inUrl: UrlFields | undefined): boolean {
+  if (inUrl === undefined || Object.hasOwn(body, 'model')) return false
+  body['model'] = inUrl.model
+  return true
+}
+
+interface UrlModel {
+  readonly isAdded: boolean
+  readonly isStreaming: boolean
+  readonly conversion: Conversion
+  readonly inUrl: UrlFields | undefined
+}
+
+/** A body that is forwarded stays without what its URL has; a translation reads both in the body. */
+function settleModel(body: JsonObject, { isAdded, isStreaming, conversion, inUrl }: UrlModel): void {
+  if (inUrl === undefined) return
+  if (conversion.translation !== undefined) body['stream'] = isStreaming
+  else if (isAdded) delete body['model']
+}
+
+function streamIn(body: JsonObject): Pick<UrlFields, 'isStreaming' | 'framing'> {
+  return { isStreaming: body['stream'] === true, framing: 'Sse' }
 }
 
 interface SendContext {
@@ -151,21 +181,47 @@ function editBody(
   return model
 }
 
+interface SentModel {
+  readonly model: string
+  readonly isStreaming: boolean
+}
+
+/** Path, query and header fields. */
+function addressFor(
+  { request }: Exchange,
+  provider: CompiledProvider,
+  conversion: Conversion,
+  model: SentModel,
+): Pick<LlmCall, 'pathAndQuery' | 'headers'> {
+  const { client, sent, translation } = conversion
+  const { profile, policies } = provider
+  const headers = request.headers.clone()
+  for (const name of DROPPED_HEADERS) headers.remove(name)
+  headers.set('content-type', 'application/json')
+  headers.set('accept-encoding', 'identity')
+  const credential = credentialKind(policies.auth)
+  const options = { isTranslated: translation !== undefined, isPlaced: credential === 'Placed', headers }
+  const query = client.url?.sentQuery(request.query, options) ?? request.query
+  if (translation !== undefined) client.leave(headers, credential !== 'Key')
+  profile.prepareHeaders(headers, credential, sent)
+  return { pathAndQuery: pathFor({ path: request.path, query }, provider, conversion, model), headers }
+}
+
 /**
  * With a host override and no path of its own the client's path is kept, unless the request was translated: the
  * client's path then names another format.
  */
 function pathFor(
-  exchange: Exchange,
+  { path, query }: { readonly path: string; readonly query: string },
   { settings, profile }: CompiledProvider,
-  { sent, translation }: Conversion,
-  { model, isStreaming }: { readonly model: string; readonly isStreaming: boolean },
+  { client, sent, translation }: Conversion,
+  { model, isStreaming }: SentModel,
 ): string {
-  const { path, query } = exchange.request
   const isOwnPath = settings.pathOverride !== undefined || settings.pathPrefix !== undefined
   const keepsPath =
     settings.hostOverride !== undefined && !isOwnPath && profile.keepsClientPath && translation === undefined
-  const chosen = keepsPath ? path : profile.path(sent, model, isStreaming)
+  const kept = client.url?.sentPath(path, { model, isStreaming }) ?? path
+  const chosen = keepsPath ? kept : profile.path(sent, model, isStreaming)
   const added = keepsPath ? query : withoutOwn(query, profile.ownQuery)
   if (added === '') return chosen
   return `${chosen}${chosen.includes('?') ? '&' : '?'}${added}`
@@ -176,19 +232,4 @@ function withoutOwn(query: string, own: ReadonlySet<string> | undefined): string
   if (own === undefined || query === '') return query
   const kept = query.split('&').filter((parameter) => !own.has(parameter.split('=', 1)[0] ?? ''))
   return kept.join('&')
-}
-
-function headersFor(
-  exchange: Exchange,
-  { profile, policies }: CompiledProvider,
-  { client, sent, translation }: Conversion,
-): HeaderList {
-  const headers = exchange.request.headers.clone()
-  for (const name of DROPPED_HEADERS) headers.remove(name)
-  headers.set('content-type', 'application/json')
-  headers.set('accept-encoding', 'identity')
-  const credential = credentialKind(policies.auth)
-  if (translation !== undefined) client.leave(headers, credential !== 'Key')
-  profile.prepareHeaders(headers, credential, sent)
-  return headers
 }

@@ -67,6 +67,26 @@ describe('prompts', () => {
     ['Responses', { input: [item], instructions: 'x' }, { input: [first, item, last], instructions: 'x' }],
     ['Responses', {}, { input: [first, last] }],
     ['Messages', { messages: [item] }, { system: 'first', messages: [item, last] }],
+    [
+      'GenerateContent',
+      { contents: [{ role: 'user', parts: [{ text: 'hi' }] }] },
+      {
+        systemInstruction: { parts: [{ text: 'first' }] },
+        contents: [
+          { role: 'user', parts: [{ text: 'hi' }] },
+          { role: 'user', parts: [{ text: 'last' }] },
+        ],
+      },
+    ],
+    [
+      'GenerateContent',
+      { system_instruction: { parts: { text: 'own' } }, contents: { parts: [{ text: 'hi' }] } },
+      {
+        system_instruction: { parts: [{ text: 'first' }, { text: 'own' }] },
+        contents: [{ parts: [{ text: 'hi' }] }, { role: 'user', parts: [{ text: 'last' }] }],
+      },
+    ],
+    ['GeminiCountTokens', { contents: [] }, { contents: [] }],
     ['Embeddings', { input: 'hi' }, { input: 'hi' }],
     ['AnthropicTokenCount', { messages: [item] }, { messages: [item] }],
   ])('are added to %s %j', (format, body, expected) => {

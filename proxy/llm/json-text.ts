@@ -119,7 +119,8 @@ function replacedElements(text: string, before: readonly unknown[], after: reado
     const element = text.slice(start, end)
     const value = element.trim()
     const lead = element.length - element.trimStart().length
-    out += element.slice(0, lead) + changedValue(value, before[index], after[index]) + element.slice(lead + value.length)
+    out +=
+      element.slice(0, lead) + changedValue(value, before[index], after[index]) + element.slice(lead + value.length)
     out += text.charAt(end)
     start = end + 1
   }

@@ -1,6 +1,7 @@
-// The model that a request names: in its JSON, or in a form, as for uploads of images.
+// The model that a request names: in its path, in its JSON, or in a form, as for uploads of images.
 import type { FailureCode } from '../exchange/errors.ts'
 import type { Exchange } from '../exchange/exchange.ts'
+import { generateUrl } from './formats/gemini/url.ts'
 import { asString } from './json.ts'
 import { collectBody, decodeBody, parseBody, RequestJson, type BodyFault } from './request-json.ts'
 
@@ -34,17 +35,24 @@ export async function readModelRequest({ request }: Exchange, bytesMax: number):
   }
   const json = parseBody(bytes, source)
   if (!(json instanceof RequestJson)) return FAILURES[json.kind]
-  const model = asString(json.members['model'])
+  const model = inPath(request.path) ?? asString(json.members['model'])
   return model === undefined || model === '' ? 'modelMissing' : { model, json }
 }
 
+function inPath(path: string): string | undefined {
+  return generateUrl.read(path, '')?.model
+}
+
 /**
- * Rewrites the body only if it names another model, or names one twice. The parsed body is passed on to the
- * backend.
+ * Rewrites the body only if it names another model, or names one twice, and a path that names the model. The parsed
+ * body is passed on to the backend.
  */
 export function askFor(exchange: Exchange, { json }: ModelRequest, model: string): void {
   if (json === undefined) return
-  json.members['model'] = model
+  const { request } = exchange
+  const isInPath = inPath(request.path) !== undefined
+  if (isInPath) request.path = generateUrl.withModel(request.path, model)
+  if (!isInPath || Object.hasOwn(json.members, 'model')) json.members['model'] = model
   json.writeTo(exchange.request)
   exchange.parsedBody = json
 }

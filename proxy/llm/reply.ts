@@ -5,9 +5,11 @@ import type { HeaderList } from '../message/headers.ts'
 import { HttpResponse } from '../message/message.ts'
 import type { UpstreamResponse } from '../upstream/target.ts'
 import { decode, DecodedTooLarge, decodeStream, UnknownEncoding } from './encoding.ts'
+import type { ClientFraming } from './formats/format.ts'
 import { FRAMES } from './frames.ts'
 import { parseExactObject, parseObject, type JsonObject } from './json.ts'
 import type { ReplyContext } from './reply-context.ts'
+import { arrayOfEvents, jsonArrayStream } from './json-array.ts'
 import { passThroughStream, reportUnobserved, translatedStream } from './stream.ts'
 import type { AnswerSource, Translation } from './translate/translation.ts'
 
@@ -19,6 +21,11 @@ export function makeReply(context: ReplyContext, upstream: UpstreamResponse): Ht
 
 function isEventStream({ call }: ReplyContext, headers: HeaderList): boolean {
   return FRAMES[call.conversion.sent.frames].contentType.test(headers.get('content-type') ?? '')
+}
+
+const STREAM_TYPES: { readonly [F in ClientFraming]: string } = {
+  Sse: 'text/event-stream',
+  JsonArray: 'application/json',
 }
 
 function sourceOf({ call }: ReplyContext, headers: HeaderList): AnswerSource {
@@ -36,7 +43,13 @@ function streamReply(context: ReplyContext, upstream: UpstreamResponse): HttpRes
       translation === undefined
         ? passThroughStream(context, decoded)
         : translatedStream(context, translation, decoded, sourceOf(context, upstream.headers))
-    return new HttpResponse(upstream.status, ownHeaders(upstream.headers, 'text/event-stream'), body, false)
+    const framed = context.call.framing === 'Sse' ? body : jsonArrayStream(context, body)
+    return new HttpResponse(
+      upstream.status,
+      ownHeaders(upstream.headers, STREAM_TYPES[context.call.framing]),
+      framed,
+      false,
+    )
   } catch (error) {
     if (!(error instanceof UnknownEncoding)) throw error
     upstream.body.cancel()
@@ -104,8 +117,9 @@ async function translatedReply(
   const { call, facts } = context
   call.conversion.sent.observe(facts, json)
   if (!call.isStreaming) return jsonReply(upstream, translated)
-  const chunks = translation.answerAsStream(json, { createdSeconds, includeUsage: call.includeUsage, source })
-  return new HttpResponse(status, ownHeaders(headers, 'text/event-stream'), Buffer.from(chunks), false)
+  const events = translation.answerAsStream(json, { createdSeconds, includeUsage: call.includeUsage, source })
+  const chunks = call.framing === 'Sse' ? events : arrayOfEvents(context, events)
+  return new HttpResponse(status, ownHeaders(headers, STREAM_TYPES[call.framing]), Buffer.from(chunks), false)
 }
 
 /** Errors keep their status; a body that is not an error of the provider's format is a bad gateway. */

@@ -23,6 +23,7 @@ async function passed(format: FormatName, text: string): Promise<Exchange> {
       model: 'm',
       isStreaming: true,
       params: undefined,
+      framing: 'Sse' as const,
       includeUsage: false,
       toolNames: new ToolNames(),
       pathAndQuery: '/',

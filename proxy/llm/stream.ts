@@ -133,7 +133,7 @@ function errorType({ type, status }: JsonObject): string {
 }
 
 /** The head is sent already: the client gets an error event in its own format. */
-function brokenStream(context: ReplyContext, error: unknown): string {
+export function brokenStream(context: ReplyContext, error: unknown): string {
   reportIfBug('llm stream', error)
   markFailed(context, error instanceof Error ? error.message : String(error))
   return context.call.conversion.client.errorEvent('the stream of the provider ended early')

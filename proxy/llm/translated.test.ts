@@ -4,15 +4,17 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { closeServer, listening } from '#test/ports.ts'
 import { testProxy, type TestProxy } from '#proxy/main.testing.ts'
-import { CLIENTS, framesOf } from './translate/clients.testing.ts'
-import { SCENARIOS, VENDORS, type ChatName } from './translate/vendors.testing.ts'
+import { framesOf } from './translate/client.testing.ts'
+import { CLIENTS } from './translate/clients.testing.ts'
+import { CLIENT_ROUTES, clientRequest } from './translate/client-requests.testing.ts'
+import { SCENARIOS, VENDORS, type ChatName, type VendorName } from './translate/vendors.testing.ts'
 
 let upstream: Server
 let gateway: TestProxy
 let answer: (response: ServerResponse) => void
 let asked: { readonly path: string; readonly headers: IncomingHttpHeaders; readonly body: string } | undefined
 
-const PATHS: { readonly [N in keyof typeof CLIENTS]: string } = {
+const PATHS: { readonly [N in ChatName]: string } = {
   Completions: '/v1/chat/completions',
   Messages: '/v1/messages',
   Responses: '/v1/responses',
@@ -26,7 +28,7 @@ const route = (type: ChatName, host: { readonly host: string; readonly port: num
     ai: {
       groups: [{ providers: [{ name: 'p', provider: { custom: { formats: [{ type }] } }, hostOverride: host }] }],
     },
-    inlinePolicies: { ai: { routes: { '/v1/messages': 'Messages', '/v1/responses': 'Responses' } as const } },
+    inlinePolicies: { ai: { routes: CLIENT_ROUTES } },
   },
 })
 
@@ -48,23 +50,24 @@ afterAll(async () => {
   closeServer(upstream)
 })
 
-const BODIES: { readonly [N in keyof typeof CLIENTS]: object } = {
-  Completions: { model: 'm', messages: [{ role: 'user', content: 'hi' }] },
-  Messages: { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'hi' }] },
-  Responses: { model: 'm', input: 'hi' },
+interface Asking {
+  readonly isStreaming?: boolean
+  readonly fields?: object
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 const ask = (
-  from: keyof typeof CLIENTS,
+  from: VendorName,
   to: ChatName,
-  fields: object,
-  headers: Record<string, string> = {},
-): Promise<Response> =>
-  fetch(`${gateway.url}/${to}${PATHS[from]}`, {
+  { isStreaming = false, fields = {}, headers = {} }: Asking = {},
+): Promise<Response> => {
+  const { path, body } = clientRequest(from, fields, isStreaming)
+  return fetch(`${gateway.url}/${to}${path}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
-    body: JSON.stringify({ ...BODIES[from], ...fields }),
+    body,
   })
+}
 
 const sendJson =
   (json: object, status = 200) =>
@@ -90,20 +93,30 @@ const sendCompressed = (frames: readonly string[]) => (response: ServerResponse)
   response.end(bytes.subarray(100))
 }
 
+const KEYS: { readonly [N in VendorName]: Readonly<Record<string, string>> } = {
+  Completions: { authorization: 'Bearer k' },
+  Messages: { 'x-api-key': 'k', 'anthropic-version': 'v' },
+  Responses: { authorization: 'Bearer k' },
+  GenerateContent: { 'x-goog-api-key': 'k', 'x-goog-api-client': 'google-genai-sdk/3' },
+}
+
 describe.each([
   ['Completions', 'Messages'],
   ['Messages', 'Completions'],
   ['Messages', 'Responses'],
   ['Responses', 'Completions'],
   ['Responses', 'Messages'],
+  ['GenerateContent', 'Completions'],
+  ['GenerateContent', 'Messages'],
+  ['GenerateContent', 'Responses'],
 ] as const)('a client of %s and a provider of %s', (from, to) => {
   const client = CLIENTS[from]
   const vendor = VENDORS[to]
-  const streaming = { stream: true, ...(from === 'Completions' && { stream_options: { include_usage: true } }) }
+  const streaming = { isStreaming: true }
 
   it.each(Object.entries(SCENARIOS))('%s', async (_, scenario) => {
     answer = sendJson(vendor.whole(scenario))
-    const seen = await client.read(await ask(from, to, {}), false)
+    const seen = await client.read(await ask(from, to), false)
     expect(seen).toMatchObject({ text: scenario.text ?? '', stop: client.stops[scenario.stop] })
     expect(seen.calls.map(({ name }) => name)).toEqual((scenario.calls ?? []).map(({ name }) => name))
     expect(asked?.path).toBe(PATHS[to])
@@ -118,7 +131,7 @@ describe.each([
 
   it('an error before the answer keeps its status', async () => {
     answer = sendJson(vendor.error('too busy'), 429)
-    const reading = ask(from, to, {}).then((reply) => client.read(reply, false))
+    const reading = ask(from, to).then((reply) => client.read(reply, false))
     await expect(reading).rejects.toMatchObject({ status: 429, message: expect.stringContaining('too busy') as string })
   })
 
@@ -135,19 +148,14 @@ describe.each([
 
   it('the key of the client is where the provider looks for it, and nothing of the vendor of the client remains', async () => {
     answer = sendJson(vendor.whole({ text: 'x', stop: 'stop', usage: { input: 1, cached: 0, output: 1 } }))
-    await ask(
-      from,
-      to,
-      {},
-      from === 'Messages' ? { 'x-api-key': 'k', 'anthropic-version': 'v' } : { authorization: 'Bearer k' },
-    )
+    await ask(from, to, { headers: KEYS[from] })
     expect(asked?.headers).toMatchObject({ authorization: 'Bearer k' })
-    expect(Object.keys(asked?.headers ?? {}).filter((name) => /api-key|anthropic/.test(name))).toEqual([])
+    expect(Object.keys(asked?.headers ?? {}).filter((name) => /api-key|anthropic|goog/.test(name))).toEqual([])
   })
 
   it('a field that the provider cannot have is refused by its name', async () => {
     asked = undefined
-    const reply = await ask(from, to, { odd: 1 })
+    const reply = await ask(from, to, { fields: { odd: 1 } })
     expect(reply.status).toBe(400)
     expect(await reply.json()).toMatchObject({
       error: { message: expect.stringContaining('"odd" is not supported by this provider') as string },

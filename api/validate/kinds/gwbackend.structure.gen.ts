@@ -37,7 +37,17 @@ const ProviderFormatConfig: Structure = {
   properties: {
     type: {
       type: 'string',
-      enum: ['Completions', 'Messages', 'Responses', 'Embeddings', 'AnthropicTokenCount', 'Realtime', 'Rerank'],
+      enum: [
+        'Completions',
+        'Messages',
+        'Responses',
+        'Embeddings',
+        'AnthropicTokenCount',
+        'Realtime',
+        'Rerank',
+        'GenerateContent',
+        'GeminiCountTokens',
+      ],
     },
     path: { type: 'string', minLength: 1, maxLength: 1024 },
   },
@@ -609,6 +619,8 @@ const BackendAI: Structure = {
           'Embeddings',
           'Realtime',
           'Rerank',
+          'GenerateContent',
+          'GeminiCountTokens',
         ],
       },
     },

@@ -79,7 +79,17 @@ const ProviderFormatConfig: Structure = {
   properties: {
     type: {
       type: 'string',
-      enum: ['Completions', 'Messages', 'Responses', 'Embeddings', 'AnthropicTokenCount', 'Realtime', 'Rerank'],
+      enum: [
+        'Completions',
+        'Messages',
+        'Responses',
+        'Embeddings',
+        'AnthropicTokenCount',
+        'Realtime',
+        'Rerank',
+        'GenerateContent',
+        'GeminiCountTokens',
+      ],
     },
     path: { type: 'string', minLength: 1, maxLength: 1024 },
   },

@@ -1078,6 +1078,8 @@ const BackendAI: Structure = {
           'Embeddings',
           'Realtime',
           'Rerank',
+          'GenerateContent',
+          'GeminiCountTokens',
         ],
       },
     },

@@ -11,7 +11,8 @@ export interface ClientChat {
   decodeRequest(body: JsonObject, notes: TranslationNotes): ChatRequest
   encodeAnswer(events: readonly AnswerEvent[], context: AnswerContext): JsonObject
   encodeStream(context: AnswerContext): StreamEncoder
-  encodeError(error: ModelError): JsonObject
+  /** `status`: of HTTP; undefined within a stream. */
+  encodeError(error: ModelError, status: number | undefined): JsonObject
 }
 
 /** A format that providers use. */

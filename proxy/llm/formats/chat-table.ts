@@ -16,11 +16,12 @@ const CHAT_FORMATS: { readonly [N in FormatName]: ChatFormat | undefined } = {
   AnthropicTokenCount: undefined,
   Realtime: undefined,
   Rerank: undefined,
+  GenerateContent: geminiChat,
+  GeminiCountTokens: undefined,
 }
 
 const PROVIDER_CHATS: { readonly [N in SentFormatName]: ProviderChat | undefined } = {
   ...CHAT_FORMATS,
-  GenerateContent: geminiChat,
   Converse: converseChat,
 }
 

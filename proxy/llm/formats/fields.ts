@@ -20,9 +20,14 @@ export const CACHE_HINT: FieldRule = { dropped: CACHE_HINT_REASON }
 
 /** @throws {Untranslatable} with the name of the first field that cannot be dropped, or is unknown. */
 export function checkRequestFields(body: JsonObject, rules: FieldRules, notes: TranslationNotes): void {
-  checkFields(body, { rules, path: '', notes })
-  const unknown = Object.keys(body).find((name) => !Object.hasOwn(rules, name) && isSet(body[name]))
-  if (unknown !== undefined) throw unsupported(JSON.stringify(unknown.slice(0, NAME_CHARS_MAX)))
+  checkKnownFields(body, { rules, path: '', notes })
+}
+
+/** For objects of settings inside a request. @throws {Untranslatable} also for a field that is not in the ledger. */
+export function checkKnownFields(object: JsonObject, check: FieldCheck): void {
+  checkFields(object, check)
+  const unknown = Object.keys(object).find((name) => !Object.hasOwn(check.rules, name) && isSet(object[name]))
+  if (unknown !== undefined) throw unsupported(check.path + JSON.stringify(unknown.slice(0, NAME_CHARS_MAX)))
 }
 
 export interface FieldCheck {

@@ -10,8 +10,10 @@ import type { JsonObject } from '../json.ts'
 /** A format in which requests are sent to providers. */
 export interface SentFormat {
   readonly name: SentFormatName
-  /** End of the path; the base path of a provider, such as `/v1`, stands before it. */
+  /** End of the path; the base path of a provider, such as `/v1`, stands before it. Unused by `modelPath`. */
   readonly path: string
+  /** Base and end of a path that names the model; absent: the body names it. */
+  readonly modelPath?: ModelPath | undefined
   /** How events of a stream are framed: `text/event-stream`, or `application/vnd.amazon.eventstream`. */
   readonly frames: 'Sse' | 'AwsEventStream'
   /** Header of a response with the id of the answer; undefined: the body has it. */
@@ -26,11 +28,49 @@ export interface SentFormat {
   readonly lastEvent: RegExp | undefined
 }
 
+/** The path of a format with the model in the path. */
+export interface ModelPath {
+  /** If nothing else is set, such as `/v1beta`. */
+  readonly base: string
+  pathOf(model: string, isStreaming: boolean): string
+}
+
+/** How the client of a stream reads it: events, or one JSON array of them. */
+export type ClientFraming = 'Sse' | 'JsonArray'
+
+export interface UrlFields {
+  readonly model: string
+  readonly isStreaming: boolean
+  readonly framing: ClientFraming
+}
+
+/** What requests of a format have in their URL, where others have it in their body and header fields. */
+export interface FormatUrl {
+  /** undefined: the path names no model. */
+  read(path: string, query: string): UrlFields | undefined
+  /** The path for another model. */
+  withModel(path: string, model: string): string
+  /** The path to send in place of `path`; without the query. */
+  sentPath(path: string, sent: Pick<UrlFields, 'model' | 'isStreaming'>): string
+  /** The query to send, without what the sent path sets. A key moves to `headers`. */
+  sentQuery(query: string, options: SentQueryOptions): string
+}
+
+export interface SentQueryOptions {
+  /** The query has no parameter of the format any more. */
+  readonly isTranslated: boolean
+  /** The user set the place of the key, which may be the query. */
+  readonly isPlaced: boolean
+  readonly headers: HeaderList
+}
+
 /** A format that clients use. */
 export interface Format extends SentFormat {
   readonly name: FormatName
   /** `Socket`: requests are not messages with a body, and are rejected. */
   readonly transport: 'Message' | 'Socket'
+  /** undefined: the body names the model, and whether the answer is a stream. */
+  readonly url: FormatUrl | undefined
   /** `gen_ai.operation.name`. */
   readonly operation: LlmFacts['operation']
   /**

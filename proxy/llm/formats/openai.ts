@@ -12,6 +12,7 @@ const VENDOR_HEADERS = ['openai-organization', 'openai-project', 'openai-beta']
 
 export const OPENAI: Omit<Format, 'name' | 'path'> = {
   transport: 'Message',
+  url: undefined,
   frames: 'Sse',
   idHeader: undefined,
   operation: 'chat',

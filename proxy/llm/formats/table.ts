@@ -5,6 +5,7 @@ import { completions } from './completions/completions.ts'
 import { converse } from './converse/converse.ts'
 import { embeddings } from './embeddings.ts'
 import type { Format, SentFormat } from './format.ts'
+import { geminiCountTokens } from './gemini/count-tokens.ts'
 import { generateContent } from './gemini/generate-content.ts'
 import { messages } from './messages/messages.ts'
 import { realtime } from './realtime.ts'
@@ -19,11 +20,12 @@ export const FORMATS: { readonly [N in FormatName]: Format } = {
   AnthropicTokenCount: anthropicTokenCount,
   Realtime: realtime,
   Rerank: rerank,
+  GenerateContent: generateContent,
+  GeminiCountTokens: geminiCountTokens,
 }
 
 /** Those in which requests are sent to providers. */
 export const SENT_FORMATS: { readonly [N in SentFormatName]: SentFormat } = {
   ...FORMATS,
-  GenerateContent: generateContent,
   Converse: converse,
 }

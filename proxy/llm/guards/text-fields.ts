@@ -78,6 +78,7 @@ export const FORMAT_TEXTS: { readonly [N in SentFormatName]: FormatTexts | undef
       output: 'text',
     },
   },
+  GeminiCountTokens: undefined,
   Embeddings: undefined,
   AnthropicTokenCount: undefined,
   Realtime: undefined,

@@ -1,7 +1,7 @@
 // A server of the user that speaks the formats the user lists.
 import type { CustomProvider } from '#api/ir/types.gen.ts'
 import type { SentFormatName } from '#api/llm/formats.ts'
-import { type Provider, usualPaths } from './provider.ts'
+import { type Paths, type Provider, usualPaths } from './provider.ts'
 
 export const custom: Provider<CustomProvider> = {
   model: ({ model }) => model,
@@ -10,10 +10,18 @@ export const custom: Provider<CustomProvider> = {
     return () => spoken
   },
   paths({ formats }, prefix) {
-    const own = new Map<SentFormatName, string | undefined>(formats.map(({ type, path }) => [type, path]))
+    const own = new Map<SentFormatName, Paths>(
+      formats.map(({ type, path }) => [type, path === undefined ? usualPaths(prefix) : ownPaths(path)]),
+    )
     const usual = usualPaths(prefix)
-    return (format, model, isStreaming) => own.get(format.name) ?? usual(format, model, isStreaming)
+    return (format, model, isStreaming) => (own.get(format.name) ?? usual)(format, model, isStreaming)
   },
   keepsClientPath: false,
   prepareHeaders() {},
+}
+
+/** `path`: of the user; only the beginning where the rest names the model. */
+function ownPaths(path: string): Paths {
+  const inFront = usualPaths(path)
+  return (format, model, isStreaming) => (format.modelPath === undefined ? path : inFront(format, model, isStreaming))
 }

@@ -1,11 +1,15 @@
 // Gemini API of Google (data-plane supplement section 3.3).
 import type { ModelChoice } from '#api/ir/types.gen.ts'
 import type { SentFormatName } from '#api/llm/formats.ts'
-import { modelPath } from '../formats/gemini/model-path.ts'
 import { bearerToken } from './bearer-token.ts'
 import type { Provider } from './provider.ts'
 
-const SPOKEN: ReadonlySet<SentFormatName> = new Set(['GenerateContent', 'Completions', 'Embeddings'])
+const SPOKEN: ReadonlySet<SentFormatName> = new Set([
+  'GenerateContent',
+  'GeminiCountTokens',
+  'Completions',
+  'Embeddings',
+])
 const BASE_PATH = '/v1beta'
 
 export const gemini: Provider<ModelChoice> = {
@@ -13,14 +17,16 @@ export const gemini: Provider<ModelChoice> = {
   formats: () => () => SPOKEN,
   paths(_, prefix) {
     const base = (prefix ?? '').replace(/\/+$/, '') + BASE_PATH
-    return (format, model, isStreaming) =>
-      format.name === 'GenerateContent' ? base + modelPath(model, isStreaming) : `${base}/openai${format.path}`
+    return ({ modelPath, path }, model, isStreaming) =>
+      modelPath === undefined ? `${base}/openai${path}` : base + modelPath.pathOf(model, isStreaming)
   },
   keepsClientPath: true,
   /** API keys move to the field that the Gemini API has for them; other bearer tokens are of OAuth. */
   prepareHeaders(headers, credential, sent) {
-    if (sent?.name !== 'GenerateContent' || credential !== 'Key') return
+    if (sent?.modelPath === undefined || credential !== 'Key') return
     const key = bearerToken(headers)
+    // The credential of a policy replaces the key of the client.
+    if (key !== undefined) headers.remove('x-goog-api-key')
     if (key?.startsWith('AIza') !== true) return
     headers.remove('authorization')
     headers.set('x-goog-api-key', key)

@@ -40,8 +40,11 @@ export type Paths = (format: SentFormat, model: string, isStreaming: boolean) =>
 
 const BASE_PATH = '/v1'
 
-/** Paths of OpenAI, Anthropic and all who follow them. */
+/** Paths of OpenAI, Anthropic and all who follow them; `/v1` is that of the format where the model is in the path. */
 export function usualPaths(prefix: string | undefined): Paths {
-  const base = (prefix ?? BASE_PATH).replace(/\/+$/, '')
-  return ({ path }) => base + path
+  const base = prefix?.replace(/\/+$/, '')
+  return ({ path, modelPath }, model, isStreaming) =>
+    modelPath === undefined
+      ? (base ?? BASE_PATH) + path
+      : (base ?? modelPath.base) + modelPath.pathOf(model, isStreaming)
 }

@@ -36,6 +36,7 @@ const CASES: { readonly [N in ProviderName]: readonly [AIProvider['provider'], s
       Completions: 'Completions /v1/chat/completions',
       Messages: 'Completions /v1/chat/completions',
       Responses: 'Responses /v1/responses',
+      GenerateContent: 'Completions /v1/chat/completions',
       Embeddings: 'Embeddings /v1/embeddings',
       Rerank: 'Rerank /v1/rerank',
     },
@@ -47,6 +48,7 @@ const CASES: { readonly [N in ProviderName]: readonly [AIProvider['provider'], s
       Completions: 'Completions /openai/v1/chat/completions',
       Messages: 'Completions /openai/v1/chat/completions',
       Responses: 'Responses /openai/v1/responses',
+      GenerateContent: 'Completions /openai/v1/chat/completions',
       Embeddings: 'Embeddings /openai/v1/embeddings',
       Rerank: 'Rerank /openai/v1/rerank',
     },
@@ -58,6 +60,7 @@ const CASES: { readonly [N in ProviderName]: readonly [AIProvider['provider'], s
       Completions: 'Completions /api/projects/res/openai/v1/chat/completions',
       Messages: 'Completions /api/projects/res/openai/v1/chat/completions',
       Responses: 'Responses /api/projects/res/openai/v1/responses',
+      GenerateContent: 'Completions /api/projects/res/openai/v1/chat/completions',
       Embeddings: 'Embeddings /api/projects/res/openai/v1/embeddings',
       Rerank: 'Rerank /api/projects/res/openai/v1/rerank',
     },
@@ -69,6 +72,7 @@ const CASES: { readonly [N in ProviderName]: readonly [AIProvider['provider'], s
       Completions: 'Messages /v1/messages',
       Messages: 'Messages /v1/messages',
       Responses: 'Messages /v1/messages',
+      GenerateContent: 'Messages /v1/messages',
       AnthropicTokenCount: 'AnthropicTokenCount /v1/messages/count_tokens',
     },
   ],
@@ -80,6 +84,8 @@ const CASES: { readonly [N in ProviderName]: readonly [AIProvider['provider'], s
       Messages: 'Completions /v1beta/openai/chat/completions',
       Responses: 'Completions /v1beta/openai/chat/completions',
       Embeddings: 'Embeddings /v1beta/openai/embeddings',
+      GenerateContent: 'GenerateContent /v1beta/models/the-model:generateContent',
+      GeminiCountTokens: 'GeminiCountTokens /v1beta/models/the-model:countTokens',
     },
   ],
   vertex: [
@@ -89,6 +95,7 @@ const CASES: { readonly [N in ProviderName]: readonly [AIProvider['provider'], s
       Completions: 'Completions /v1/projects/my-project/locations/europe-west4/endpoints/openapi/chat/completions',
       Messages: 'Completions /v1/projects/my-project/locations/europe-west4/endpoints/openapi/chat/completions',
       Responses: 'Completions /v1/projects/my-project/locations/europe-west4/endpoints/openapi/chat/completions',
+      GenerateContent: 'Completions /v1/projects/my-project/locations/europe-west4/endpoints/openapi/chat/completions',
     },
   ],
   bedrock: [
@@ -98,6 +105,7 @@ const CASES: { readonly [N in ProviderName]: readonly [AIProvider['provider'], s
       Completions: 'Converse /model/the-model/converse',
       Messages: 'Converse /model/the-model/converse',
       Responses: 'Converse /model/the-model/converse',
+      GenerateContent: 'Converse /model/the-model/converse',
     },
   ],
   custom: [
@@ -107,6 +115,7 @@ const CASES: { readonly [N in ProviderName]: readonly [AIProvider['provider'], s
       Completions: 'Messages /own',
       Messages: 'Messages /own',
       Responses: 'Messages /own',
+      GenerateContent: 'Messages /own',
       Rerank: 'Rerank /v1/rerank',
     },
   ],
@@ -126,6 +135,7 @@ describe('a provider', () => {
       Completions: 'Messages /anthropic/v1/messages',
       Messages: 'Messages /anthropic/v1/messages',
       Responses: 'Messages /anthropic/v1/messages',
+      GenerateContent: 'Messages /anthropic/v1/messages',
       AnthropicTokenCount: 'AnthropicTokenCount /anthropic/v1/messages/count_tokens',
     })
   })
@@ -139,6 +149,17 @@ describe('a provider', () => {
       Messages: 'Messages /own',
       Rerank: 'Rerank /own/rerank',
     })
+  })
+
+  it('with a format whose path names the model is called at the beginning that the user sets', () => {
+    const formats = (path?: string): AIProvider['provider'] => ({
+      custom: { formats: [{ type: 'GenerateContent', ...(path !== undefined && { path }) }] },
+    })
+    const pathOf = (profile: ProviderProfile): string | undefined => asked(profile)['GenerateContent']
+    const end = '/models/the-model:generateContent'
+    expect(pathOf(profileOf(formats()))).toBe(`GenerateContent /v1beta${end}`)
+    expect(pathOf(profileOf(formats(), { pathPrefix: '/own/' }))).toBe(`GenerateContent /own${end}`)
+    expect(pathOf(profileOf(formats('/v1')))).toBe(`GenerateContent /v1${end}`)
   })
 
   it('that is not supported has no profile and no host', () => {

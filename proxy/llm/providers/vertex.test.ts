@@ -49,6 +49,7 @@ describe('the path of a model on Vertex AI', () => {
       false,
       '/publishers/google/models/gemini-3-pro:generateContent',
     ],
+    ['GeminiCountTokens', 'google/gemini-3-pro', false, '/publishers/google/models/gemini-3-pro:countTokens'],
     ['Completions', 'meta/llama-4', false, '/endpoints/openapi/chat/completions'],
   ])('%s, %s, stream %s', (format, model, isStreaming, path) => {
     expect(vertex.paths(PROJECT, undefined)(SENT_FORMATS[format], model, isStreaming)).toBe(GLOBAL + path)
@@ -65,8 +66,8 @@ describe('the path of a model on Vertex AI', () => {
     ['claude-x', ['Messages', 'AnthropicTokenCount']],
     ['anthropic/x', ['Messages', 'AnthropicTokenCount']],
     ['publishers/anthropic/models/x', ['Messages', 'AnthropicTokenCount']],
-    ['google/gemini-x', ['GenerateContent', 'Completions']],
-    ['models/gemini-x', ['GenerateContent', 'Completions']],
+    ['google/gemini-x', ['GenerateContent', 'GeminiCountTokens', 'Completions']],
+    ['models/gemini-x', ['GenerateContent', 'GeminiCountTokens', 'Completions']],
     ['meta/llama-4', ['Completions']],
     ['my-claude-x', ['Completions']],
   ])('%s has the formats %o', (model, formats) => {

@@ -4,13 +4,12 @@ import { isRecord } from '#api/json.ts'
 import type { VertexProvider } from '#api/ir/types.gen.ts'
 import type { SentFormatName } from '#api/llm/formats.ts'
 import { asObject, type JsonObject } from '../json.ts'
-import { modelPath } from '../formats/gemini/model-path.ts'
 import { claudeModel, familyOf, googleModel, type ModelFamily } from './google-models.ts'
 import type { Provider } from './provider.ts'
 
 const SPOKEN: { readonly [F in ModelFamily]: ReadonlySet<SentFormatName> } = {
   Claude: new Set(['Messages', 'AnthropicTokenCount']),
-  Gemini: new Set(['GenerateContent', 'Completions']),
+  Gemini: new Set(['GenerateContent', 'GeminiCountTokens', 'Completions']),
   Other: new Set(['Completions']),
 }
 
@@ -26,10 +25,11 @@ export const vertex: Provider<VertexProvider> = {
     const own = (prefix ?? '').replace(/\/+$/, '')
     const base = `${own}/v1/projects/${encodeURIComponent(projectId)}/locations/${encodeURIComponent(region)}`
     const claude = `${base}/publishers/anthropic/models`
-    return ({ name, path }, model, isStreaming) => {
+    return ({ name, path, modelPath }, model, isStreaming) => {
       if (name === 'AnthropicTokenCount') return `${claude}/count-tokens:rawPredict`
       if (name === 'Messages') return `${claude}/${segment(claudeModel(model))}:${claudeMethod(isStreaming)}`
-      if (name === 'GenerateContent') return `${base}/publishers/google${modelPath(googleModel(model), isStreaming)}`
+      if (modelPath !== undefined)
+        return `${base}/publishers/google${modelPath.pathOf(googleModel(model), isStreaming)}`
       return `${base}/endpoints/openapi${path}`
     }
   },
@@ -38,6 +38,7 @@ export const vertex: Provider<VertexProvider> = {
   prepareHeaders(headers, credential, sent) {
     if (sent === undefined || credential === 'Placed') return
     for (const name of REMOVED) headers.remove(name)
+    if (headers.has('authorization')) headers.remove('x-goog-api-key')
   },
   finish(body, _settings, { model, sent }) {
     if (sent === 'Messages' || sent === 'AnthropicTokenCount') finishClaude(body, model, sent)

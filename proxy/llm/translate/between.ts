@@ -32,7 +32,7 @@ export function translationBetween({ client, provider, to }: Sides): Translation
     },
     error(error, status) {
       const decoded = provider.decodeError(error, status)
-      return decoded === undefined ? undefined : client.encodeError(decoded)
+      return decoded === undefined ? undefined : client.encodeError(decoded, status)
     },
     stream: (options) => new Translator(provider.decodeStream(), client.encodeStream(options), options.source),
     answerAsStream(answer, options: StreamOptions) {

@@ -2,26 +2,9 @@
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import { asObject, asString, parseObject, type JsonObject } from '../json.ts'
-import type { ChatName } from './vendors.testing.ts'
-
-/** What a program sees in the objects of its SDK, in no vendor's form. */
-export interface SeenAnswer {
-  readonly reasoning: string
-  readonly text: string
-  readonly calls: readonly { readonly id: string; readonly name: string; readonly input: unknown }[]
-  readonly stop: string
-  readonly input: number
-  readonly cached: number
-  readonly output: number
-}
-
-export interface Client {
-  readonly stops: { readonly [S in 'stop' | 'length' | 'toolCalls']: string }
-  /** @throws {Error} what the SDK throws for an error. */
-  read(answer: Response, isStream: boolean): Promise<SeenAnswer>
-  /** All events of a stream. */
-  grammar(text: string): void
-}
+import { type Client, framesOf, type SeenAnswer } from './client.testing.ts'
+import { geminiClient } from './gemini-client.testing.ts'
+import type { VendorName } from './vendors.testing.ts'
 
 export function jsonResponse(json: unknown, status = 200): Response {
   return new Response(JSON.stringify(json), { status, headers: { 'content-type': 'application/json' } })
@@ -178,19 +161,9 @@ function itemGrammar(events: readonly JsonObject[], index: number, item: JsonObj
   if (rest.some(({ item_id: id }) => id !== asObject(added['item'])['id'])) throw new Error('another item_id')
 }
 
-export const CLIENTS: { readonly [N in ChatName]: Client } = {
+export const CLIENTS: { readonly [N in VendorName]: Client } = {
   Completions: completions,
   Messages: messages,
   Responses: responses,
-}
-
-export function framesOf(text: string): readonly { readonly event: string; readonly data: string }[] {
-  if (!text.endsWith('\n\n')) throw new Error('half an event')
-  return text
-    .slice(0, -2)
-    .split('\n\n')
-    .map((frame) => {
-      const [, , event = '', data = ''] = /^(event: (.*)\n)?data: (.*)$/.exec(frame) ?? []
-      return { event, data }
-    })
+  GenerateContent: geminiClient,
 }

@@ -6,13 +6,13 @@ import { converseAnswer, converseException, converseStream } from './converse.te
 import { expected } from './expected.testing.ts'
 import { translationOf } from './translate.testing.ts'
 import { ToolNames } from './tool-names.ts'
-import { SCENARIOS, type ChatName } from './vendors.testing.ts'
+import { SCENARIOS, type VendorName } from './vendors.testing.ts'
 
 const SOURCE = { id: 'req-1', model: 'm', names: new ToolNames() }
 const OPTIONS = { createdSeconds: 7, includeUsage: true, source: SOURCE }
-const NAMES: readonly ChatName[] = ['Completions', 'Messages', 'Responses']
+const NAMES: readonly VendorName[] = ['Completions', 'Messages', 'Responses', 'GenerateContent']
 
-function streamed(from: ChatName, chunks: readonly Buffer[]): { readonly text: string; readonly isFailed: boolean } {
+function streamed(from: VendorName, chunks: readonly Buffer[]): { readonly text: string; readonly isFailed: boolean } {
   const translator = translationOf(from, 'Converse').stream(OPTIONS)
   const reader = FRAMES.AwsEventStream.reader(100_000)
   const out = chunks.flatMap((chunk) => reader.push(chunk)).map((event) => translator.event(event))

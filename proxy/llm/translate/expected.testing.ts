@@ -1,5 +1,5 @@
 // The answer that a client must see in a scenario, whatever the formats are. For tests; not used by the proxy.
-import type { SeenAnswer } from './clients.testing.ts'
+import type { SeenAnswer } from './client.testing.ts'
 import type { Scenario } from './vendors.testing.ts'
 
 /** `stop`: the reason for the end as the format of the client spells it. */

@@ -19,6 +19,9 @@ const PAIRS = [
   ['Completions', 'GenerateContent'],
   ['Messages', 'GenerateContent'],
   ['Responses', 'GenerateContent'],
+  ['GenerateContent', 'Completions'],
+  ['GenerateContent', 'Messages'],
+  ['GenerateContent', 'Responses'],
 ] as const
 
 const CASES = PAIRS.flatMap(([from, to]) =>

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { FormatName } from '#api/llm/formats.ts'
 import { asArray, asObject, parseExactObject, type JsonObject } from '../json.ts'
-import { framesOf } from './clients.testing.ts'
+import { framesOf } from './client.testing.ts'
 import { translationOf } from './translate.testing.ts'
 
 const completion = (reason: string, message: object = { content: 'x' }): JsonObject => ({

@@ -15,6 +15,8 @@ const WAYS: { readonly [From in FormatName]: readonly SentFormatName[] } = {
   AnthropicTokenCount: ['AnthropicTokenCount'],
   Realtime: ['Realtime'],
   Rerank: ['Rerank'],
+  GenerateContent: ['GenerateContent', 'Completions', 'Messages', 'Responses', 'Converse'],
+  GeminiCountTokens: ['GeminiCountTokens'],
 }
 
 /** How requests of a client reach a provider. */

@@ -1,12 +1,18 @@
-// GenerateContent as a part of translations: the side of the provider.
-import type { ProviderChat } from '../../canonical/format.ts'
+// GenerateContent as a part of translations.
+import type { ChatFormat } from '../../canonical/format.ts'
 import { decodeAnswer, GeminiDecoder } from './decode-answer.ts'
+import { decodeRequest } from './decode-request.ts'
+import { encodeAnswer, GeminiEncoder } from './encode-answer.ts'
 import { encodeRequest } from './encode-request.ts'
-import { decodeError } from './error.ts'
+import { decodeError, encodeError } from './error.ts'
 
-export const geminiChat: ProviderChat = {
+export const geminiChat: ChatFormat = {
+  decodeRequest,
   encodeRequest,
   decodeAnswer,
+  encodeAnswer,
   decodeStream: () => new GeminiDecoder(),
+  encodeStream: () => new GeminiEncoder(),
   decodeError,
+  encodeError,
 }

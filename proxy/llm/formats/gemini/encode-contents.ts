@@ -192,7 +192,7 @@ const TYPES: Readonly<Record<string, string>> = {
 }
 
 /** By the end of the path: the other formats have no type. undefined: the vendor finds it. */
-function typeOfUrl(url: string): string | undefined {
+export function typeOfUrl(url: string): string | undefined {
   const end = /\.([a-z0-9]{1,5})(?:[?#]|$)/i.exec(url)?.[1]?.toLowerCase()
   return end !== undefined && Object.hasOwn(TYPES, end) ? TYPES[end] : undefined
 }

@@ -1,11 +1,25 @@
-// GenerateContent of Google. The model and whether the answer is a stream are in the path, which the provider sets.
+// GenerateContent of Google. The model and whether the answer is a stream are in the path.
+import type { PromptMessage } from '#api/ir/types.gen.ts'
 import { isRecord } from '#api/json.ts'
-import { asArray, asObject, asString } from '../../json.ts'
+import type { LlmParams } from '../../../exchange/facts.ts'
+import { sseData } from '../../../http/sse.ts'
+import { asArray, asObject, asString, type JsonObject } from '../../json.ts'
+import { paramsOf } from '../../params.ts'
 import { totalTokens } from '../../usage.ts'
-import type { SentFormat } from '../format.ts'
+import { streamError } from '../../canonical/answer-writer.ts'
+import type { Format } from '../format.ts'
+import { encodeError, encodeFailure } from './error.ts'
+import { BASE_PATH, leaveGoogle } from './client-headers.ts'
+import { generateMethod, modelPath } from './model-path.ts'
+import { fieldsOf, listOf } from './names.ts'
+import { generateUrl } from './url.ts'
 import { decodeUsage, kindsOf } from './usage.ts'
 
-export const generateContent: SentFormat = {
+export const generateContent: Format = {
+  transport: 'Message',
+  operation: 'chat',
+  url: generateUrl,
+  modelPath: { base: BASE_PATH, pathOf: (model, isStreaming) => modelPath(model, generateMethod(isStreaming)) },
   name: 'GenerateContent',
   frames: 'Sse',
   idHeader: undefined,
@@ -32,4 +46,42 @@ export const generateContent: SentFormat = {
       return (asString(text) ?? '') !== '' || isRecord(functionCall)
     }),
   lastEvent: /"finishReason"|"blockReason"/,
+  leave: leaveGoogle,
+  enrich,
+  params,
+  wantsUsage: () => false,
+  failure: encodeFailure,
+  errorEvent: (message) => sseData(encodeError(streamError(message), undefined)),
+}
+
+/** There is no system role: such texts are in the `systemInstruction` field. */
+function enrich(request: JsonObject, prepend: readonly PromptMessage[], append: readonly PromptMessage[]): void {
+  const isSystem = ({ role }: PromptMessage): boolean => role === 'system'
+  const texts = (messages: readonly PromptMessage[]) => messages.filter(isSystem).map(({ content: text }) => ({ text }))
+  const contents = (messages: readonly PromptMessage[]) =>
+    messages.filter((one) => !isSystem(one)).map(({ role, content }) => contentOf(role, content))
+  const [before, after] = [texts(prepend), texts(append)]
+  if (before.length + after.length > 0) {
+    const name = Object.hasOwn(request, 'system_instruction') ? 'system_instruction' : 'systemInstruction'
+    const system = request[name]
+    const own = typeof system === 'string' ? [{ text: system }] : listOf(asObject(system)['parts'])
+    request[name] = { ...asObject(system), parts: [...before, ...own, ...after] }
+  }
+  request['contents'] = [...contents(prepend), ...listOf(request['contents']), ...contents(append)]
+}
+
+function contentOf(role: string, text: string): JsonObject {
+  return { role: role === 'assistant' ? 'model' : 'user', parts: [{ text }] }
+}
+
+function params(request: JsonObject): LlmParams | undefined {
+  const config = fieldsOf(fieldsOf(request)['generationConfig'])
+  return paramsOf({
+    temperature: config['temperature'],
+    top_p: config['topP'],
+    frequency_penalty: config['frequencyPenalty'],
+    presence_penalty: config['presencePenalty'],
+    seed: config['seed'],
+    max_tokens: config['maxOutputTokens'],
+  })
 }

@@ -1,6 +1,8 @@
 // Thought signatures. Google has them on the part that the thoughts led to: a call or a text, which must have it again
 // in the next request. The canonical form has them on reasoning, so the value names the part.
+import { carriedSignature, carriedText } from '../../canonical/carrier.ts'
 import type { Signature } from '../../canonical/request.ts'
+import { decodedOrNot } from './model-path.ts'
 
 /** What the signature belongs to; `id`: of a call. */
 export type Signed = { readonly kind: 'call'; readonly id: string } | { readonly kind: 'text' | 'thought' }
@@ -27,11 +29,17 @@ export function ownSignature(signature: Signature | undefined): OwnSignature | u
   return decoded === undefined ? undefined : { signed: { kind: 'call', id: decoded }, value }
 }
 
-function decodedOrNot(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    // The client changed it: the caller drops it.
-    return undefined
-  }
+/** `thoughtSignature` of a part with reasoning of another vendor: SDKs decode the field from base64. */
+export function carriedBase64(signature: Signature): string {
+  return Buffer.from(carriedText(signature, 'GenerateContent')).toString('base64')
+}
+
+/** What all of them begin with: `gw:`. */
+const CARRIED = Buffer.from('gw:').toString('base64')
+
+/** Of another vendor; undefined: a signature of Google. */
+export function foreignSignature(thoughtSignature: string): Signature | undefined {
+  if (!thoughtSignature.startsWith(CARRIED)) return undefined
+  const signature = carriedSignature(Buffer.from(thoughtSignature, 'base64').toString('utf8'), 'GenerateContent')
+  return signature.format === 'GenerateContent' ? undefined : signature
 }

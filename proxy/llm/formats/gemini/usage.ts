@@ -2,6 +2,7 @@
 import type { LlmTokenKinds } from '../../../exchange/facts.ts'
 import type { Usage } from '../../canonical/answer.ts'
 import { asArray, asNumber, asObject, asString, type JsonObject } from '../../json.ts'
+import { defined } from '../fields.ts'
 
 type Counts = { readonly [K in keyof Usage]: number | undefined } & { readonly totalTokens: number | undefined }
 
@@ -24,6 +25,29 @@ export function decodeUsage(usage: JsonObject): Counts {
     outputAudioTokens: countOf(usage['candidatesTokensDetails'], 'AUDIO'),
     totalTokens,
   }
+}
+
+/** Only counts that are known. */
+export function encodeUsage(usage: Partial<Usage>): JsonObject {
+  const { inputTokens: input, outputTokens: output, reasoningTokens: reasoning, cacheReadTokens: cached } = usage
+  return defined({
+    promptTokenCount: input,
+    cachedContentTokenCount: cached,
+    candidatesTokenCount: output === undefined ? undefined : Math.max(0, output - (reasoning ?? 0)),
+    thoughtsTokenCount: reasoning,
+    totalTokenCount: sum(input, output),
+    promptTokensDetails: details(input, usage.inputAudioTokens),
+    candidatesTokensDetails: details(output, usage.outputAudioTokens),
+  })
+}
+
+/** undefined: all is text. */
+function details(count: number | undefined, audio: number | undefined): readonly JsonObject[] | undefined {
+  if (count === undefined || audio === undefined || audio === 0) return undefined
+  return [
+    { modality: 'TEXT', tokenCount: Math.max(0, count - audio) },
+    { modality: 'AUDIO', tokenCount: audio },
+  ]
 }
 
 /** By kind of content; undefined: the answer has no such counts. */

@@ -13,6 +13,7 @@ const VENDOR_HEADERS = ['anthropic-version', 'anthropic-beta', 'anthropic-danger
 
 export const messages: Format = {
   transport: 'Message',
+  url: undefined,
   frames: 'Sse',
   idHeader: undefined,
   operation: 'chat',
