@@ -45,6 +45,7 @@ interface DeploymentsInput {
 
 async function deployments({ snapshot, perGateway, parameters }: DeploymentsInput): Promise<DeployResult[]> {
   const { renderDeployment } = await import('#deployer/render.ts')
+  const { renderedFacts } = await import('#deployer/rendered-facts.ts')
   const { parametersOf } = await import('#deployer/parameters/references.ts')
   const { DEFAULT_DEPLOY_SETTINGS } = await import('#deployer/default-settings.ts')
   const find = (namespace: string, name: string): GwParameters | undefined =>
@@ -65,7 +66,7 @@ async function deployments({ snapshot, perGateway, parameters }: DeploymentsInpu
       gatewayClass,
       classParameters: references.classParameters,
       gatewayParameters: references.gatewayParameters,
-      ports: rendered.config.binds.filter(({ mode }) => mode !== 'Internal').map(({ port }) => port),
+      ...renderedFacts(rendered.config),
       settings: DEFAULT_DEPLOY_SETTINGS,
       sessionKey: { state: 'unknown' },
     })

@@ -10,6 +10,7 @@ import { applyDefaults, isKnownKind, validateObject } from '#api/validate/valida
 import type { DeployResult, DeploySettings, GatewayRestrictions } from './input.ts'
 import type { KubeObject } from './kube-object.ts'
 import { meshConfigMapName, meshTrustDomain } from './parameters/mesh-config.ts'
+import { meshNeed } from './parameters/mesh.ts'
 import { parametersOf } from './parameters/references.ts'
 import { renderDeployment } from './render.ts'
 import { DEFAULT_RESTRICTIONS } from './restrictions/defaults.ts'
@@ -83,6 +84,11 @@ export function testDeployment(documents: readonly unknown[], options: Options):
     ...references,
     ports: [gateway, ...all<Gateway>(objects, 'ListenerSet')].flatMap(({ spec }) =>
       spec.listeners.map(({ port }) => port),
+    ),
+    meshListeners: all<Gateway>(objects, 'ListenerSet').flatMap(({ metadata: { namespace = '', name }, spec }) =>
+      spec.listeners
+        .filter((listener) => meshNeed(listener) !== undefined)
+        .map((listener) => ({ set: { namespace, name }, listener: listener.name })),
     ),
     settings,
     sessionKey:

@@ -13,8 +13,15 @@ export interface DeployInput {
   readonly gatewayParameters?: GwParameters | undefined
   /** Listener ports of the Gateway and its accepted ListenerSets, without internal ones; in any order. */
   readonly ports: readonly number[]
+  /** Listeners of its accepted ListenerSets that need the certificate of a mesh. */
+  readonly meshListeners: readonly SetListener[]
   readonly settings: DeploySettings
   readonly sessionKey: SessionKeyFact
+}
+
+export interface SetListener {
+  readonly set: { readonly namespace: string; readonly name: string }
+  readonly listener: string
 }
 
 export interface DeploySettings {

@@ -47,6 +47,7 @@ function inputOf(ofClass: GwParametersSpec, ofGateway: GwParametersSpec, ports: 
     classParameters: parameters('class', ofClass),
     gatewayParameters: parameters('gateway', ofGateway),
     ports,
+    meshListeners: [],
     settings: TEST_SETTINGS,
     sessionKey: { state: 'absent', newKey: NEW_KEY },
   }

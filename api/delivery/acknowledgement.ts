@@ -18,11 +18,14 @@ export interface Acknowledgement {
   readonly rejected?: { readonly generation: number; readonly message: string }
   /** Absent while every token had its key. */
   readonly unknownKeys?: UnknownKeys
+  /** Why it has no current certificate of its mesh. Absent if it has one, or is not part of a mesh. */
+  readonly meshTrouble?: string
 }
 
 /** Of one key; longer ones are ignored. */
 const VALUE_CHARS_MAX = 4096
 export const REJECTION_CHARS_MAX = 1024
+export const MESH_TROUBLE_CHARS_MAX = 512
 
 /**
  * Pods of one Gateway whose acknowledgements count: more than fit into the 1 MiB that an API server lets a ConfigMap
@@ -72,15 +75,22 @@ export function formatFor(acknowledgements: ReadonlyMap<string, Acknowledgement>
 
 function isAcknowledgement(value: unknown): value is Acknowledgement {
   if (!isRecord(value)) return false
-  const { generation, gatewayGeneration, gatewayUid, revision, reads, rejected, unknownKeys } = value
+  const { generation, gatewayGeneration, gatewayUid, revision } = value
   return (
     Number.isSafeInteger(generation) &&
     Number.isSafeInteger(gatewayGeneration) &&
     typeof gatewayUid === 'string' &&
     typeof revision === 'string' &&
+    areOptionalFields(value)
+  )
+}
+
+function areOptionalFields({ reads, rejected, unknownKeys, meshTrouble }: Readonly<Record<string, unknown>>): boolean {
+  return (
     (reads === undefined || Number.isSafeInteger(reads)) &&
     (rejected === undefined || isRejection(rejected)) &&
-    (unknownKeys === undefined || isUnknownKeys(unknownKeys))
+    (unknownKeys === undefined || isUnknownKeys(unknownKeys)) &&
+    (meshTrouble === undefined || typeof meshTrouble === 'string')
   )
 }
 

@@ -110,6 +110,7 @@ async function follow(
     },
   })
   proxy.onUnknownKey((keySet) => source.unknownKey(keySet))
+  proxy.onMeshTrouble((message) => source.meshTrouble(message))
   await source.start()
   return source
 }

@@ -1,4 +1,5 @@
 // Whether the proxies of a Gateway join the mesh, and with which settings. Parameters win over the controller.
+import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import type { MeshIntegration } from '#api/v1alpha1/gwparameters.gen.ts'
 import type { DeployInput, DeployProblem, MeshSettings } from '../input.ts'
 import { refOf } from '../kube-object.ts'
@@ -10,6 +11,8 @@ export interface EffectiveMesh {
   readonly clusterId: string | undefined
   readonly network: string | undefined
 }
+
+type GatewayListener = Pick<Gateway['spec']['listeners'][number], 'protocol' | 'tls'>
 
 const CA_ADDRESS = 'https://istiod.istio-system.svc:15012'
 const TRUST_DOMAIN = 'cluster.local'
@@ -50,14 +53,32 @@ export function meshProblems(input: DeployInput, mesh: EffectiveMesh | undefined
 }
 
 /** Listeners whose handshakes fail because the proxies have no certificate of a mesh. */
-function missingMesh({ gateway }: DeployInput): DeployProblem[] {
-  return gateway.spec.listeners.flatMap(({ name, protocol, tls }, at): DeployProblem[] => {
-    const needs = protocol === 'HBONE' ? 'protocol HBONE' : tls?.options?.[MESH_OPTION]
-    if (needs === undefined) return []
-    const message = `listener ${name} (${needs}) rejects all handshakes: its proxies are not part of a mesh; ${ENABLE}`
-    const path = `spec.listeners[${at}]`
-    return [{ object: refOf(gateway), path, reason: 'MeshNotEnabled', message, severity: 'warning' }]
+function missingMesh({ gateway, meshListeners }: DeployInput): DeployProblem[] {
+  const own = gateway.spec.listeners.flatMap((listener, at): DeployProblem[] => {
+    const need = meshNeed(listener)
+    if (need === undefined) return []
+    return [notEnabled({ object: refOf(gateway), path: `spec.listeners[${at}]`, named: `${listener.name} (${need})` })]
   })
+  const ofSets = meshListeners.map(({ set, listener }) =>
+    notEnabled({ object: { ...LISTENER_SET, ...set }, path: 'spec.listeners', named: listener }),
+  )
+  return [...own, ...ofSets]
+}
+
+const LISTENER_SET = { apiVersion: 'gateway.networking.k8s.io/v1', kind: 'ListenerSet' }
+
+/** What of a listener needs the certificate of a mesh; undefined: nothing. */
+export function meshNeed({ protocol, tls }: GatewayListener): string | undefined {
+  return protocol === 'HBONE' ? 'protocol HBONE' : tls?.options?.[MESH_OPTION]
+}
+
+interface NotEnabled extends Pick<DeployProblem, 'object' | 'path'> {
+  readonly named: string
+}
+
+function notEnabled({ object, path, named }: NotEnabled): DeployProblem {
+  const message = `listener ${named} rejects all handshakes: its proxies are not part of a mesh; ${ENABLE}`
+  return { object, path, reason: 'MeshNotEnabled', message, severity: 'warning' }
 }
 
 const MESH_OPTION = 'gateway.istio.io/tls-terminate-mode'

@@ -92,6 +92,7 @@ function input(gatewayParameters: GwParameters | undefined): DeployInput {
     },
     gatewayParameters,
     ports: [80],
+    meshListeners: [],
     settings: { ...TEST_SETTINGS, restrictions: DEFAULT_RESTRICTIONS },
     sessionKey: { state: 'absent', newKey: NEW_KEY },
   }

@@ -10,6 +10,7 @@ import { OWNED_KINDS, objectsToPrune } from '#deployer/owned-kinds.ts'
 import { meshConfigMapName, meshTrustDomain } from '#deployer/parameters/mesh-config.ts'
 import { parametersOf } from '#deployer/parameters/references.ts'
 import { renderDeployment } from '#deployer/render.ts'
+import { renderedFacts } from '#deployer/rendered-facts.ts'
 import { SESSION_KEY_FIELD, sessionKeyName } from '#deployer/session-key.ts'
 import type { ObjectCache } from '../kube/cache.ts'
 import { KubeClient } from '../kube/client.ts'
@@ -197,7 +198,7 @@ export class GatewayDeployer {
       gateway,
       gatewayClass,
       ...parameters,
-      ports: config.binds.filter(({ mode }) => mode !== 'Internal').map(({ port }) => port),
+      ...renderedFacts(config),
       settings: { ...deploy, mesh: { ...deploy.mesh, trustDomain: this.#meshTrustDomain() } },
       sessionKey: sessionKeyFact(cache.get('Secret', namespace, sessionKeyName(name)), deployment),
     })

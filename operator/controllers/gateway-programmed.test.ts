@@ -144,6 +144,25 @@ describe('withProgrammed', () => {
     expect(conditions(change)).toEqual([`Accepted=${accepted}`, `Programmed=${programmed}`])
   })
 
+  it('reports proxies without a certificate of their mesh, and stays accepted and programmed', () => {
+    const [pod] = loaded().values()
+    const acknowledgements = new Map([
+      ['b', { ...pod, meshTrouble: 'it has no certificate; no such host' } as Acknowledgement],
+      ['a', { ...pod, meshTrouble: 'it has no certificate;\nrefused' } as Acknowledgement],
+      ...loaded(),
+    ])
+    const [accepted, programmed, mesh] = adjusted({ acknowledgements })
+    expect([accepted?.status, programmed?.status]).toEqual(['True', 'True'])
+    expect(mesh).toEqual({
+      type: 'gw.dev/MeshUnavailable',
+      status: 'True',
+      reason: 'MeshNotServed',
+      message: '2 of 3 proxies have no current certificate of the mesh. a: it has no certificate;\\nrefused',
+      observedGeneration: 3,
+    })
+    expect(adjusted({})).toHaveLength(2)
+  })
+
   it('reports why no proxy runs until the first one has run', () => {
     const trouble = 'pod web-1 cannot be scheduled: no nodes'
     const message = (change: Partial<GatewayFacts>): string | undefined => adjusted({ trouble, ...change })[1]?.message

@@ -3,7 +3,7 @@
 import { isIPv6 } from 'node:net'
 import type { Acknowledgement } from '#api/delivery/acknowledgement.ts'
 import type { DeployProblem } from '#deployer/input.ts'
-import { boundedMessage, condition, problemLine } from '../status/condition.ts'
+import { boundedMessage, condition, MESH_UNAVAILABLE, problemLine } from '../status/condition.ts'
 import type { Condition, GatewayBody } from '../translate/object-status.ts'
 import { nameKey } from '../translate/object-ref.ts'
 
@@ -37,7 +37,24 @@ export interface GatewayFacts {
 
 export function withProgrammed(body: GatewayBody, facts: GatewayFacts): GatewayBody {
   const { addresses } = facts
-  return { ...body, addresses, conditions: body.conditions.map((one) => adjusted(one, facts)) }
+  const conditions = body.conditions.map((one) => adjusted(one, facts))
+  return { ...body, addresses, conditions: [...conditions, ...meshCondition(facts)] }
+}
+
+/** Proxies without a current certificate of their mesh: connections of the mesh fail, and everything else is served. */
+export function meshTroubleText(acknowledgements: GatewayFacts['acknowledgements']): string | undefined {
+  const troubles = [...acknowledgements].flatMap(([pod, { meshTrouble }]) =>
+    meshTrouble === undefined ? [] : [`${pod}: ${meshTrouble}`],
+  )
+  const [first] = troubles.sort()
+  if (first === undefined) return undefined
+  return `${troubles.length} of ${acknowledgements.size} proxies have no current certificate of the mesh. ${first}`
+}
+
+function meshCondition({ acknowledgements, generation }: GatewayFacts): Condition[] {
+  const message = meshTroubleText(acknowledgements)
+  if (message === undefined) return []
+  return [condition({ type: MESH_UNAVAILABLE, isTrue: true, reason: 'MeshNotServed', message, generation })]
 }
 
 function adjusted(one: Condition, facts: GatewayFacts): Condition {

@@ -9,7 +9,7 @@ import type { Translation } from '../translate/translation.ts'
 import { whyUnattended } from './abandoned.ts'
 import type { Occurrence } from './events.ts'
 import { gatewayStatusFacts } from './gateway-facts.ts'
-import { deployProblemLine, troubleText } from './gateway-programmed.ts'
+import { deployProblemLine, meshTroubleText, troubleText } from './gateway-programmed.ts'
 import { acknowledgementsOf, isLeaving, type World } from './world.ts'
 
 /** Objects that belong together are created one after the other. */
@@ -41,7 +41,9 @@ export function occurrencesOfGateway(
   const { uid } = gateway.metadata
   if (uid === undefined) return []
   const object = { ...refOf(gateway), uid }
-  const refusals = [...acknowledgementsOf(world, gateway)].flatMap(([pod, { rejected }]) =>
+  const acknowledgements = acknowledgementsOf(world, gateway)
+  const mesh = meshTroubleText(acknowledgements)
+  const refusals = [...acknowledgements].flatMap(([pod, { rejected }]) =>
     rejected === undefined ? [] : [`${pod}: ${rejected.message}`],
   )
   const trouble = troubleText(gatewayStatusFacts(world, gateway, { deployProblems, failure }))
@@ -53,6 +55,9 @@ export function occurrencesOfGateway(
     ...(trouble === undefined
       ? []
       : [{ object, reason: 'ProxyNotRunning', message: trouble, afterMs: PASSING_OF_PODS_MS }]),
+    ...(mesh === undefined
+      ? []
+      : [{ object, reason: 'MeshNotServed', message: printable(mesh), afterMs: PASSING_OF_PODS_MS }]),
   ]
 }
 

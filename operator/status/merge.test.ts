@@ -86,19 +86,22 @@ describe('mergeStatus', () => {
     })
   })
 
-  it.each(['ResolvedRefs', 'InsecureFrontendValidationMode'])('takes %s away with what it is about', (type) => {
-    const accepted = { type: 'Accepted', status: 'True' as const, reason: 'Accepted', message: 'm' }
-    const current = {
-      conditions: [
-        { type, status: 'True', reason: 'R', message: 'm', lastTransitionTime: EARLIER },
-        { ...accepted, lastTransitionTime: EARLIER },
-      ],
-    }
-    const desired = { conditions: [accepted] }
-    expect(mergeStatus({ current, desired, controllerName: OURS, now: NOW })).toEqual({
-      conditions: [{ ...accepted, lastTransitionTime: EARLIER }],
-    })
-  })
+  it.each(['ResolvedRefs', 'InsecureFrontendValidationMode', 'gw.dev/MeshUnavailable'])(
+    'takes %s away with what it is about',
+    (type) => {
+      const accepted = { type: 'Accepted', status: 'True' as const, reason: 'Accepted', message: 'm' }
+      const current = {
+        conditions: [
+          { type, status: 'True', reason: 'R', message: 'm', lastTransitionTime: EARLIER },
+          { ...accepted, lastTransitionTime: EARLIER },
+        ],
+      }
+      const desired = { conditions: [accepted] }
+      expect(mergeStatus({ current, desired, controllerName: OURS, now: NOW })).toEqual({
+        conditions: [{ ...accepted, lastTransitionTime: EARLIER }],
+      })
+    },
+  )
 
   it('never writes more ancestors than the API takes', () => {
     const foreign = Array.from({ length: 16 }, (_, index) => ({

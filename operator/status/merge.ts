@@ -3,6 +3,7 @@
 import { isRecord } from '#api/json.ts'
 import { isSame } from '#api/incremental/same.ts'
 import type { StatusBody } from '../translate/object-status.ts'
+import { MESH_UNAVAILABLE } from './condition.ts'
 import { ANCESTORS_MAX, fittingAncestors } from './policy-status.ts'
 
 export interface MergeInput {
@@ -91,7 +92,11 @@ function stampOne(current: Json | undefined, desired: Json, now: string): Json {
 }
 
 /** Our types that exist only while their subject is configured: without it they are removed. */
-const PASSING_TYPES: ReadonlySet<unknown> = new Set(['ResolvedRefs', 'InsecureFrontendValidationMode'])
+const PASSING_TYPES: ReadonlySet<unknown> = new Set([
+  'ResolvedRefs',
+  'InsecureFrontendValidationMode',
+  MESH_UNAVAILABLE,
+])
 
 /** Condition types that others compute (another part of the operator, other controllers) stay where they are. */
 function mergeConditions(current: readonly Json[], desired: readonly Json[], now: string): Json[] {

@@ -15,10 +15,11 @@ let changes: (MeshCertificate | undefined)[]
 let lines: string[]
 let keeper: IdentityKeeper
 let signal: AbortSignal | undefined
+let troubles: (string | undefined)[]
 
 beforeEach(() => {
   vi.useFakeTimers({ now: Date.parse('2026-01-01T00:00:00Z') })
-  ;[roots, answers, requests, changes, lines] = [root.certificate, [], [], [], []]
+  ;[roots, answers, requests, changes, lines, troubles] = [root.certificate, [], [], [], [], []]
   const write =
     (level: string) =>
     (message: string, fields: object = {}): void =>
@@ -40,6 +41,7 @@ beforeEach(() => {
     },
     logger: { info, warn, error, debug: write('debug'), log: () => undefined, isEnabled: () => true } as never,
     changed: (one) => void changes.push(one),
+    troubled: () => void troubles.push(keeper.trouble),
     random: () => 0.5,
   })
 })
@@ -116,6 +118,22 @@ describe('IdentityKeeper', () => {
     await vi.advanceTimersByTimeAsync(60_000)
     expect(changes.at(-1)).toBe(keeper.certificate)
     expect(keeper.shown().state).toBe('valid')
+  })
+
+  it('reports the trouble of three failed requests in a row, and its end', async () => {
+    answers = [...[1, 2, 3].map((at) => new Error(`down ${at}`)), certificate(2)]
+    await start()
+    await vi.advanceTimersByTimeAsync(10_000)
+    const missing = 'it has no certificate; the last request for one failed: down 3'
+    expect(troubles).toEqual([undefined, undefined, missing, undefined])
+
+    troubles.length = 0
+    answers = Array.from({ length: 500 }, () => new Error('down'))
+    const end = new Date(keeper.certificate?.untilMs ?? 0).toISOString()
+    await vi.advanceTimersByTimeAsync(1.9 * HOUR_MS)
+    expect(troubles.at(-1)).toBe(`its certificate ends at ${end}; the last request for one failed: down`)
+    await vi.advanceTimersByTimeAsync(0.1 * HOUR_MS)
+    expect(troubles.at(-1)).toBe(`its certificate expired at ${end}; the last request for one failed: down`)
   })
 
   it('trusts new roots within 10 s, and requests a certificate at once', async () => {

@@ -18,6 +18,8 @@ export interface IdentityKeeperOptions {
   readonly logger: Logger
   /** undefined: there is no certificate, or it has expired. */
   readonly changed: (certificate: MeshCertificate | undefined) => void
+  /** The value of `trouble` may be another one. */
+  readonly troubled?: () => void
   /** 0 to 1. */
   readonly random?: () => number
 }
@@ -41,6 +43,8 @@ const RENEW_SHARE_MAX = 0.5
 const RETRY_MS_MIN = 1000
 const RETRY_MS_MAX = 60_000
 const RETRY_DOUBLINGS_MAX = 6
+/** Consecutive failures that a status reports: the first ones may be those of a mesh that starts with the proxy. */
+const FAILURES_REPORTED_MIN = 3
 /** Certificates of a few seconds must not cause a request after the other. */
 const RENEW_MS_MIN = 1000
 const ROOTS_CHECK_MS = 10_000
@@ -91,6 +95,18 @@ export class IdentityKeeper {
   /** Requests since the start. */
   get requests(): { readonly succeeded: number; readonly failed: number } {
     return { ...this.#requests }
+  }
+
+  /** For the status of the Gateway; undefined: the certificate is current, or few requests have failed. */
+  get trouble(): string | undefined {
+    if (this.#failures < FAILURES_REPORTED_MIN) return undefined
+    return `${this.#stateText()}; the last request for one failed: ${this.#lastError ?? ''}`
+  }
+
+  #stateText(): string {
+    if (this.#certificate === undefined) return 'it has no certificate'
+    const end = new Date(this.#certificate.untilMs).toISOString()
+    return this.certificate === undefined ? `its certificate expired at ${end}` : `its certificate ends at ${end}`
   }
 
   shown(): ShownIdentity {
@@ -145,6 +161,7 @@ export class IdentityKeeper {
     const [notAfter, next] = [untilMs, this.#nextMs ?? 0].map((ms) => new Date(ms).toISOString())
     this.#options.logger.info('certificate of the mesh obtained', { id: spiffeId, not_after: notAfter, next })
     this.#options.changed(this.certificate)
+    this.#options.troubled?.()
   }
 
   #failed(message: string): void {
@@ -157,6 +174,7 @@ export class IdentityKeeper {
       this.#options.logger.warn('no certificate of the mesh; the proxy tries again', { error: message })
     }
     this.#lastError = message
+    this.#options.troubled?.()
   }
 
   #requestAt(atMs: number): void {
@@ -180,6 +198,7 @@ export class IdentityKeeper {
     if (!this.#isReported) this.#options.logger.error('the certificate of the mesh has expired; mesh connections fail')
     this.#isReported = true
     this.#options.changed(undefined)
+    this.#options.troubled?.()
   }
 
   /** A root that was removed must not be accepted for as long as the certificate lasts. */

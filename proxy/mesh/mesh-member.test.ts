@@ -1,14 +1,17 @@
 // The certificate of the mesh among the secrets of workers.
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { createLogger } from '../log/logger.ts'
+import { createLogger, type Logger } from '../log/logger.ts'
 import { SPIFFE_ID, startAuthority, type TestAuthority, TOKEN } from './authority.testing.ts'
 import { MeshMember } from './mesh-member.ts'
 import { meshIdentity } from './mesh-secrets.ts'
+import { INVALID_CA } from './settings.ts'
 
 const NONE = { version: 1, secrets: [{ key: 'apps/a/tls.key', value: 'secret' }] } as const
 let authority: TestAuthority
 let member: MeshMember
 let lines: string[]
+let logger: Logger
 const changed = vi.fn<() => void>()
 
 beforeEach(async () => {
@@ -17,8 +20,9 @@ beforeEach(async () => {
   lines = []
   const filter = { defaultLevel: 'debug', modules: new Map() } as const
   const loggers = createLogger({ format: 'text', filter, write: (line) => void lines.push(line) })
+  logger = loggers.module('mesh')
   const settings = { ...authority.settings, additionalTrustDomains: ['b.example'] }
-  member = new MeshMember(settings, { logger: loggers.module('mesh'), changed })
+  member = new MeshMember(settings, { logger, changed })
 })
 afterEach(() => {
   member.close()
@@ -47,6 +51,24 @@ it('adds the certificate when there is one, and nothing before', async () => {
 it('accepts no certificate of the mesh from elsewhere', () => {
   const planted = ['certificate', 'private-key', 'roots'].map((name) => ({ key: `mesh:${name}`, value: 'planted' }))
   expect(identity(member.addTo({ version: 1, secrets: planted }))).toBeUndefined()
+})
+
+it('reports trouble to its listener, also to one that comes late, and no text twice', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  const lost = new MeshMember({ ...authority.settings, ca: undefined }, { logger, changed })
+  const heard: (string | undefined)[] = []
+  const heardLate: (string | undefined)[] = []
+  lost.onTrouble((message) => void heard.push(message))
+  lost.start()
+  while (lost.shown().failures <= 3) {
+    await vi.advanceTimersByTimeAsync(1000)
+    await nextTurn()
+  }
+  lost.onTrouble((message) => void heardLate.push(message))
+  lost.close()
+  vi.useRealTimers()
+  expect(heard).toEqual([`it has no certificate; the last request for one failed: ${INVALID_CA}`])
+  expect(heardLate).toEqual(heard)
 })
 
 it('shows state and metrics without token and key', async () => {

@@ -13,14 +13,23 @@ export interface ShownMesh extends ShownIdentity {
   readonly trustDomains: readonly string[]
 }
 
+/** Called with the reason why there is no current certificate; undefined: there is one again. */
+export type TroubleListener = (message: string | undefined) => void
+
 export class MeshMember {
   readonly #settings: MeshSettings
   readonly #keeper: IdentityKeeper
+  #trouble: { readonly listener: TroubleListener; last: string | undefined } | undefined = undefined
 
   /** `changed`: the certificate is another one, or there is none any more. */
   constructor(settings: MeshSettings, { logger, changed }: { readonly logger: Logger; readonly changed: () => void }) {
     this.#settings = settings
-    this.#keeper = new IdentityKeeper({ source: new CaClient({ settings }), logger, changed })
+    this.#keeper = new IdentityKeeper({
+      source: new CaClient({ settings }),
+      logger,
+      changed,
+      troubled: () => this.#report(),
+    })
   }
 
   start(): void {
@@ -29,6 +38,19 @@ export class MeshMember {
 
   close(): void {
     this.#keeper.close()
+  }
+
+  /** Replaces the listener, and calls it at once if there is something to report. */
+  onTrouble(listener: TroubleListener): void {
+    this.#trouble = { listener, last: undefined }
+    this.#report()
+  }
+
+  #report(): void {
+    const { trouble } = this.#keeper
+    if (this.#trouble === undefined || this.#trouble.last === trouble) return
+    this.#trouble.last = trouble
+    this.#trouble.listener(trouble)
   }
 
   /** The secrets of a configuration with the certificate of now, if there is one. */

@@ -16,7 +16,7 @@ import { type LineWriter, createLineWriter } from '../log/line-writer.ts'
 import { type Logger, type LoggerRoot, createLogger } from '../log/logger.ts'
 import { SESSION_KEY_BYTES } from '../mcp/session-keys.ts'
 import { messageOf } from '../exchange/diagnosis.ts'
-import type { MeshMember } from '../mesh/mesh-member.ts'
+import type { MeshMember, TroubleListener } from '../mesh/mesh-member.ts'
 import { MetricsAggregate } from '../metrics/aggregate.ts'
 import { expositionOnDemand } from '../metrics/exposition-on-demand.ts'
 import { processMetrics } from '../metrics/process-metrics.ts'
@@ -61,6 +61,8 @@ export interface RunningProxy {
   rotateTickets(): void
   /** Reports to the code that fetches key sets that a token named a key which the set of this source lacks. */
   onUnknownKey(listener: (source: string) => void): void
+  /** Reports why the proxy has no current certificate of its mesh, for the status of its Gateway. */
+  onMeshTrouble(listener: TroubleListener): void
 }
 
 export interface ProxyParts {
@@ -231,6 +233,10 @@ class ProxyProcess implements RunningProxy {
 
   onUnknownKey(listener: (source: string) => void): void {
     this.#unknownKey = listener
+  }
+
+  onMeshTrouble(listener: TroubleListener): void {
+    this.#mesh?.onTrouble(listener)
   }
 
   stop(options: { readonly isForced: boolean } = { isForced: false }): Promise<void> {

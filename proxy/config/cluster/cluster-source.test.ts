@@ -192,6 +192,18 @@ describe('ClusterSource', () => {
     expect(acknowledged().get('web-1')?.unknownKeys).toEqual({ [keySetId('idp')]: 1 })
   })
 
+  it('reports why there is no certificate of the mesh, next to the configuration in force, and its end', async () => {
+    write(objectsOf(80, 1))
+    await start()
+    await until('the first one', () => acknowledged().get('web-1')?.generation === 1)
+    source?.meshTrouble('down'.repeat(1000))
+    await until('the trouble', () => acknowledged().get('web-1')?.meshTrouble !== undefined)
+    expect(acknowledged().get('web-1')).toMatchObject({ generation: 1, meshTrouble: 'down'.repeat(128) })
+    source?.meshTrouble(undefined)
+    await until('the end', () => acknowledged().get('web-1')?.meshTrouble === undefined)
+    expect(acknowledged().get('web-1')).toMatchObject({ generation: 1 })
+  })
+
   it('never applies a mixture: an incomplete delivery waits for its rest', async () => {
     write(objectsOf(80, 1))
     await start()

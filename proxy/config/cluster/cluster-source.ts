@@ -1,7 +1,7 @@
 // The configuration of a proxy in a cluster: from the mounted files at once, then from the API server.
 // Applies a whole delivery or nothing, and reports the result. Without the API server, traffic is not affected.
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type Acknowledgement, REJECTION_CHARS_MAX } from '#api/delivery/acknowledgement.ts'
+import { type Acknowledgement, MESH_TROUBLE_CHARS_MAX, REJECTION_CHARS_MAX } from '#api/delivery/acknowledgement.ts'
 import { type Delivered, DeliveryDecoder } from '#api/delivery/decode.ts'
 import type { DeliveryFault, ReadFile } from '#api/delivery/fault.ts'
 import { DELIVERY_FORMAT } from '#api/delivery/index-file.ts'
@@ -52,7 +52,8 @@ export class ClusterSource {
   readonly #retry = new BackOff(RETRY)
   #watches: Promise<unknown> = Promise.resolve()
   readonly #missedKeys = new MissedKeys()
-  /** The last report, without keys. */
+  #meshTrouble: string | undefined = undefined
+  /** The last report, without keys and the state of the mesh. */
   #word: Acknowledgement = NOTHING_LOADED
   #inForce: { readonly revision: string; readonly acknowledged: Acknowledgement } | undefined = undefined
   #lastFault = ''
@@ -93,6 +94,12 @@ export class ClusterSource {
   /** For a token without a matching key in the set: the operator fetches the set, possibly ahead of schedule. */
   unknownKey(source: string): void {
     if (this.#missedKeys.add(source)) this.#say(this.#word)
+  }
+
+  /** For the status of the Gateway; undefined: the proxy has a current certificate of its mesh again. */
+  meshTrouble(message: string | undefined): void {
+    this.#meshTrouble = message?.slice(0, MESH_TROUBLE_CHARS_MAX)
+    this.#say(this.#word)
   }
 
   #watch(client: KubeClient, part: Part): Promise<void> {
@@ -196,7 +203,12 @@ export class ClusterSource {
 
   #say(word: Acknowledgement): void {
     this.#word = word
-    this.#acknowledger?.say({ ...word, ...this.#missedKeys.word() })
+    const meshTrouble = this.#meshTrouble
+    this.#acknowledger?.say({
+      ...word,
+      ...this.#missedKeys.word(),
+      ...(meshTrouble !== undefined && { meshTrouble }),
+    })
   }
 
   #refused({ reason, message }: DeliveryFault): void {
