@@ -4,6 +4,7 @@ import { emptyConfig } from '#api/ir/empty.ts'
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import type { FileProblem } from '#api/source/document.ts'
 import type { StandaloneSettings } from '#proxy/config/standalone/settings.ts'
+import type { CatalogSource } from '#proxy/llm/cost/offered-catalog.ts'
 import { readSources, type SourceFile, type Unread } from './manifests/files.ts'
 import { loadManifests, type LoadedManifests } from './manifests/load.ts'
 import { withoutMissing } from './manifests/missing.ts'
@@ -24,6 +25,8 @@ export interface LoadedSource {
   readonly problems: readonly FileProblem[]
   /** Of a standalone file, for the start of the process. */
   readonly settings: StandaloneSettings | undefined
+  /** Sources of the model catalog that the file names. */
+  readonly modelCatalog: readonly CatalogSource[]
   /** Files besides the path itself whose changes cause a reload. */
   readonly watched: readonly string[]
   /** Key sets that the configuration needs. */
@@ -149,7 +152,7 @@ function formOf(files: readonly SourceFile[]): SourceForm {
 
 async function loadStandaloneFile(file: SourceFile | undefined, storedKeys?: StoredKeys): Promise<LoadedSource> {
   const { loadStandalone } = await import('#proxy/config/standalone/load.ts')
-  const { rendered, settings, problems, files, keySetUrls } = loadStandalone({
+  const { rendered, settings, modelCatalog, problems, files, keySetUrls } = loadStandalone({
     path: file?.path ?? '',
     text: file?.text ?? '',
     environment: process.env,
@@ -157,7 +160,16 @@ async function loadStandaloneFile(file: SourceFile | undefined, storedKeys?: Sto
   })
   const keyRequests =
     keySetUrls.length === 0 ? [] : (await import('#operator/jwks/url-request.ts')).urlRequests(keySetUrls)
-  return { form: 'standalone', rendered, translation: undefined, settings, problems, watched: files, keyRequests }
+  return {
+    form: 'standalone',
+    rendered,
+    translation: undefined,
+    settings,
+    modelCatalog,
+    problems,
+    watched: files,
+    keyRequests,
+  }
 }
 
 async function translateManifests(
@@ -183,6 +195,7 @@ async function translateManifests(
     rendered: hasErrors ? undefined : joined(translation),
     translation,
     settings: undefined,
+    modelCatalog: [],
     problems,
     watched: [],
     keyRequests: jwksRequests(snapshot, TRANSLATE_SETTINGS),

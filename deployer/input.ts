@@ -88,7 +88,6 @@ export type DeployReason =
   | 'InvalidSessionKey'
   | 'InvalidInfrastructure'
   | 'MeshNotEnabled'
-  | 'ModelCatalogNotServed'
 
 export interface DeployResult {
   /** In the order they are to be applied. Empty as soon as one problem is an error: nothing is deployed by half. */

@@ -1,12 +1,13 @@
 // Starts the proxy inside the calling process. Handles no signals and reads no files: the command line and the cluster
 // entry do that and call `apply` and `stop`.
 import { HeapRelease, ownHeap } from './runtime/heap-release.ts'
-import { type RunningProxy, runProxy } from './runtime/proxy.ts'
+import { runProxy } from './runtime/proxy.ts'
 import { createRestartHistory } from './runtime/restart-policy.ts'
+import type { RunningProxy } from './runtime/running-proxy.ts'
 import { type Environment, type ProxyOptions, SettingsError, resolveSettings } from './runtime/settings.ts'
 
 export type { ApplyResult } from './config/apply-result.ts'
-export type { ProxyPorts, RunningProxy } from './runtime/proxy.ts'
+export type { ProxyPorts, RunningProxy } from './runtime/running-proxy.ts'
 export type { ProxyOptions } from './runtime/settings.ts'
 
 /** The bundle has JavaScript beside it, the source tree TypeScript. */

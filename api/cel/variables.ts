@@ -74,8 +74,6 @@ export const CEL_NOT_YET: ReadonlySet<string> = new Set([
   'llm.prompt',
   'llm.completion',
   'llm.toolCalls',
-  'llm.cost',
-  'llm.costRates',
   'mcp.task',
   'mcp.tool.arguments',
   'mcp.tool.result',

@@ -89,9 +89,9 @@ export interface GwParametersSpec {
    */
   meshIntegration?: MeshIntegration
   /**
-   * Catalogues of models, with prices and limits. They are mounted into the pods, but the proxy of this version does not
-   * read them; the condition `Accepted` of the Gateway reports this. Only in parameters that a Gateway refers to; in those
-   * of a class it has no effect.
+   * Prices of models, for the cost of requests in logs, metrics, spans and expressions. Each source is a ConfigMap that
+   * the pods mount: a change takes effect without a restart, and an invalid catalog leaves the previous one in use. Only in
+   * parameters that a Gateway refers to; in those of a class it has no effect.
    *
    * Example: `{ sources: [{ configMap: { name: prices } }] }`.
    */
@@ -398,22 +398,22 @@ export interface MeshIntegration {
   network?: string
 }
 /**
- * Catalogues of models, with prices and limits. They are mounted into the pods, but the proxy of this version does not
- * read them; the condition `Accepted` of the Gateway reports this. Only in parameters that a Gateway refers to; in those
- * of a class it has no effect.
+ * Prices of models, for the cost of requests in logs, metrics, spans and expressions. Each source is a ConfigMap that
+ * the pods mount: a change takes effect without a restart, and an invalid catalog leaves the previous one in use. Only in
+ * parameters that a Gateway refers to; in those of a class it has no effect.
  *
  * Example: `{ sources: [{ configMap: { name: prices } }] }`.
  */
 export interface ModelCatalog {
   /**
-   * Catalogues, at most 16; a later one wins over an earlier one.
+   * Catalogs, at most 16. A later one wins over an earlier one, for each model and rate.
    *
-   * Items: Where a catalogue is.
+   * Items: Where a catalog is.
    */
   sources?: ModelCatalogSource[]
 }
 /**
- * Where a catalogue is.
+ * Where a catalog is.
  */
 export interface ModelCatalogSource {
   /**

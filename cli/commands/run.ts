@@ -3,6 +3,7 @@ import { statSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import type { ProxyOptions, RunningProxy } from '#proxy/main.ts'
 import type { StdioBridge } from '#proxy/mcp/stdio-bridge.ts'
+import type { ModelCatalogs } from '../model-catalogs.ts'
 import { logFormatOf, optionsOf, type RunFlags } from '../options.ts'
 import { reasonText } from '../output.ts'
 import { hasErrors } from '../report.ts'
@@ -115,6 +116,9 @@ async function serve({ changes, ...run }: Run): Promise<number> {
   const signalled = signal(readsOnHangup(path) ? ['SIGINT', 'SIGTERM'] : ['SIGINT', 'SIGTERM', 'SIGHUP'])
   const { createStdioBridge } = await import('#proxy/mcp/stdio-bridge.ts')
   const bridge = await createStdioBridge((line, command) => report.info(`MCP server ${command}: ${line}`))
+  const { ModelCatalogs: Catalogs } = await import('../model-catalogs.ts')
+  const catalogs = new Catalogs({ environment: process.env, report, use: (offered) => proxy.setModelCatalog(offered) })
+  catalogs.configure(source.modelCatalog)
   try {
     const problem = await apply(source, proxy, bridge)
     if (problem !== undefined) {
@@ -123,7 +127,7 @@ async function serve({ changes, ...run }: Run): Promise<number> {
       return 1
     }
     report.info(`serving ${path}`)
-    const reloader = new Reloader({ ...run, bridge })
+    const reloader = new Reloader({ ...run, bridge, catalogs })
     changes.listen(() => reloader.request())
     if (readsOnHangup(path)) process.on('SIGHUP', () => reloader.request())
     proxy.onUnknownKey((requestKey) => keySets.refresh(requestKey))
@@ -132,6 +136,7 @@ async function serve({ changes, ...run }: Run): Promise<number> {
     if (ended !== 'closed') await stopOnSignal(proxy, bridge)
     return 0
   } finally {
+    catalogs.close()
     bridge.close()
   }
 }
@@ -149,15 +154,20 @@ async function apply(
   return undefined
 }
 
+interface Reloading extends Omit<Run, 'changes'> {
+  readonly bridge: StdioBridge
+  readonly catalogs: ModelCatalogs
+}
+
 class Reloader {
-  readonly #run: Omit<Run, 'changes'> & { readonly bridge: StdioBridge }
+  readonly #run: Reloading
   #applied: LoadedSource
   /** The last load did not become active. */
   #isBroken = false
   #work: Promise<void> = Promise.resolve()
   #isQueued = false
 
-  constructor(run: Omit<Run, 'changes'> & { readonly bridge: StdioBridge }) {
+  constructor(run: Reloading) {
     this.#run = run
     this.#applied = run.source
   }
@@ -175,7 +185,7 @@ class Reloader {
   }
 
   async #reload(): Promise<void> {
-    const { path, proxy, bridge, watch, keySets, memory, report } = this.#run
+    const { path, proxy, bridge, watch, keySets, memory, report, catalogs } = this.#run
     const wasBroken = this.#isBroken
     this.#isBroken = true
     const read = readSource(path, memory)
@@ -192,7 +202,12 @@ class Reloader {
       report.error(`gw: ${path} has errors; the last valid configuration stays active`)
       return
     }
+    const hasOtherPrices = !isDeepStrictEqual(next.modelCatalog, this.#applied.modelCatalog)
     if (isDeepStrictEqual(next.rendered, this.#applied.rendered)) {
+      if (hasOtherPrices) {
+        catalogs.configure(next.modelCatalog)
+        report.info(`reloaded the model catalog of ${path}`)
+      }
       this.#applied = next
       this.#isBroken = false
       if (wasBroken) report.info(`${path} has no more errors and equals the active configuration`)
@@ -200,9 +215,11 @@ class Reloader {
     }
     const problem = await apply(next, proxy, bridge)
     this.#isBroken = problem !== undefined
-    if (problem === undefined) this.#applied = next
-    if (problem === undefined) report.info(`reloaded ${path}`)
-    else report.error(`${problem}; the last valid configuration stays active`)
+    if (problem === undefined) {
+      this.#applied = next
+      if (hasOtherPrices) catalogs.configure(next.modelCatalog)
+      report.info(`reloaded ${path}`)
+    } else report.error(`${problem}; the last valid configuration stays active`)
     if (!isDeepStrictEqual(next.settings, this.#run.source.settings)) {
       report.info(`changes to config in ${path} take effect at the next start`)
     }

@@ -4,6 +4,7 @@ import { printError, reasonText } from '../output.ts'
 import { readFileSync } from 'node:fs'
 import { DELIVERY_MOUNT_PATH, POD_ENVIRONMENT } from '#api/delivery/pod-contract.ts'
 import type { ClusterSource } from '#proxy/config/cluster/cluster-source.ts'
+import type { CatalogSource } from '#proxy/llm/cost/offered-catalog.ts'
 import type { RunningProxy } from '#proxy/main.ts'
 import { optionsOf } from '../options.ts'
 import { formatProblems } from '../report.ts'
@@ -37,8 +38,16 @@ export async function proxyServeCommand(flags: ServeFlags): Promise<number> {
   } catch (error) {
     return failed(reasonText(error))
   }
+  const { ModelCatalogs } = await import('../model-catalogs.ts')
+  const catalogs = new ModelCatalogs({
+    environment: process.env,
+    report: proxy.logger('model catalog'),
+    use: (offered) => proxy.setModelCatalog(offered),
+  })
+  catalogs.configure(bootstrap.modelCatalog)
   const source = await follow(proxy, identity, bootstrap.rendered, flags.mount ?? DELIVERY_MOUNT_PATH)
   await serve(proxy, source)
+  catalogs.close()
   return 0
 }
 
@@ -59,6 +68,7 @@ function identityOf(environment: NodeJS.ProcessEnv): Identity | { readonly probl
 interface Bootstrap {
   readonly options: Exclude<ReturnType<typeof optionsOf>, { readonly problem: string }>
   readonly rendered: Rendered | undefined
+  readonly modelCatalog: readonly CatalogSource[]
 }
 
 /** Settings of the process, and the configuration that rawConfig adds. */
@@ -75,6 +85,7 @@ async function loadBootstrap(path: string | undefined): Promise<Bootstrap | { re
   return {
     options: { ...own, stats: stats && own.stats, readiness: readiness && own.readiness },
     rendered: loaded.rendered,
+    modelCatalog: loaded.modelCatalog,
   }
 }
 

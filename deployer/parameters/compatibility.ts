@@ -20,7 +20,6 @@ export function compatibilityProblems(
     ...overlayProblems(classParameters, kind),
     ...overlayProblems(gatewayParameters, kind),
     ...classCatalogProblems(classParameters),
-    ...catalogProblems(gatewayParameters),
     ...[classParameters, gatewayParameters].flatMap(imageProblems),
     ...rawConfigProblems(gatewayParameters?.spec.rawConfig === undefined ? classParameters : gatewayParameters),
   ]
@@ -42,32 +41,13 @@ function overlayProblems(parameters: GwParameters | undefined, kind: Kind): Depl
 
 /** No effect there: their ConfigMaps would have to be in the namespace of every Gateway. */
 function classCatalogProblems(parameters: GwParameters | undefined): DeployProblem[] {
-  if (parameters === undefined || !hasCatalog(parameters)) return []
+  if (parameters === undefined || (parameters.spec.modelCatalog?.sources ?? []).length === 0) return []
   return [
     {
       object: refOf(parameters),
       path: 'spec.modelCatalog',
       reason: 'InvalidParameters',
       message: 'has no effect in parameters of a GatewayClass; set it in those of the Gateway',
-      severity: 'warning',
-    },
-  ]
-}
-
-function hasCatalog({ spec }: GwParameters): boolean {
-  return (spec.modelCatalog?.sources ?? []).length > 0
-}
-
-/** The pods get them, and start without them, too. */
-function catalogProblems(parameters: GwParameters | undefined): DeployProblem[] {
-  if (parameters === undefined || !hasCatalog(parameters)) return []
-  const message = 'the pods get the catalogues, but this version of the proxy does not read them; remove the field'
-  return [
-    {
-      object: refOf(parameters),
-      path: 'spec.modelCatalog',
-      reason: 'ModelCatalogNotServed',
-      message,
       severity: 'warning',
     },
   ]

@@ -1,8 +1,8 @@
 // CEL `llm` and `mcp`: views of the facts that these kinds of backends collect. An unknown fact is absent.
 import { CelDuration } from '#api/cel/values/duration.ts'
 import { CEL_FIELDS } from '#api/cel/values/host.ts'
-import type { LlmFacts, McpFacts } from '../exchange/facts.ts'
-import { millisPerOutputToken } from '../log/fields.ts'
+import type { LlmCost, LlmFacts, McpFacts } from '../exchange/facts.ts'
+import { costOf, millisPerOutputToken } from '../log/fields.ts'
 
 const LLM: ReadonlySet<string> = new Set([
   'streaming',
@@ -25,6 +25,8 @@ const LLM: ReadonlySet<string> = new Set([
   'outputAudioTokens',
   'serviceTier',
   'params',
+  'cost',
+  'costRates',
   'timeToFirstToken',
   'timePerOutputToken',
 ])
@@ -126,6 +128,16 @@ export class LlmView {
     const { seed, max_tokens, dimensions, ...rest } = params
     const counts = Object.entries({ seed, max_tokens, dimensions }).filter(([, value]) => value !== undefined)
     return { ...rest, ...Object.fromEntries(counts.map(([name, value]) => [name, integer(value)])) }
+  }
+
+  /** In USD; absent without a price. */
+  get cost(): LlmCost['usd'] {
+    return costOf(this.#facts)?.usd
+  }
+
+  /** In USD per million tokens. */
+  get costRates(): LlmCost['rates'] {
+    return costOf(this.#facts)?.rates
   }
 
   get timeToFirstToken(): CelDuration | undefined {

@@ -49,6 +49,7 @@ function full(): Exchange {
     providerInputTokens: 3,
     serviceTier: 'default',
     params: { temperature: 1, max_tokens: 64 },
+    pricing: { costOf: () => ({ status: 'Exact', usd: { total: 0.5, input: 0.5 }, rates: { input: 2 } }) },
     kinds: {
       inputText: undefined,
       inputImage: undefined,
@@ -114,6 +115,7 @@ describe('variables', () => {
     ['llm.params == {"temperature": 1.0, "max_tokens": 64} && llm.serviceTier == "default"'],
     ['llm.inputAudioTokens == 5 && !has(llm.outputAudioTokens) && llm.providerInputTokens == 3'],
     ['llm.cachedInputTokens == 1 && llm.cacheCreationInputTokens == 2 && llm.reasoningTokens == 3'],
+    ['llm.cost == {"total": 0.5, "input": 0.5} && !has(llm.cost.output) && llm.costRates.input == 2.0'],
     ['mcp.tool.error == "no"'],
     ['!has(request.endTime) && !has(proxy.responseProcessingDuration)'],
     ['mcp.methodName == "tools/call" && mcp.sessionId == "s" && mcp.tool.target == "t" && mcp.tool.name == "n"'],

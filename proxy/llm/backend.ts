@@ -22,6 +22,7 @@ import { runChain } from '../chain/run-chain.ts'
 import type { NamedFilter } from '../chain/filter.ts'
 import { forBackend } from '../upstream/resolve-target.ts'
 import { UpstreamError, type UpstreamResponse } from '../upstream/target.ts'
+import { currentPricing } from './cost/current-catalog.ts'
 import { prepareCall, type CompiledProvider, type LlmCall } from './call.ts'
 import { type Chosen, chooseProvider } from './choose-provider.ts'
 import { compileEdits } from './edits.ts'
@@ -117,8 +118,8 @@ interface ProviderTry {
 
 /** The try with one provider; a second one if it refuses a credential. */
 async function answerWith(exchange: Exchange, { chosen, kept, failed }: ProviderTry): Promise<void> {
-  const facts = emptyFacts(chosen.provider.profile.telemetryName)
-  facts.failedProviders = failed
+  const { telemetryName } = chosen.provider.profile
+  const facts = { ...emptyFacts(telemetryName), failedProviders: failed, pricing: currentPricing() }
   exchange.llm = facts
   if (exchange.trace !== undefined) traceProvider(exchange.trace, chosen)
   const isRefused = await answerOnce(exchange, facts, { ...chosen, isRepeatable: kept !== undefined })

@@ -164,6 +164,16 @@ describe('createAccessLog', () => {
     )
   })
 
+  it('writes the cost of a call as a decimal number of USD', () => {
+    const exchange = exchangeOf()
+    const pricing = { costOf: () => ({ status: 'Exact', usd: { total: 0.000123456789 }, rates: {} }) as const }
+    exchange.llm = { ...emptyFacts('openai'), pricing }
+    expect(logged(exchange, 'text')).toContain(' gw.ai.usage.cost.total=0.000123456789 ')
+    expect(JSON.parse(logged(exchange, 'json'))).toMatchObject({ 'gw.ai.usage.cost.total': 0.000123456789 })
+    exchange.llm = { ...emptyFacts('openai'), pricing: { costOf: () => undefined } }
+    expect(logged(exchange, 'text')).not.toContain('cost')
+  })
+
   it('writes the same fields as JSON', () => {
     const line = logged(exchangeOf(), 'json')
     expect(Object.keys(JSON.parse(line))).toEqual(

@@ -2,7 +2,15 @@
 // access log, its export and spans. Never contains header values.
 import { attributeFields } from '#api/cel/values/flattened.ts'
 import type { Exchange } from '../exchange/exchange.ts'
-import type { A2aFacts, ExchangePlace, LlmFacts, LlmParams, LlmTokenKinds, McpFacts } from '../exchange/facts.ts'
+import type {
+  A2aFacts,
+  ExchangePlace,
+  LlmCost,
+  LlmFacts,
+  LlmParams,
+  LlmTokenKinds,
+  McpFacts,
+} from '../exchange/facts.ts'
 
 /** Receives fields in their order; undefined values are left out. */
 export interface FieldSink {
@@ -130,10 +138,28 @@ function addLlm(line: FieldSink, llm: LlmFacts, durationMs: number): void {
   line.number('gen_ai.usage.reasoning_tokens', llm.reasoningTokens)
   line.plain('gw.ai.time_to_first_token', seconds(llm.timeToFirstTokenMs))
   line.plain('gw.ai.time_per_output_token', seconds(millisPerOutputToken(llm, durationMs)))
+  line.number('gw.ai.usage.cost.total', costOf(llm)?.usd?.total)
   if (llm.kinds !== undefined) addTokenKinds(line, llm.kinds)
   if (llm.params !== undefined) addParams(line, llm.params)
   line.quoted('gw.ai.dropped_fields', llm.droppedFields)
   line.quoted('gw.ai.failed_providers', llm.failedProviders)
+}
+
+/** By kind of tokens, in USD; after `addOutcome`, which has the total. */
+export function addCostParts(line: FieldSink, llm: LlmFacts): void {
+  const usd = costOf(llm)?.usd
+  line.number('gw.ai.usage.cost.input', usd?.input)
+  line.number('gw.ai.usage.cost.output', usd?.output)
+  line.number('gw.ai.usage.cost.cache_read', usd?.cacheRead)
+  line.number('gw.ai.usage.cost.cache_write', usd?.cacheWrite)
+  line.number('gw.ai.usage.cost.reasoning', usd?.reasoning)
+  line.number('gw.ai.usage.cost.input_audio', usd?.inputAudio)
+  line.number('gw.ai.usage.cost.output_audio', usd?.outputAudio)
+}
+
+/** undefined: the call is not priced, or its tokens are unknown. */
+export function costOf(llm: LlmFacts): LlmCost | undefined {
+  return llm.pricing?.costOf(llm)
 }
 
 function addTokenKinds(line: FieldSink, { outputImage, inputAudio, outputAudio }: LlmTokenKinds): void {

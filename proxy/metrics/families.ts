@@ -246,6 +246,22 @@ export const CREDENTIAL_REFUSED = family({
   ],
 })
 
+export const GEN_AI_COST = family({
+  id: 18,
+  labels: GEN_AI_LABELS,
+  seriesMax: CLIENT_NAMED_SERIES_MAX,
+  metrics: [counter('gw_gen_ai_client_cost_usd_total', 'Cost of LLM requests in USD, by the model catalog')],
+})
+
+export const COST_LOOKUPS = family({
+  id: 19,
+  labels: ['status', ...GEN_AI_LABELS],
+  seriesMax: CLIENT_NAMED_SERIES_MAX,
+  metrics: [
+    counter('gw_cost_catalog_lookups_total', 'Look-ups of prices in the model catalog for LLM requests with tokens'),
+  ],
+})
+
 /** In the order of their ids. */
 export const FAMILIES: readonly Family[] = [
   EXCHANGE,
@@ -266,6 +282,8 @@ export const FAMILIES: readonly Family[] = [
   MCP_DROPPED,
   CREDENTIAL_FETCH,
   CREDENTIAL_REFUSED,
+  GEN_AI_COST,
+  COST_LOOKUPS,
 ]
 
 /** Values that a worker updates once a second. */

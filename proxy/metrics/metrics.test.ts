@@ -146,6 +146,7 @@ describe('metrics', () => {
       reasoningTokens: undefined,
       totalTokens: 75,
       timeToFirstTokenMs: 30,
+      pricing: { costOf: () => ({ status: 'Exact', usd: { total: 0.25 }, rates: {} }) },
     }
     exchange.mcp = {
       methodName: 'tools/call',
@@ -166,6 +167,8 @@ describe('metrics', () => {
     expect(lines).toContain(`gw_gen_ai_client_token_usage_bucket{le="64",gen_ai_token_type="input",${model}} 1`)
     expect(lines).toContain(`gw_gen_ai_client_token_usage_sum{gen_ai_token_type="output",${model}} 11`)
     expect(lines).toContain(`gw_gen_ai_server_request_duration_bucket{le="0.32",${model}} 1`)
+    expect(lines).toContain(`gw_gen_ai_client_cost_usd_total{${model}} 0.25`)
+    expect(lines).toContain(`gw_cost_catalog_lookups_total{status="Exact",${model}} 1`)
     expect(lines).toContain(`gw_gen_ai_server_time_to_first_token_sum{${model}} 0.03`)
     // (230 - 30) ms over 10 pauses.
     expect(lines).toContain(`gw_gen_ai_server_time_per_output_token_sum{${model}} 0.02`)

@@ -4,7 +4,7 @@ import type { Reason } from '../exchange/reason.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { ExchangePlace, LlmFacts, McpFacts } from '../exchange/facts.ts'
 import type { TransferredBytes } from '../http/byte-meter.ts'
-import { millisPerOutputToken } from '../log/fields.ts'
+import { costOf, millisPerOutputToken } from '../log/fields.ts'
 import type { HandshakeResult } from './tcp-observer.ts'
 import type { OutboundCall } from '../exchange/outbound.ts'
 import type { ConnectTransport } from '../upstream/connect-observer.ts'
@@ -266,6 +266,7 @@ export class Recorder {
     this.#tokens('output', llm.outputTokens, labels)
     this.#tokens('input_cache_read', llm.cachedInputTokens, labels)
     this.#tokens('input_cache_write', llm.cacheCreationInputTokens, labels)
+    this.#cost(llm, labels)
     const values = this.#values
     observe(values, this.#table.series(families.GEN_AI_DURATION, labels), LLM_BOUNDS, durationMs / 1000)
     if (llm.timeToFirstTokenMs === undefined) return
@@ -273,6 +274,14 @@ export class Recorder {
     observe(values, slot, FIRST_TOKEN_BOUNDS, llm.timeToFirstTokenMs / 1000)
     const perToken = millisPerOutputToken(llm, durationMs)
     if (perToken !== undefined) observe(values, slot + PER_TOKEN_AT, PER_TOKEN_BOUNDS, perToken / 1000)
+  }
+
+  #cost(llm: LlmFacts, labels: readonly string[]): void {
+    const cost = costOf(llm)
+    if (cost === undefined) return
+    add(this.#values, this.#table.series(families.COST_LOOKUPS, [cost.status, ...labels]), 1)
+    if (cost.usd === undefined) return
+    add(this.#values, this.#table.series(families.GEN_AI_COST, labels), cost.usd.total)
   }
 
   #tokens(type: string, count: number | undefined, labels: readonly string[]): void {

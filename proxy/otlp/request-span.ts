@@ -3,7 +3,7 @@
 import { create, type MessageInitShape } from '@bufbuild/protobuf'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { CallSpan, OutboundInit, RequestSpan as ExchangeSpan } from '../exchange/request-span.ts'
-import { addFields, addHttp, addOutcome, addPlace, type FieldRule } from '../log/fields.ts'
+import { addCostParts, addFields, addHttp, addOutcome, addPlace, type FieldRule } from '../log/fields.ts'
 import { microsAt } from '../log/timestamp.ts'
 import { textOf } from '../cel/evaluate.ts'
 import { AttributeList } from './attributes.ts'
@@ -115,6 +115,7 @@ export class RequestSpan implements ExchangeSpan<Exchange> {
     if (exchange.place !== undefined) addPlace(list, exchange.place)
     addHttp(list, exchange)
     addOutcome(list, exchange, endMs - exchange.startMs)
+    if (exchange.llm !== undefined) addCostParts(list, exchange.llm)
     list.plain('url.scheme', exchange.request.scheme)
     list.plain(
       'network.protocol.version',

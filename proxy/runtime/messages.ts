@@ -5,6 +5,7 @@ import type { MessagePort } from 'node:worker_threads'
 import type { ConfigDelta } from '#api/ir/config-delta.ts'
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import type { LookupFamily } from '#api/units/lookup-family.ts'
+import type { ModelCatalog } from '../llm/cost/catalog.ts'
 import type { TokenMessage, TokenRefused, TokenReply } from '../credentials/shared-tokens.ts'
 import type { CredentialMessage } from '../credentials/token-observer.ts'
 import type { EndpointBuffer } from '../backend/endpoint-store.ts'
@@ -84,7 +85,8 @@ export type ConfigChange = Pick<ConfigMessage, 'type' | 'generation'> & {
   readonly secrets: RenderedSecrets | undefined
 }
 
-export type MainToWorker =
+/** What the core of a worker handles. */
+export type CoreMessage =
   /**
    * Compile it and open its new ports; answer `rejected`, or `prepared`: then requests see nothing of it yet. With
    * `isCommitted` put it in force as well, and answer `applied`.
@@ -100,6 +102,14 @@ export type MainToWorker =
   | TokenRefused
   /** A question about the thread itself; answered on the port. */
   | { readonly type: 'inspect'; readonly request: InspectRequest; readonly port: MessagePort }
+
+/** The prices of the calls that start from now on; undefined: there are none. */
+export interface CatalogMessage {
+  readonly type: 'modelCatalog'
+  readonly catalog: ModelCatalog | undefined
+}
+
+export type MainToWorker = CoreMessage | CatalogMessage
 
 export type WorkerToMain =
   | { readonly type: 'started' }

@@ -14,6 +14,7 @@ import { startStatsServer } from '../admin/stats-server.ts'
 import { parseLevelFilter } from '../log/level-filter.ts'
 import { type LineWriter, createLineWriter } from '../log/line-writer.ts'
 import { type Logger, type LoggerRoot, createLogger } from '../log/logger.ts'
+import { type OfferedCatalog, shownCatalog } from '../llm/cost/offered-catalog.ts'
 import { SESSION_KEY_BYTES } from '../mcp/session-keys.ts'
 import { messageOf } from '../exchange/diagnosis.ts'
 import type { MeshMember, TroubleListener } from '../mesh/mesh-member.ts'
@@ -32,38 +33,11 @@ import { busyPort } from './busy-port.ts'
 import { meshMember } from './mesh-member.ts'
 import type { HeapRelease } from './heap-release.ts'
 import type { RestartHistory } from './restart-policy.ts'
+import type { ProxyPorts, RunningProxy } from './running-proxy.ts'
 import type { ProxySettings } from './settings.ts'
 import { BUILD } from '../config/build-info.ts'
 import { WorkerPool } from './worker-pool.ts'
 import type { ApplyResult } from '../config/apply-result.ts'
-
-export interface ProxyPorts {
-  readonly admin: number
-  readonly stats: number
-  readonly readiness: number
-}
-
-export interface RunningProxy {
-  /**
-   * Puts a configuration in force on all workers, or on none: then the last good one stays and the problem has the
-   * reason. Calls are worked off one after the other. `reported`: warnings that the user has read with their places in
-   * a file; the log does not repeat them.
-   */
-  apply(config: RenderedConfig, secrets: RenderedSecrets, reported?: readonly string[]): Promise<ApplyResult>
-  readonly ports: ProxyPorts
-  /** For parts of the main thread that are not the proxy itself, such as the source of configurations. */
-  logger(module: string): Logger
-  /** Graceful; with `isForced` at once, also when a graceful stop is under way. Resolves as `closed` does. */
-  stop(options?: { readonly isForced: boolean }): Promise<void>
-  /** Resolves when everything is closed and all log lines are written, whoever asked for it (`/quitquitquit` too). */
-  readonly closed: Promise<void>
-  /** Ends a period of TLS session tickets, as each hour does. */
-  rotateTickets(): void
-  /** Reports to the code that fetches key sets that a token named a key which the set of this source lacks. */
-  onUnknownKey(listener: (source: string) => void): void
-  /** Reports why the proxy has no current certificate of its mesh, for the status of its Gateway. */
-  onMeshTrouble(listener: TroubleListener): void
-}
 
 export interface ProxyParts {
   /** Module of the worker threads. */
@@ -115,6 +89,7 @@ class ProxyProcess implements RunningProxy {
   /** What the workers share; that of the configuration in force. */
   #memory: { readonly rateLimits: SharedRateLimits; readonly endpoints: SharedEndpoints } | undefined = undefined
   #rejected: string | undefined = undefined
+  #catalog: OfferedCatalog | undefined = undefined
   readonly #counts = { applied: 0, rejected: 0 }
   #unknownKey: ((source: string) => void) | undefined = undefined
   #isStarted = false
@@ -225,6 +200,11 @@ class ProxyProcess implements RunningProxy {
       .catch((error: unknown) =>
         this.#log.error('the certificate of the mesh was not applied', { error: messageOf(error) }),
       )
+  }
+
+  setModelCatalog(offered: OfferedCatalog): void {
+    this.#pool.setModelCatalog(offered.catalog)
+    this.#catalog = offered
   }
 
   rotateTickets(): void {
@@ -400,6 +380,7 @@ class ProxyProcess implements RunningProxy {
         sessionKeys: sessionKeys === undefined ? 'random' : '<redacted>',
         otlp: shownOtlp(settings.otlp),
         ...(this.#mesh && { mesh: this.#mesh.shown() }),
+        modelCatalog: shownCatalog(this.#catalog),
         configGeneration: this.#applied?.generation ?? 0,
       },
     })

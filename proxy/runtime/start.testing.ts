@@ -2,10 +2,10 @@
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { RunningProxy } from './proxy.ts'
 import { runProxy } from './proxy.ts'
 import type { RestartHistory } from './restart-policy.ts'
 import { createRestartHistory } from './restart-policy.ts'
+import type { RunningProxy } from './running-proxy.ts'
 import type { ProxyOptions } from './settings.ts'
 import { resolveSettings } from './settings.ts'
 

@@ -24,7 +24,7 @@ import { TraceTap } from '../trace/tap.ts'
 import { type OpenedBinds, BindSet } from './bind-set.ts'
 import type { RateLimitBuffer } from '../policy/limits/rate-limit-store.ts'
 import type { RateLimitStore } from '../chain/rate-limits.ts'
-import type { ConfigChange, MainToWorker, SharedChange, WorkerSettings, WorkerToMain } from './messages.ts'
+import type { ConfigChange, CoreMessage, SharedChange, WorkerSettings, WorkerToMain } from './messages.ts'
 import { DescriptorRoom } from './descriptor-room.ts'
 import { DescriptorWatch } from './descriptor-watch.ts'
 import { HeapRelease, ownHeap } from './heap-release.ts'
@@ -166,7 +166,7 @@ export class WorkerCore {
     this.#gauges = this.#startGauges()
   }
 
-  receive(message: MainToWorker): void {
+  receive(message: CoreMessage): void {
     if (message.type === 'logLevel') {
       this.#setLogLevel(message.directive)
       return
@@ -201,7 +201,7 @@ export class WorkerCore {
   }
 
   async #handle(
-    message: Exclude<MainToWorker, { type: 'logLevel' | 'inspect' | 'token' | 'tokenRefused' }>,
+    message: Exclude<CoreMessage, { type: 'logLevel' | 'inspect' | 'token' | 'tokenRefused' }>,
   ): Promise<void> {
     switch (message.type) {
       case 'config':

@@ -1,6 +1,7 @@
 // Keeps N workers alive and of one mind: a configuration is prepared by all before any of them commits it, at once
 // where there is only one; a dead worker is replaced and brought up to what is in force. Never touches traffic.
 import { setTimeout as delay } from 'node:timers/promises'
+import type { ModelCatalog } from '../llm/cost/catalog.ts'
 import { createLineRing } from '../log/line-ring.ts'
 import type { LineWriter } from '../log/line-writer.ts'
 import type { Logger } from '../log/logger.ts'
@@ -8,7 +9,7 @@ import type { MetricsAggregate } from '../metrics/aggregate.ts'
 import { createMetricsBuffer } from '../metrics/buffer.ts'
 import { CredentialList } from '../credentials/credential-list.ts'
 import { SharedTokens } from '../credentials/shared-tokens.ts'
-import type { ConfigMessage, WorkerSettings } from './messages.ts'
+import type { CatalogMessage, ConfigMessage, MainToWorker, WorkerSettings } from './messages.ts'
 import { createBeats, PULSE_MS, readBeats } from '../overload/pulse.ts'
 import type { RestartHistory } from './restart-policy.ts'
 import { Watchdog } from './watchdog.ts'
@@ -67,6 +68,7 @@ export class WorkerPool {
   readonly #tokens = new SharedTokens()
   readonly credentials = new CredentialList()
   #current: ConfigMessage | undefined = undefined
+  #catalog: CatalogMessage | undefined = undefined
   #restarts = 0
   #hangs = 0
   #watching: NodeJS.Timeout | undefined = undefined
@@ -183,7 +185,17 @@ export class WorkerPool {
   }
 
   setLogLevel(directive: string): void {
-    for (const { handle } of this.#slots) if (handle?.isAlive === true) handle.post({ type: 'logLevel', directive })
+    this.#postToAll({ type: 'logLevel', directive })
+  }
+
+  /** Also for workers that start later. */
+  setModelCatalog(catalog: ModelCatalog | undefined): void {
+    this.#catalog = { type: 'modelCatalog', catalog }
+    this.#postToAll(this.#catalog)
+  }
+
+  #postToAll(message: MainToWorker): void {
+    for (const { handle } of this.#slots) if (handle?.isAlive === true) handle.post(message)
   }
 
   /** Drains all workers and ends them. `signal` cuts it short. */
@@ -254,6 +266,7 @@ export class WorkerPool {
     if (reply.type === 'started') {
       // A change of levels while the thread came up would otherwise be lost.
       handle.post({ type: 'logLevel', directive: logLevel() })
+      if (this.#catalog !== undefined) handle.post(this.#catalog)
       this.#options.onStarted?.(handle)
       await this.#bringUp(handle)
     } else if (reply.type === 'timeout') await handle.terminate()

@@ -1,6 +1,7 @@
 // Ties a worker's core to its thread: messages in and out, log lines into the ring. An uncaught exception ends the
 // thread; main replaces it.
 import { parentPort, workerData } from 'node:worker_threads'
+import { useCatalog } from '../llm/cost/current-catalog.ts'
 import { lineRingWriter } from '../log/line-ring.ts'
 import type { MainToWorker, WorkerSettings, WorkerToMain } from './messages.ts'
 import { WorkerCore } from './worker-core.ts'
@@ -18,6 +19,9 @@ export function runWorker(partsFor: (settings: WorkerSettings) => WorkerParts): 
     send,
     write: lineRingWriter(settings.logRing, () => send({ type: 'log' })),
   })
-  port.on('message', (message: MainToWorker) => core.receive(message))
+  port.on('message', (message: MainToWorker) => {
+    if (message.type === 'modelCatalog') useCatalog(message.catalog)
+    else core.receive(message)
+  })
   send({ type: 'started' })
 }

@@ -9,6 +9,8 @@ import type { RenderedConfig } from '#api/ir/types.gen.ts'
 import { loadSource } from '#cli/source.ts'
 import { testIssuer, type TestIssuer } from '#proxy/auth/jwt.testing.ts'
 import { stsServer } from '#proxy/credentials/cloud-a/servers.testing.ts'
+import type { ModelCatalog } from '#proxy/llm/cost/catalog.ts'
+import { offeredCatalog } from '#proxy/llm/cost/offered-catalog.ts'
 import { startProxy, type RunningProxy } from '#proxy/main.ts'
 import { authority, certificateFor, type KeyPair } from '#test/certificates.ts'
 import { startUpstreams, type Upstreams } from '#test/conformance/suite/upstreams.ts'
@@ -53,6 +55,10 @@ export const API_KEY = 'key-of-team-core'
 /** The htpasswd form of `ann:secret`. */
 const USER = 'ann:{SHA}5en6G6MezRroT3XKqkdPOmY/BfQ='
 
+const PRICES: ModelCatalog = new Map([
+  ['openai', new Map([['demo-1', { rates: { input: 1n, outputAudio: 2n }, tiers: undefined, tags: [] }]])],
+])
+
 interface Input {
   readonly ports: Ports
   readonly upstreams: Upstreams
@@ -90,6 +96,7 @@ export async function startEverything({ fields = [] }: EverythingOptions = {}): 
     accessLog: true,
     dynamicForwardAllow: ['127.0.0.1'],
   })
+  proxy.setModelCatalog(offeredCatalog([{ name: 'test', catalog: PRICES }]))
   const applied = await proxy.apply(withFields(source.rendered.config, fields), source.rendered.secrets)
   if ('problem' in applied) throw new Error(applied.problem.message)
   return {

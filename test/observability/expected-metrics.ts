@@ -46,6 +46,8 @@ export const SPECIFIED: Readonly<Record<string, ExpectedMetric>> = {
   gw_downstream_sent_bytes_total: counter(DOWNSTREAM),
   gw_mcp_requests_total: counter(['method', 'resource_type', 'server', 'resource', ...ROUTE]),
   gw_gen_ai_client_token_usage: histogram(TOKENS, ['gen_ai_token_type', ...GEN_AI]),
+  gw_gen_ai_client_cost_usd_total: counter(GEN_AI),
+  gw_cost_catalog_lookups_total: counter(['status', ...GEN_AI]),
   gw_gen_ai_server_request_duration: histogram(LLM, GEN_AI),
   gw_gen_ai_server_time_per_output_token: histogram(PER_TOKEN, GEN_AI),
   gw_gen_ai_server_time_to_first_token: histogram(FIRST_TOKEN, GEN_AI),
@@ -54,8 +56,6 @@ export const SPECIFIED: Readonly<Record<string, ExpectedMetric>> = {
 /** Metrics of the supplement that a proxy does not have yet, with the missing feature. */
 export const WAITING: Readonly<Record<string, string>> = {
   gw_guardrail_checks_total: 'prompt guards',
-  gw_gen_ai_client_cost_usd_total: 'the catalog of prices',
-  gw_cost_catalog_lookups_total: 'the catalog of prices',
 }
 
 /** Additional metrics of this proxy about itself. */

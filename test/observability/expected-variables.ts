@@ -4,7 +4,6 @@ import type { FieldPlace, Shown } from './expected-fields.ts'
 
 const shown = (where: Shown): FieldPlace => ({ in: where })
 const CONTENT: FieldPlace = { waitsFor: 'contents of LLM requests and answers in expressions' }
-const PRICES: FieldPlace = { waitsFor: 'the catalog of prices' }
 const TOOL_DATA: FieldPlace = { waitsFor: 'contents of MCP requests and answers in expressions' }
 const ELSEWHERE: FieldPlace = { waitsFor: 'nothing: proxy/cel/variables.test.ts has it' }
 
@@ -95,8 +94,9 @@ export const VARIABLES: readonly (readonly [expression: string, place: FieldPlac
   ['llm.completion', CONTENT],
   ['llm.toolCalls', CONTENT],
   ['llm.params', shown('media')],
-  ['llm.cost', PRICES],
-  ['llm.costRates', PRICES],
+  ['llm.cost.total', shown('media')],
+  ['llm.cost.input', shown('media')],
+  ['llm.costRates.outputAudio', shown('media')],
   ['llmRequest', { waitsFor: 'nothing: only expressions of LLM policies see it' }],
   ['mcp.methodName', shown('tool')],
   ['mcp.sessionId', shown('tool')],

@@ -467,6 +467,56 @@ describe('loadStandalone, files and settings', () => {
     expect(loaded.files).toEqual(['/nowhere/absent'])
   })
 
+  it('reads the sources of the model catalog from the file and from other files', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'gw-standalone-'))
+    try {
+      const path = join(folder, 'f.yaml')
+      writeFileSync(
+        join(folder, 'prices.json'),
+        '{"providers": {"openai": {"models": {"m": {"rates": {"input": "2"}}}}}}',
+      )
+      const inline = '{ inline: { providers: { anthropic: { models: { n: { tags: [x] } } } } } }'
+      const text = `config: { modelCatalog: [{ file: prices.json }, ${inline}] }\n${GATEWAY}`
+      const loaded = loadStandalone({ path, text, environment: {} })
+      expect(loaded.problems).toEqual([])
+      expect(loaded.files).toEqual([join(folder, 'prices.json')])
+      const model = { rates: {}, tiers: undefined, tags: [] }
+      expect(loaded.modelCatalog).toEqual([
+        {
+          name: 'prices.json',
+          catalog: new Map([['openai', new Map([['m', { ...model, rates: { input: 2_000_000n } }]])]]),
+        },
+        {
+          name: 'config.modelCatalog[1].inline',
+          catalog: new Map([['anthropic', new Map([['n', { ...model, tags: ['x'] }]])]]),
+        },
+      ])
+      writeFileSync(join(folder, 'prices.json'), '{"providers": {"openai": {"models": {"m": {"rates": {"in": "2"}}}}}}')
+      const broken = loadStandalone({ path, text, environment: {} })
+      expect(broken.rendered).toBeUndefined()
+      expect(broken.problems).toMatchObject([
+        {
+          path: 'config.modelCatalog[0].file',
+          message: expect.stringMatching(/^prices\.json: providers\.openai\.models\.m\.rates\.in: unknown field "in"/),
+        },
+      ])
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
+
+  it.each([
+    ['{}', 'config.modelCatalog[0]', 'must be {file: …} or {inline: …}'],
+    ['{ file: a, inline: { providers: {} } }', 'config.modelCatalog[0]', 'must be {file: …} or {inline: …}'],
+    [
+      '{ inline: { providers: { openai: { models: { m: { rates: { input: 2 } } } } } } }',
+      'config.modelCatalog[0].inline.providers.openai.models.m.rates.input',
+      'must be a string, not a number',
+    ],
+  ])('rejects the source %s of a model catalog', (source, path, message) => {
+    expect(load(`config: { modelCatalog: [${source}] }\n${GATEWAY}`).problems).toMatchObject([{ path, message }])
+  })
+
   it('returns the settings of config', () => {
     const config = `config: { adminAddr: "[::1]:0", workerThreads: 3, dns: { lookupFamily: V4Only }, session: { key: ${'0f'.repeat(32)} }, logging: { level: "info,mcp=debug", format: json } }\n`
     const { settings, rendered } = load(config + GATEWAY)

@@ -3,6 +3,7 @@
 import { dirname } from 'node:path'
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import { parseDocuments, type FileProblem, type LocatedDocument } from '#api/source/document.ts'
+import type { CatalogSource } from '../../llm/cost/offered-catalog.ts'
 import { addNamedBackends, routeGroupKey } from './build/backends.ts'
 import { addBind, type Registries } from './build/binds.ts'
 import { addDiscovery } from './build/discovery.ts'
@@ -11,6 +12,7 @@ import { GatewayRegistry } from './build/gateways.ts'
 import { ListenerRegistry } from './build/listeners.ts'
 import { addFrontend } from './build/frontend.ts'
 import { addMcp } from './build/mcp.ts'
+import { catalogSources } from './build/model-catalog.ts'
 import { RouteRegistry } from './build/routes.ts'
 import { addTargeted } from './build/targeted.ts'
 import { TcpRouteRegistry } from './build/tcp-routes.ts'
@@ -38,6 +40,8 @@ export interface LoadedStandalone {
   /** undefined if there are errors. */
   readonly rendered: { readonly config: RenderedConfig; readonly secrets: RenderedSecrets } | undefined
   readonly settings: StandaloneSettings
+  /** Valid sources of the model catalog, in their order. */
+  readonly modelCatalog: readonly CatalogSource[]
   readonly problems: readonly FileProblem[]
   /** Other files whose content is part of the configuration. */
   readonly files: readonly string[]
@@ -67,6 +71,7 @@ export function loadStandalone(input: StandaloneInput): LoadedStandalone {
   if (!parsed.success) return failed(located(schemaProblems(parsed.error.issues), document))
   const context = new BuildContext(dirname(path), keySets)
   build(parsed.data, context)
+  const catalogs = catalogSources(parsed.data.config, context)
   if (!isGenerated && context.config.binds.length === 0) {
     context.error('', 'no port is open: set gateways, mcp or binds')
   }
@@ -75,6 +80,7 @@ export function loadStandalone(input: StandaloneInput): LoadedStandalone {
   return {
     rendered: isUsable ? { config: context.config, secrets: context.secrets } : undefined,
     settings: settingsOf(parsed.data.config),
+    modelCatalog: catalogs,
     problems: found,
     files: [...context.files],
     keySetUrls: [...context.keySetUrls],
@@ -130,7 +136,8 @@ function addRouteGroups(groups: readonly RouteGroupFields[], { routes }: Registr
 function noKeySets(): undefined {}
 
 function failed(problems: readonly FileProblem[]): LoadedStandalone {
-  return { rendered: undefined, settings: settingsOf(undefined), problems, files: [], keySetUrls: [] }
+  const settings = settingsOf(undefined)
+  return { rendered: undefined, settings, modelCatalog: [], problems, files: [], keySetUrls: [] }
 }
 
 function located(problems: readonly FieldProblem[], document: LocatedDocument): FileProblem[] {

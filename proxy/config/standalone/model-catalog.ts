@@ -1,4 +1,4 @@
-// Text of a model catalog to a catalog. Reports every mistake with its place; never throws for user input.
+// Text of a model catalog to a catalog. Reports mistakes with their places; never throws for user input.
 import { jsonExcess } from '#api/bounded-json.ts'
 import { parseJson } from '#api/json.ts'
 import type { ModelCatalog } from '../../llm/cost/catalog.ts'
@@ -7,8 +7,6 @@ import { schemaProblems } from './issues.ts'
 import { modelCatalog } from './schema/model-catalog.ts'
 import { message } from './schema/object.ts'
 
-/** As much as a ConfigMap may have. */
-export const CATALOG_BYTES_MAX = 1024 * 1024
 /** Further mistakes are not reported. */
 const PROBLEMS_MAX = 10
 
@@ -20,6 +18,11 @@ export function parseCatalog(text: string): ParsedCatalog {
   const parsed = modelCatalog.safeParse(value, { error: message })
   if (parsed.success) return { catalog: parsed.data }
   return { problems: schemaProblems(parsed.error.issues).slice(0, PROBLEMS_MAX) }
+}
+
+/** Each problem as a sentence that begins with its place in the file. */
+export function catalogMistakes(file: string, problems: readonly FieldProblem[]): string[] {
+  return problems.map(({ path, message: text }) => `${file}: ${path === '' ? '' : `${path}: `}${text}`)
 }
 
 function whole(text: string): FieldProblem {

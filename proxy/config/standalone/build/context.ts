@@ -1,6 +1,5 @@
 // The state collected while a standalone file is converted to a rendered configuration. Does not depend on a field.
 import { emptyConfig } from '#api/ir/empty.ts'
-import { readFileSync, statSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
 import type {
   BackendPayload,
@@ -12,6 +11,7 @@ import type {
   RenderedSecrets,
   SecretRef,
 } from '#api/ir/types.gen.ts'
+import { readText } from '../read-text.ts'
 import type { FileOrInline } from '../schema/values.ts'
 
 export interface FieldProblem {
@@ -32,8 +32,6 @@ export interface BackendPlace {
 
 /** The default namespace. */
 export const DEFAULT_NAMESPACE = 'default'
-
-const FILE_BYTES_MAX = 1024 * 1024
 
 /** The key set last fetched from a URL. */
 export type KeySetLookup = (url: string) => string | undefined
@@ -122,13 +120,10 @@ export class BuildContext {
   readFile(path: string, name: string): string | undefined {
     const file = isAbsolute(name) ? name : join(this.#folder, name)
     this.files.add(file)
-    try {
-      if (statSync(file).size > FILE_BYTES_MAX) throw new Error(`it is larger than ${FILE_BYTES_MAX} bytes`)
-      return readFileSync(file, 'utf8')
-    } catch (error) {
-      this.error(path, `${file} cannot be read: ${reasonOf(error)}`)
-      return undefined
-    }
+    const read = readText(file)
+    if ('text' in read) return read.text
+    this.error(path, read.problem)
+    return undefined
   }
 
   /** One policy for each field, as the contract requires. `key` is unique for the target. */
@@ -141,11 +136,4 @@ export class BuildContext {
       policy: payload,
     })
   }
-}
-
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  const code = 'code' in error ? error.code : undefined
-  if (code === 'ENOENT') return 'it does not exist'
-  return code === 'EACCES' ? 'permission denied' : error.message
 }

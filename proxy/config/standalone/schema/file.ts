@@ -7,12 +7,14 @@ import { mcpShape, namedBackend, routeBackend } from './backends.ts'
 import { service, serviceReference, workload } from './discovery.ts'
 import { fields, notServed, oneShape, ONE_FIELD } from './object.ts'
 import { frontendPolicies, gateway, hostname, protocol, tls } from './listeners.ts'
+import { catalogSource } from './model-catalog.ts'
 import { gatewayPolicies, routePolicies } from './policies.ts'
 import { targetedPolicy } from './targets.ts'
 import { backendTLS, backendTunnel } from './upstream.ts'
 import { address, headerName, name, parseAddress, port, regex, text } from './values.ts'
 
 const WORKERS_MAX = 64
+const CATALOG_SOURCES_MAX = 16
 const WEIGHT_MAX = 1_000_000
 
 const stringMatch = fields({ exact: z.string().optional(), regex: regex.optional() })
@@ -139,6 +141,7 @@ const config = fields({
   workerThreads: z.int().min(1).max(WORKERS_MAX).optional(),
   session: fields({ key: sessionKey }).optional(),
   dns: fields({ lookupFamily: lookupFamily.optional(), ...notServed(['edns0']) }).optional(),
+  modelCatalog: z.array(catalogSource).max(CATALOG_SOURCES_MAX).optional(),
   logging: fields({
     level: logLevel.optional(),
     format: z.enum(['text', 'json']).optional(),
@@ -168,7 +171,6 @@ const config = fields({
     'metrics',
     'backend',
     'hbone',
-    'modelCatalog',
     'database',
     'storage',
   ]),

@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import { RATE_NAMES, type CatalogModel, type ModelCatalog, type ModelRates } from '../../../llm/cost/catalog.ts'
 import { fields } from './object.ts'
+import { text } from './values.ts'
 
 const NAME_CHARS_MAX = 256
 const PROVIDERS_MAX = 256
@@ -59,6 +60,12 @@ export const modelCatalog = fields({
   const byProvider = Object.entries(providers)
   return new Map(byProvider.map(([provider, { models }]) => [provider, new Map(Object.entries(models))]))
 })
+
+/** A source of `config.modelCatalog`. */
+export const catalogSource = fields({ file: text.optional(), inline: modelCatalog.optional() }).refine(
+  ({ file, inline }) => (file === undefined) !== (inline === undefined),
+  { error: 'must be {file: …} or {inline: …}' },
+)
 
 /** A mapping whose names are not empty. */
 function named<T extends z.ZodType>(value: T, entriesMax: number): z.ZodType<Record<string, z.output<T>>> {
