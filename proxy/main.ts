@@ -1,10 +1,17 @@
-// Starts the proxy inside the calling process. Handles no signals and reads no files: the command line and the cluster
-// entry do that and call `apply` and `stop`.
+// Starts the proxy inside the calling process. Handles no signals and reads only files that the environment names: the
+// command line and the cluster entry do the rest and call `apply` and `stop`.
+import type { TraitsRow } from './llm/traits/traits.ts'
 import { HeapRelease, ownHeap } from './runtime/heap-release.ts'
 import { runProxy } from './runtime/proxy.ts'
 import { createRestartHistory } from './runtime/restart-policy.ts'
 import type { RunningProxy } from './runtime/running-proxy.ts'
-import { type Environment, type ProxyOptions, SettingsError, resolveSettings } from './runtime/settings.ts'
+import {
+  type Environment,
+  MODEL_TRAITS_PATHS,
+  type ProxyOptions,
+  SettingsError,
+  resolveSettings,
+} from './runtime/settings.ts'
 
 export type { ApplyResult } from './config/apply-result.ts'
 export type { ProxyPorts, RunningProxy } from './runtime/running-proxy.ts'
@@ -24,8 +31,20 @@ export async function startProxy(
   const { settings, problems } = resolveSettings(options, environment)
   if (problems.length > 0) throw new SettingsError(problems)
   return runProxy(settings, {
+    modelTraits: await modelTraitsOf(settings.modelTraitsPaths),
     workerEntry: WORKER_ENTRY,
     restartHistory: createRestartHistory,
     heapRelease: new HeapRelease(ownHeap()),
   })
+}
+
+/** @throws {SettingsError} with the mistakes of the files. */
+async function modelTraitsOf(paths: readonly string[]): Promise<readonly TraitsRow[]> {
+  if (paths.length === 0) return []
+  const { readModelTraits } = await import('./config/standalone/model-traits.ts')
+  const { rows, mistakes } = await readModelTraits(paths)
+  if (mistakes.length === 0) return rows
+  throw new SettingsError(
+    mistakes.map((message) => ({ path: MODEL_TRAITS_PATHS, reason: 'InvalidFile', message, severity: 'error' })),
+  )
 }

@@ -2,6 +2,7 @@
 import { compileConfig } from './config/compile.ts'
 import { loadParts } from './config/parts.ts'
 import { createGrpcClient } from './grpc/client.ts'
+import { useTraits } from './llm/traits/table.ts'
 import { HboneClient } from './mesh/hbone-client.ts'
 import { sharedRateLimitStore } from './policy/limits/rate-limit-store.ts'
 import { serverFactory } from './runtime/create-server.ts'
@@ -13,7 +14,8 @@ import { dynamicForwarding } from './upstream/dynamic.ts'
 import { resolverLookup } from './upstream/resolver-lookup.ts'
 import { systemLookup } from './upstream/system-lookup.ts'
 
-runWorker(({ dnsLookupFamily: family, backendAllow, meshTunnelPort: tunnelPort }) => {
+runWorker(({ dnsLookupFamily: family, backendAllow, meshTunnelPort: tunnelPort, modelTraits }) => {
+  useTraits(modelTraits)
   const guard = backendAllow && backendGuard(backendAllow)
   const dns = new DnsCache(systemLookup({ family }), undefined, guard)
   return {

@@ -6,6 +6,7 @@ import type { ConfigDelta } from '#api/ir/config-delta.ts'
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import type { LookupFamily } from '#api/units/lookup-family.ts'
 import type { ModelCatalog } from '../llm/cost/catalog.ts'
+import type { TraitsRow } from '../llm/traits/traits.ts'
 import type { TokenMessage, TokenRefused, TokenReply } from '../credentials/shared-tokens.ts'
 import type { CredentialMessage } from '../credentials/token-observer.ts'
 import type { EndpointBuffer } from '../backend/endpoint-store.ts'
@@ -37,6 +38,8 @@ export interface WorkerSettings {
   readonly mcpAccess: McpAccess
   /** Addresses and networks that dynamic forward proxies may reach in spite of the guard. */
   readonly dynamicForwardAllow: readonly string[]
+  /** In front of the built-in traits of models. */
+  readonly modelTraits: readonly TraitsRow[]
   /** Which addresses of host names are used. */
   readonly dnsLookupFamily: LookupFamily
   /** Where this proxy is, as far as its settings say. */

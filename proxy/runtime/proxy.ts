@@ -15,6 +15,7 @@ import { parseLevelFilter } from '../log/level-filter.ts'
 import { type LineWriter, createLineWriter } from '../log/line-writer.ts'
 import { type Logger, type LoggerRoot, createLogger } from '../log/logger.ts'
 import { type OfferedCatalog, shownCatalog } from '../llm/cost/offered-catalog.ts'
+import type { TraitsRow } from '../llm/traits/traits.ts'
 import { SESSION_KEY_BYTES } from '../mcp/session-keys.ts'
 import { messageOf } from '../exchange/diagnosis.ts'
 import type { MeshMember, TroubleListener } from '../mesh/mesh-member.ts'
@@ -44,6 +45,8 @@ export interface ProxyParts {
   readonly workerEntry: URL
   /** When a dead worker may come back; one for each worker. */
   readonly restartHistory: () => RestartHistory
+  /** In front of the built-in traits of models. */
+  readonly modelTraits?: readonly TraitsRow[]
   /** Of the main thread; whoever shares it with something else leaves it out. */
   readonly heapRelease?: HeapRelease
 }
@@ -127,6 +130,7 @@ class ProxyProcess implements RunningProxy {
         tickets: this.#tickets,
         backendAllow: settings.servesTenants ? settings.backendAllow : undefined,
         dynamicForwardAllow: settings.dynamicForwardAllow,
+        modelTraits: parts.modelTraits ?? [],
         dnsLookupFamily: settings.dnsLookupFamily,
         place: settings.place,
         otlp: settings.otlp,

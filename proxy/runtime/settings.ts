@@ -45,6 +45,8 @@ export interface ProxySettings {
   readonly mcpAccess: McpAccess
   /** Addresses and networks that dynamic forward proxies may reach in spite of api/net/address-guard.ts. */
   readonly dynamicForwardAllow: readonly string[]
+  /** Files of model traits. */
+  readonly modelTraitsPaths: readonly string[]
   /** Which addresses of host names are used. */
   readonly dnsLookupFamily: LookupFamily
   /** Where this proxy is; what it does not say is taken from the configuration. */
@@ -80,6 +82,7 @@ export class SettingsError extends Error {
 }
 
 const PREFIX = 'GW_'
+export const MODEL_TRAITS_PATHS = 'MODEL_TRAITS_PATHS'
 const WORKERS_MAX = 64
 const SHARED_PORT_PLATFORMS: ReadonlySet<string> = new Set(['linux', 'freebsd'])
 const LOCALITY_PARTS_MAX = 3
@@ -118,6 +121,7 @@ export function resolveSettings(
     },
     mcpAccess: mcpAccessOf(source),
     dynamicForwardAllow: source.addressRanges('DYNAMIC_FORWARD_ALLOW'),
+    modelTraitsPaths: source.list(MODEL_TRAITS_PATHS) ?? [],
     dnsLookupFamily: source.one('DNS_LOOKUP_FAMILY', LOOKUP_FAMILIES, 'V4_PREFERRED'),
     place: placeOf(source),
     podName: source.get('POD_NAME'),
@@ -177,6 +181,11 @@ class EnvironmentReader {
   get(name: string): string | undefined {
     const value = this.#environment[PREFIX + name] ?? this.#environment[name]
     return value === undefined || value.trim() === '' ? undefined : value.trim()
+  }
+
+  /** Separated by commas or white space. */
+  list(name: string): string[] | undefined {
+    return this.get(name)?.split(/[\s,]+/)
   }
 
   refuse(name: string, expected: string): undefined {
@@ -282,11 +291,7 @@ function sessionKeysOf(source: EnvironmentReader): readonly Uint8Array[] | undef
 
 /** Pods are reached from loopback addresses by proxies beside them, and by no browser. */
 function mcpAccessOf(source: EnvironmentReader): McpAccess {
-  const list = (name: string): string[] | undefined =>
-    source
-      .get(name)
-      ?.toLowerCase()
-      .split(/[\s,]+/)
+  const list = (name: string): string[] | undefined => source.list(name)?.map((text) => text.toLowerCase())
   const anyHostIn = source.get('POD_NAME') === undefined ? [] : ['*']
   const hosts = list('MCP_ALLOWED_HOSTS') ?? anyHostIn
   const origins = list('MCP_ALLOWED_ORIGINS') ?? []

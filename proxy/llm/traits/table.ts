@@ -4,6 +4,8 @@ import { UNKNOWN_MODEL, type ModelTraits, type TraitsRow } from './traits.ts'
 
 /** Names come from clients: beyond these a name is looked up each time. */
 const KNOWN_MAX = 1024
+/** No vendor has longer names: patterns are not tried on them. */
+const NAME_CHARS_MAX = 512
 
 export class TraitsTable {
   readonly #rows: readonly TraitsRow[]
@@ -17,6 +19,7 @@ export class TraitsTable {
   of(model: string): ModelTraits {
     const known = this.#known.get(model)
     if (known !== undefined) return known
+    if (model.length > NAME_CHARS_MAX) return UNKNOWN_MODEL
     const traits = this.#rows.find(({ match }) => match.test(model))?.traits ?? UNKNOWN_MODEL
     if (this.#known.size < KNOWN_MAX) this.#known.set(model, traits)
     return traits
