@@ -11,19 +11,14 @@ import { NodeHttpHandler } from '@smithy/node-http-handler'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { closeServer, listening } from '#test/ports.ts'
 import { testProxy, type TestProxy } from '#proxy/main.testing.ts'
-import { parseObject, type JsonObject } from './json.ts'
+import { asObject, parseObject, type JsonObject } from './json.ts'
+import { CLIENT_ROUTES, clientRequest } from './translate/client-requests.testing.ts'
 import { CLIENTS } from './translate/clients.testing.ts'
 import { converseAnswer, converseException, converseStream } from './translate/converse.testing.ts'
-import { SCENARIOS, type ChatName } from './translate/vendors.testing.ts'
+import { SCENARIOS, type VendorName } from './translate/vendors.testing.ts'
 
 const MODEL = 'arn:aws:bedrock:us-west-2:1:inference-profile/us.anthropic.claude-sonnet-4-5-20250929-v1:0'
 const PATH = `/model/${encodeURIComponent(MODEL)}/converse`
-const PATHS: { readonly [N in ChatName]: string } = {
-  Completions: '/v1/chat/completions',
-  Messages: '/v1/messages',
-  Responses: '/v1/responses',
-}
-
 interface Asked {
   readonly path: string
   readonly headers: IncomingHttpHeaders
@@ -67,7 +62,7 @@ beforeAll(async () => {
         backend: {
           ai: { groups: [{ providers: [{ name: 'p', provider, hostOverride: host }] }] },
           inlinePolicies: {
-            ai: { routes: { '/v1/messages': 'Messages', '/v1/responses': 'Responses' } },
+            ai: { routes: CLIENT_ROUTES },
             auth: { cloudA: { secretRef: keys } },
           },
         },
@@ -98,23 +93,25 @@ const sendStream =
     else setImmediate(() => response.destroy())
   }
 
-const BODIES: { readonly [N in ChatName]: object } = {
-  Completions: { model: 'm', messages: [{ role: 'user', content: 'hi' }] },
-  Messages: { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'hi' }] },
-  Responses: { model: 'm', input: 'hi' },
+interface Asking {
+  readonly isStreaming?: boolean
+  readonly headers?: Readonly<Record<string, string>>
 }
 
-const ask = (from: ChatName, fields: object = {}, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
-  fetch(gateway.url + PATHS[from], {
+const ask = (from: VendorName, { isStreaming = false, headers = {} }: Asking = {}): Promise<Response> => {
+  const { path, body } = clientRequest(from, {}, isStreaming)
+  return fetch(gateway.url + path, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-api-key': 'planted-client-key', ...headers },
-    body: JSON.stringify({ ...BODIES[from], ...fields }),
+    body,
   })
+}
 
-// Object.keys loses the type of the keys, which are exactly the names.
-describe.each(Object.keys(PATHS) as ChatName[])('a client of %s', (from) => {
+const NAMES: readonly VendorName[] = ['Completions', 'Messages', 'Responses', 'GenerateContent']
+
+describe.each(NAMES)('a client of %s', (from) => {
   const client = CLIENTS[from]
-  const streaming = { stream: true, ...(from === 'Completions' && { stream_options: { include_usage: true } }) }
+  const streaming = { isStreaming: true }
 
   it.each(Object.entries(SCENARIOS))('%s', async (_, scenario) => {
     answer = sendJson(converseAnswer(scenario))
@@ -132,10 +129,9 @@ describe.each(Object.keys(PATHS) as ChatName[])('a client of %s', (from) => {
 
   it('gets id and model, which the provider does not send in the body', async () => {
     answer = sendJson(converseAnswer({ text: 'x', stop: 'stop', usage: { input: 1, cached: 0, output: 1 } }))
-    expect(await (await ask(from)).json()).toMatchObject({
-      id: expect.stringMatching(/^(?:resp_)?req-7$/) as string,
-      model: MODEL,
-    })
+    const body = asObject(await (await ask(from)).json())
+    expect(body['id'] ?? body['responseId']).toMatch(/^(?:resp_)?req-7$/)
+    expect(body['model'] ?? body['modelVersion']).toBe(MODEL)
   })
 
   it('an error before the answer keeps its status', async () => {
@@ -160,14 +156,11 @@ describe('the request', () => {
 
   it('is signed for the region of the provider, and has guardrail, metadata and the betas that Bedrock has', async () => {
     answer = sendJson(text)
-    await ask(
-      'Messages',
-      {},
-      {
-        'anthropic-beta': 'context-1m-2025-08-07, other-2020-01-01',
-        'x-bedrock-metadata': '{"team":"a"}',
-      },
-    )
+    const headers = {
+      'anthropic-beta': 'context-1m-2025-08-07, other-2020-01-01',
+      'x-bedrock-metadata': '{"team":"a"}',
+    }
+    await ask('Messages', { headers })
     expect(asked?.headers).toMatchObject({
       authorization: expect.stringMatching(
         /^AWS4-HMAC-SHA256 Credential=AKIATEST\/\d+\/us-west-2\/bedrock\//,
@@ -186,7 +179,7 @@ describe('the request', () => {
   })
 
   it.each(['{', '[]', '{"a":1}'])('is rejected with the metadata %s', async (metadata) => {
-    const reply = await ask('Completions', {}, { 'x-bedrock-metadata': metadata })
+    const reply = await ask('Completions', { headers: { 'x-bedrock-metadata': metadata } })
     expect([reply.status, await reply.text()]).toEqual([400, expect.stringContaining('x-bedrock-metadata')])
   })
 })

@@ -83,6 +83,30 @@ describe('askFor', () => {
   })
 })
 
+describe('a path that names the model', () => {
+  const read = async (path: string, body: string) => {
+    const exchange = exchangeOf({ method: 'POST', path })
+    exchange.request.body = Buffer.from(body)
+    const request = await readModelRequest(exchange, BYTES_MAX)
+    if (typeof request !== 'string') askFor(exchange, request, 'b/c')
+    const text = Buffer.isBuffer(exchange.request.body) ? exchange.request.body.toString() : ''
+    return [typeof request === 'string' ? request : request.model, exchange.request.path, text]
+  }
+
+  it.each([
+    ['/v1beta/models/a:generateContent', '{"n":1.0}', 'a', '/v1beta/models/b%2Fc:generateContent', '{"n":1.0}'],
+    ['/x/models/a%2Fd:0:countTokens', '{}', 'a/d:0', '/x/models/b%2Fc:countTokens', '{}'],
+    ['/v1/tunedModels/a:generateContent', '{}', 'tunedModels/a', '/v1/models/b%2Fc:generateContent', '{}'],
+    ['/v1/models/a:generateContent', '{"model":"x"}', 'a', '/v1/models/b%2Fc:generateContent', '{"model":"b/c"}'],
+    ['/v1/models/a:', '{"model":"x"}', 'x', '/v1/models/a:', '{"model":"b/c"}'],
+    ['/v1/models/:generateContent', '{"model":"x"}', 'x', '/v1/models/:generateContent', '{"model":"b/c"}'],
+    ['/v1/models/ft:a-1', '{"model":"x"}', 'x', '/v1/models/ft:a-1', '{"model":"b/c"}'],
+    ['/v1/models/%ff:generateContent', '{}', 'modelMissing', '/v1/models/%ff:generateContent', '{}'],
+  ])('%s %s', async (path, body, model, sentPath, sentBody) => {
+    expect(await read(path, body)).toEqual([model, sentPath, sentBody])
+  })
+})
+
 describe('formField', () => {
   const part = (name: string): string => `--b\r\nContent-Disposition: form-data; name=${name}\r\n\r\nv\r\n`
   it.each([

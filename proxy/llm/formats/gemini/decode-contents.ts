@@ -40,15 +40,20 @@ export function decodeSystem(value: unknown, notes: TranslationNotes): readonly 
 /** @throws {Untranslatable} */
 export function decodeContents(contents: unknown, notes: TranslationNotes): readonly Turn[] {
   const calls = new Calls()
-  return listOf(contents)
-    .map((content, index): Turn => {
-      const { role, parts } = asObject(content)
-      const at = `contents[${index}]`
-      const decoder = new ContentDecoder(roleOf(role, at), calls, notes)
-      for (const [place, part] of listOf(parts).entries()) decoder.part(fieldsOf(part), `${at}.parts[${place}]`)
-      return decoder.turn
-    })
-    .filter((turn) => turn.parts.length > 0)
+  const decoders: ContentDecoder[] = []
+  for (const [index, content] of listOf(contents).entries()) {
+    const { role, parts } = asObject(content)
+    const at = `contents[${index}]`
+    const name = roleOf(role, at)
+    let decoder = decoders.at(-1)
+    // Chats of the SDK send each piece of a stream back as a content.
+    if (decoder === undefined || name === 'user' || decoder.turn.role === 'user') {
+      decoder = new ContentDecoder(name, calls, notes)
+      decoders.push(decoder)
+    }
+    for (const [place, part] of listOf(parts).entries()) decoder.part(fieldsOf(part), `${at}.parts[${place}]`)
+  }
+  return decoders.map(({ turn }) => turn).filter(({ parts }) => parts.length > 0)
 }
 
 function roleOf(role: unknown, at: string): 'user' | 'assistant' {
