@@ -1,18 +1,12 @@
 // Every field of an answer that the SDK of Google declares is mapped or dropped for a reason: a mapped field has an
 // effect on the canonical answer or on the facts of the call, a dropped one has none.
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../json.ts'
 import { emptyFacts } from '../../usage.ts'
 import { declaredMembers } from '../declared.testing.ts'
 import { decodeAnswer } from './decode-answer.ts'
 import { generateContent } from './generate-content.ts'
-
-const SDK = readFileSync(
-  join(import.meta.dirname, '../../../../node_modules/@google/genai/dist/genai.d.ts'),
-  'utf8',
-).replaceAll('\r\n', '\n')
+import { GENAI_DECLARATIONS as SDK } from './sdk.testing.ts'
 
 type Rule = 'mapped' | { readonly dropped: string }
 const NOT_ASKED: Rule = { dropped: 'of a feature that translated requests cannot ask for' }

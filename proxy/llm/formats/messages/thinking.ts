@@ -31,18 +31,21 @@ export function thinkingSettings(
   const { value, at } = reasoning
   if (value.original !== undefined) return value.original
   const asked = askedEffort(value)
-  if (asked === undefined || asked === 'none') return {}
+  if (asked === 'none' || (asked === undefined && !value.isAdaptive)) return {}
   const { traits } = context
   const budget = budgetWithin(askedBudget(value), context)
-  const obstacle = obstacleTo(budget, context)
+  const obstacle = asked === undefined && traits.thinking === 'Budget' ? NO_BUDGET : obstacleTo(budget, context)
   if (obstacle !== undefined) {
     notes.dropped(at, obstacle)
     return {}
   }
   if (traits.thinking === 'Budget') return { thinking: { type: 'enabled', budget_tokens: budget } }
   // Without `display`, these models send no text of their thoughts.
-  return { thinking: { type: 'adaptive', display: 'summarized' }, effort: supportedEffort(asked, traits) }
+  const effort = asked && supportedEffort(asked, traits)
+  return { thinking: { type: 'adaptive', display: 'summarized' }, effort }
 }
+
+const NO_BUDGET = 'the model thinks only with a budget, which it does not choose itself'
 
 const BUDGET_MIN = 1024
 
