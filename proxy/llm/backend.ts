@@ -25,6 +25,7 @@ import { UpstreamError, type UpstreamResponse } from '../upstream/target.ts'
 import { currentPricing } from './cost/current-catalog.ts'
 import { prepareCall, type CompiledProvider, type LlmCall } from './call.ts'
 import { type Chosen, chooseProvider } from './choose-provider.ts'
+import { detectAnswer, detectRequest } from './detect.ts'
 import { compileEdits } from './edits.ts'
 import { credentialKind } from './credential-kind.ts'
 import { failureBodyOf } from './failure-body.ts'
@@ -132,7 +133,7 @@ async function answerWith(exchange: Exchange, { chosen, kept, failed }: Provider
 
 /** For a second try, with another credential or another provider. */
 async function keptFor(exchange: Exchange, { handling, environment }: AnswerContext): Promise<KeptRequest | undefined> {
-  const isReadWhole = handling !== 'Forward'
+  const isReadWhole = typeof handling !== 'string'
   const bytesMax = isReadWhole ? environment.bufferBytesMax : REPLAY_BYTES_MAX
   try {
     return await keepRequest(exchange, { bytesMax, isReadWhole })
@@ -157,10 +158,14 @@ async function answerOnce(exchange: Exchange, facts: LlmFacts, chosen: TryContex
 
 async function answerFrom(exchange: Exchange, facts: LlmFacts, context: TryContext): Promise<boolean> {
   const { provider, handling, environment } = context
-  if (handling === 'Forward') {
+  if (typeof handling === 'string') {
     exchange.parsedBody = undefined
+    if (handling === 'Detect') detectRequest(exchange, facts, environment.bufferBytesMax)
     await passThrough(exchange, context)
-    return isRefused(exchange, exchange.response, context)
+    if (isRefused(exchange, exchange.response, context)) return true
+    if (handling === 'Detect') detectAnswer(exchange, facts, environment.bufferBytesMax)
+    if (exchange.response?.isLocal === false) await filtered(exchange, provider.response)
+    return false
   }
   const call = await prepareCall(exchange, provider, handling, environment.bufferBytesMax)
   if (call instanceof HttpResponse) return false

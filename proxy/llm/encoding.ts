@@ -3,13 +3,17 @@ import { promisify } from 'node:util'
 import { pipeline, Readable, type Transform } from 'node:stream'
 import {
   brotliDecompress,
+  brotliDecompressSync,
   createBrotliDecompress,
   createGunzip,
   createInflate,
   createZstdDecompress,
   gunzip,
+  gunzipSync,
   inflate,
+  inflateSync,
   zstdDecompress,
+  zstdDecompressSync,
 } from 'node:zlib'
 import type { Cancellable } from '../message/body.ts'
 
@@ -18,16 +22,17 @@ export class DecodedTooLarge extends Error {}
 
 interface Decoder {
   readonly whole: (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>
+  readonly atOnce: (body: Buffer, options: { maxOutputLength: number }) => Buffer
   readonly stream: () => Transform
 }
 
-const GZIP: Decoder = { whole: promisify(gunzip), stream: createGunzip }
+const GZIP: Decoder = { whole: promisify(gunzip), atOnce: gunzipSync, stream: createGunzip }
 const DECODERS = new Map<string, Decoder>([
   ['gzip', GZIP],
   ['x-gzip', GZIP],
-  ['deflate', { whole: promisify(inflate), stream: createInflate }],
-  ['br', { whole: promisify(brotliDecompress), stream: createBrotliDecompress }],
-  ['zstd', { whole: promisify(zstdDecompress), stream: createZstdDecompress }],
+  ['deflate', { whole: promisify(inflate), atOnce: inflateSync, stream: createInflate }],
+  ['br', { whole: promisify(brotliDecompress), atOnce: brotliDecompressSync, stream: createBrotliDecompress }],
+  ['zstd', { whole: promisify(zstdDecompress), atOnce: zstdDecompressSync, stream: createZstdDecompress }],
 ])
 
 /**
@@ -43,6 +48,12 @@ export async function decode(body: Buffer, encoding: string | undefined, bytesMa
     if (error instanceof RangeError) throw new DecodedTooLarge(`body is larger than ${bytesMax} bytes when decoded`)
     throw error
   }
+}
+
+/** For small bodies that must be decoded before other code runs; blocks. @throws as `decode`, or for invalid data */
+export function decodeAtOnce(body: Buffer, encoding: string | undefined, bytesMax: number): Buffer {
+  const decoder = decoderOf(encoding)
+  return decoder === undefined ? body : decoder.atOnce(body, { maxOutputLength: bytesMax })
 }
 
 /**

@@ -1,13 +1,9 @@
 // A request moves to the next provider while the client has got nothing of a response, without a retry policy.
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { AIProvider, BackendPayload, TrafficPayload } from '#api/ir/types.gen.ts'
 import { testProxy, type TestProxy } from '#proxy/main.testing.ts'
 import { freePort } from '#test/ports.ts'
-import { until } from '#test/wait.ts'
 import {
   reset,
   type Script,
@@ -19,6 +15,7 @@ import {
 import { watchTrace } from '../trace/watcher.testing.ts'
 import { VENDORS } from './translate/vendors.testing.ts'
 import { PROVIDERS_MAX } from './failover.ts'
+import { logFile } from './log-file.testing.ts'
 
 const SCENARIO = { text: 'hello', stop: 'stop', usage: { input: 3, cached: 0, output: 2 } } as const
 const JSON_TYPE = { 'content-type': 'application/json' }
@@ -28,8 +25,7 @@ const answers = status(200, JSON_TYPE, ANSWER)
 let primary: ScriptedUpstream
 let backup: ScriptedUpstream
 let gateway: TestProxy
-const folder = mkdtempSync(join(tmpdir(), 'gw-failover-'))
-const logFd = openSync(join(folder, 'log'), 'a')
+const log = logFile()
 
 beforeAll(async () => {
   primary = await scriptedUpstream(answers)
@@ -77,7 +73,7 @@ beforeAll(async () => {
         Array.from({ length: 12 }, (_, i) => [provider(`p${i}`, primary.port)]),
       ),
     ],
-    settings: { accessLog: true, logLevel: 'info', logFd },
+    settings: log.settings,
   })
 })
 
@@ -92,26 +88,13 @@ afterAll(async () => {
   await gateway.stop()
   primary.stop()
   backup.stop()
-  closeSync(logFd)
-  rmSync(folder, { recursive: true })
+  log.remove()
 })
 
 const CHAT = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'hi' }] })
 
 const post = (route: string, body: string | Buffer = CHAT, path = '/v1/chat/completions', headers = {}) =>
   fetch(`${gateway.url}/${route}${path}`, { method: 'POST', body, headers: { ...JSON_TYPE, ...headers } })
-
-/** The last line of the access log, once it has this text. */
-async function logLine(text: string): Promise<string> {
-  let found: string | undefined
-  await until(`a log line with ${text}`, () => {
-    found = readFileSync(join(folder, 'log'), 'utf8')
-      .split('\n')
-      .findLast((line) => line.includes(text))
-    return found !== undefined
-  })
-  return found ?? ''
-}
 
 const FAULTS: Readonly<Record<string, readonly [script: Script, outcome: string]>> = {
   'status 500': [status(500), 'status 500'],
@@ -140,7 +123,7 @@ describe('after a failed try', () => {
     expect([primary.seen.length, backup.seen.length]).toEqual([1, 1])
     expect(primary.seen[0]?.headers['x-retry-attempt']).toBeUndefined()
     expect(backup.seen[0]).toMatchObject({ body: CHAT, headers: { 'x-retry-attempt': '1' } })
-    const line = await logLine(`/${id}/`)
+    const line = await log.line(`/${id}/`)
     expect(line).toContain(`gw.ai.failed_providers="primary: ${outcome}" retry.attempt=1`)
     expect(line).toContain('gen_ai.usage.input_tokens=3')
     expect(line).not.toContain('reason=')

@@ -60,7 +60,8 @@ export function askFor(exchange: Exchange, { json }: ModelRequest, model: string
 /** RFC 2046 section 5.1.1: at most 70 characters. */
 const BOUNDARY = /^multipart\/form-data\s*;(?:.*;)?\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i
 
-function boundaryOf(contentType: string | undefined): string | undefined {
+/** Of a form; undefined: the body is not a form. */
+export function boundaryOf(contentType: string | undefined): string | undefined {
   const found = BOUNDARY.exec(contentType ?? '')
   return found?.[1] ?? found?.[2]
 }

@@ -5,15 +5,15 @@ import type { Format } from './formats/format.ts'
 import { FORMATS } from './formats/table.ts'
 
 /**
- * A format: read, edited and translated. `Forward`: the bytes of the client go to the provider. `Refuse`: answered with
- * 501.
+ * A format: read, edited and translated. `Forward`: the bytes of the client go to the provider. `Detect`: the same, and
+ * copies of them are read. `Refuse`: answered with 501.
  */
-export type Handling = Format | 'Forward' | 'Refuse'
+export type Handling = Format | 'Forward' | 'Detect' | 'Refuse'
 
 export const HANDLING: { readonly [T in RouteType]: Handling } = {
   ...FORMATS,
   Passthrough: 'Forward',
-  Detect: 'Forward',
+  Detect: 'Detect',
   Models: 'Refuse',
 }
 

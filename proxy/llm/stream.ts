@@ -1,6 +1,7 @@
 // Event streams chunk by chunk, never buffered as a whole: unchanged (usage observed), or translated.
 import type { Cancellable } from '../message/body.ts'
 import { madeStream } from '../message/made-stream.ts'
+import type { SentFormat } from './formats/format.ts'
 import { FRAMES } from './frames.ts'
 import { asObject, asString, parseObject, type JsonObject } from './json.ts'
 import type { ReplyContext } from './reply-context.ts'
@@ -52,7 +53,7 @@ class StreamObserver {
   push(chunk: Buffer): void {
     try {
       for (const event of this.#parser?.push(chunk) ?? []) {
-        observeEvent(this.#context, event)
+        observeEvent(this.#context, this.#context.call.conversion.sent, event)
         this.#last = event.data
       }
     } catch (error) {
@@ -71,7 +72,7 @@ class StreamObserver {
 }
 
 /** The response continues, but tokens of the rest are not counted. */
-export function reportUnobserved({ exchange }: ReplyContext, reason: string): void {
+export function reportUnobserved({ exchange }: Pick<ReplyContext, 'exchange'>, reason: string): void {
   const text = `token usage was not read from the response: ${reason}`
   exchange.errorDetail ??= text
   exchange.trace?.note(text)
@@ -98,7 +99,7 @@ async function* translated(
     for await (const chunk of body) {
       let text = ''
       for (const event of reader.push(chunk)) {
-        observeEvent(context, event)
+        observeEvent(context, context.call.conversion.sent, event)
         text += translator.event(event)
       }
       if (text !== '') yield Buffer.from(text)
@@ -111,13 +112,17 @@ async function* translated(
   }
 }
 
-function observeEvent({ facts, call, exchange }: ReplyContext, { data }: SseEvent): void {
+/** Reads one event of a stream in the format `sent`. */
+export function observeEvent(
+  { facts, exchange }: Pick<ReplyContext, 'facts' | 'exchange'>,
+  sent: Pick<SentFormat, 'observe' | 'hasContent'>,
+  { data }: SseEvent,
+): void {
   const needsFirstToken = facts.timeToFirstTokenMs === undefined
   // Most events of a stream are one token each: they are only parsed while facts are missing.
   if (!needsFirstToken && !data.includes('"usage') && !data.includes('"error"')) return
   const json = parseObject(data)
   if (json === undefined) return
-  const { sent } = call.conversion
   sent.observe(facts, json)
   if (needsFirstToken && sent.hasContent(json)) {
     facts.timeToFirstTokenMs = performance.now() - exchange.startMs

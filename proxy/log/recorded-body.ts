@@ -43,10 +43,10 @@ export class BodyRecorder implements BodyObserver {
 }
 
 /**
- * Copies a body for `recorder` while it is forwarded. @returns the body to use in its place: the same one except for
+ * Shows a body to `recorder` while it is forwarded. @returns the body to use in its place: the same one except for
  * streams.
  */
-export function recordBody(body: OutgoingBody, recorder: BodyRecorder): OutgoingBody {
+export function recordBody(body: OutgoingBody, recorder: BodyObserver): OutgoingBody {
   if (body === undefined || body instanceof Tunnel) return body
   if (body instanceof IncomingBody) {
     body.observe(recorder)
@@ -60,7 +60,7 @@ export function recordBody(body: OutgoingBody, recorder: BodyRecorder): Outgoing
 }
 
 /** A body that a backend produces while it is read, such as a translated stream, with the methods for its reader. */
-export function recordedStream(source: Cancellable<Buffer>, recorder: BodyRecorder): Cancellable<Buffer> {
+export function recordedStream(source: Cancellable<Buffer>, recorder: BodyObserver): Cancellable<Buffer> {
   return {
     ...('length' in source && { length: source.length }),
     [Symbol.asyncIterator]() {
@@ -74,7 +74,7 @@ export function recordedStream(source: Cancellable<Buffer>, recorder: BodyRecord
 }
 
 /** Not a generator: one that was never started would not report that its reader has stopped. */
-function recordedIterator(source: AsyncIterator<Buffer>, recorder: BodyRecorder): AsyncIterator<Buffer, undefined> {
+function recordedIterator(source: AsyncIterator<Buffer>, recorder: BodyObserver): AsyncIterator<Buffer, undefined> {
   return {
     async next() {
       try {

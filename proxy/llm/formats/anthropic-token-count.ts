@@ -10,4 +10,5 @@ export const anthropicTokenCount: Format = {
   name: 'AnthropicTokenCount',
   path: '/messages/count_tokens',
   failure: encodeFailure,
+  recognises: ({ input_tokens: count }) => typeof count === 'number',
 }

@@ -22,6 +22,10 @@ export interface SentFormat {
   askForUsage(request: JsonObject): void
   /** Reads model and usage of a response, or of one event of a stream. Absent values do not change `facts`. */
   observe(facts: LlmFacts, answer: JsonObject): void
+  /** `gen_ai.operation.name`. */
+  readonly operation: LlmFacts['operation']
+  /** Whether a response, or an event of a stream, has this format: for requests whose format is not known. */
+  recognises(answer: JsonObject): boolean
   /** Whether an event of a stream has content: the first one is the first token. */
   hasContent(event: JsonObject): boolean
   /** Matches the last event of a complete stream; undefined: nothing marks the end. */
@@ -71,8 +75,6 @@ export interface Format extends SentFormat {
   readonly transport: 'Message' | 'Socket'
   /** undefined: the body names the model, and whether the answer is a stream. */
   readonly url: FormatUrl | undefined
-  /** `gen_ai.operation.name`. */
-  readonly operation: LlmFacts['operation']
   /**
    * Makes the header fields of a client of this format those of any format, for a request that is translated: a key is
    * a bearer token, and fields for the vendor are removed. `hasExplicitLocation`: the user set the place of the key.

@@ -10,7 +10,7 @@ import { encodeFailure } from './openai-error.ts'
 
 const VENDOR_HEADERS = ['openai-organization', 'openai-project', 'openai-beta']
 
-export const OPENAI: Omit<Format, 'name' | 'path'> = {
+export const OPENAI: Omit<Format, 'name' | 'path' | 'recognises'> = {
   transport: 'Message',
   url: undefined,
   frames: 'Sse',

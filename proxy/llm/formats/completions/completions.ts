@@ -14,6 +14,7 @@ export const completions: Format = {
   askForUsage(request) {
     request['stream_options'] = { ...asObject(request['stream_options']), include_usage: true }
   },
+  recognises: ({ choices }) => Array.isArray(choices),
   hasContent: (event) =>
     asArray(event['choices']).some((choice) => {
       const delta = asObject(asObject(choice)['delta'])

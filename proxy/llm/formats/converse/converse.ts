@@ -24,6 +24,9 @@ export const converse: SentFormat = {
     facts.outputTokens = outputTokens ?? facts.outputTokens
     facts.totalTokens = totalTokens(facts)
   },
+  operation: 'chat',
+  recognises: ({ usage, contentBlockIndex }) =>
+    typeof contentBlockIndex === 'number' || asNumber(asObject(usage)['inputTokens']) !== undefined,
   hasContent: (event) => isRecord(event['delta']),
   lastEvent: undefined,
 }

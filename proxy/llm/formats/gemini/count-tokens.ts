@@ -16,5 +16,6 @@ export const geminiCountTokens: Format = {
   enrich: undefined,
   params: () => undefined,
   observe() {},
+  recognises: ({ totalTokens }) => typeof totalTokens === 'number',
   lastEvent: undefined,
 }

@@ -40,6 +40,8 @@ export const generateContent: Format = {
     facts.providerTotalTokens = counts.totalTokens ?? facts.providerTotalTokens
     facts.kinds = kindsOf(usage) ?? facts.kinds
   },
+  recognises: ({ candidates, usageMetadata, promptFeedback }) =>
+    Array.isArray(candidates) || isRecord(usageMetadata) || isRecord(promptFeedback),
   hasContent: (event) =>
     asArray(asObject(asObject(asArray(event['candidates'])[0])['content'])['parts']).some((part) => {
       const { text, functionCall } = asObject(part)

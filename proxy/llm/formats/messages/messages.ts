@@ -46,6 +46,7 @@ export const messages: Format = {
     observeDetails(facts, usage)
     facts.totalTokens = totalTokens(facts)
   },
+  recognises: ({ type }) => type === 'message' || type === 'message_start',
   hasContent: (event) => event['type'] === 'content_block_delta',
   lastEvent: /"message_stop"/,
   failure: encodeFailure,

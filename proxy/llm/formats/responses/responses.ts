@@ -1,4 +1,5 @@
 // Responses of OpenAI.
+import { isRecord } from '#api/json.ts'
 import { asArray } from '../../json.ts'
 import { type Format, messageOf } from '../format.ts'
 import { OPENAI } from '../openai.ts'
@@ -13,5 +14,6 @@ export const responses: Format = {
     const own = typeof input === 'string' ? [{ role: 'user', content: input }] : asArray(input)
     request['input'] = [...prepend.map(messageOf), ...own, ...append.map(messageOf)]
   },
+  recognises: ({ object, response }) => object === 'response' || isRecord(response),
   lastEvent: /"response\.(?:completed|incomplete|failed)"/,
 }
