@@ -1,6 +1,7 @@
 // backend.ai.promptGuard: guards of the texts of requests and responses. A webhook that does not exist stays as an
 // unreachable target, whose failure mode decides; every other guard that is broken rejects.
 import type { GuardRejection, GuardSettings, PromptGuard } from '#api/ir/types.gen.ts'
+import { GUARD_REJECTION, TEMPLATE_LOCATION } from '#api/llm/guards.ts'
 import type { FieldPath } from '#api/problem.ts'
 import type {
   AIPromptGuard,
@@ -20,12 +21,6 @@ import { guardService } from './guard-service.ts'
 import { namedExpressions } from './named-expressions.ts'
 import { serviceReference } from './service-reference.ts'
 
-/** Specification, CustomResponse. */
-const REJECTION: GuardRejection = {
-  status: 403,
-  body: 'The request was rejected due to inappropriate content',
-}
-const LOCATION_DEFAULT = 'us-central1'
 /** A region or a location is a part of the host name of the service. */
 const HOST_LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
@@ -76,7 +71,7 @@ function renderGuard(
 }
 
 function rejectionOf({ statusCode, message }: CustomResponse = {}): GuardRejection {
-  return { status: statusCode ?? REJECTION.status, body: message ?? REJECTION.body }
+  return { status: statusCode ?? GUARD_REJECTION.status, body: message ?? GUARD_REJECTION.body }
 }
 
 function renderRegex(
@@ -142,7 +137,7 @@ function renderGuardrailsA(
 }
 
 function renderGuardrailsC(
-  { templateId, projectId, location = LOCATION_DEFAULT, policies }: GuardrailsC,
+  { templateId, projectId, location = TEMPLATE_LOCATION, policies }: GuardrailsC,
   path: FieldPath,
   context: FieldContext,
 ): NonNullable<GuardSettings['guardrailsC']> {

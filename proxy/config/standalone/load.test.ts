@@ -23,6 +23,7 @@ function route(policies: string, backend = BACKEND): string {
 }
 
 const exchanged = (policy: string): string => route(`backendAuth: { oauthTokenExchange: ${policy} }`)
+const guarded = (guard: string): string => route(`ai: { promptGuard: { request: [${guard}] } }`)
 
 describe('loadStandalone, fields', () => {
   it.each([
@@ -193,6 +194,29 @@ describe('loadStandalone, fields', () => {
       route('', '{ ai: { name: a, provider: { custom: { formats: [{ type: messages }] } } } }'),
       /hostOverride: is required/,
     ],
+    [route('ai: { promptGuard: {} }'), /promptGuard: must have at least one of request, response/],
+    [
+      guarded('{}'),
+      /request\[0\]: must have exactly one of regex, webhook, bedrockGuardrails, googleModelArmor, openAI/,
+    ],
+    [guarded('{ webhook: {}, openAIModeration: {} }'), /request\[0\]: must have exactly one of regex, webhook/],
+    [
+      guarded('{ regex: { rules: [{ builtin: ssn, pattern: a }] } }'),
+      /rules\[0\]: must have exactly one of builtin, pat/,
+    ],
+    [guarded('{ regex: { rules: [{ pattern: "(" }] } }'), /pattern: is not a valid regular expression/],
+    [guarded('{ webhook: { failureMode: failOpen } }'), /webhook: must have exactly one of host, backend/],
+    [guarded('{ webhook: { host: "a:1", headers: { ":status": "1" } } }'), /":status"\]: must be a header name, :pa/],
+    [guarded('{ webhook: { host: "a:1", headers: { a: "jwt." } } }'), /headers\.a: is not a valid expression/],
+    [
+      guarded('{ bedrockGuardrails: { guardrailIdentifier: a, guardrailVersion: "1", region: a/b } }'),
+      /region: must be 1 to 63 lower-case letters, digits and -/,
+    ],
+    [
+      guarded('{ googleModelArmor: { templateId: a, projectId: b, policies: { transformations: {} } } }'),
+      /policies\.transformations: unknown field/,
+    ],
+    [route('ai: { promptGuard: { response: [{ openAIModeration: {} }] } }'), /unknown field "openAIModeration"/],
     [route('', '{ mcp: { targets: [{ name: A, stdio: { cmd: x } }] } }'), /targets\[0\]\.name: must be lower-case/],
     [route('', '{ mcp: { targets: [{ name: a_b, stdio: { cmd: x } }] } }'), /targets\[0\]\.name: must be lower-case/],
     [route('', '{ mcp: { targets: [{ name: a }] } }'), /targets\[0\]: must have exactly one of mcp, stdio/],
@@ -405,7 +429,7 @@ describe('loadStandalone, unsupported security policies', () => {
     ])
   })
 
-  it.each([...DENYING_BACKEND, ...DENYING_AUTH.map((name) => `backendAuth.${name}`), 'ai.promptGuard'])(
+  it.each([...DENYING_BACKEND, ...DENYING_AUTH.map((name) => `backendAuth.${name}`)])(
     'refuses requests to a backend with %s',
     (path) => {
       const [first = '', second] = path.split('.')

@@ -9,6 +9,7 @@ import { defined, ifSet } from './defined.ts'
 import { deniedField, denialOf } from './denial.ts'
 import { renderExtAuth } from './external.ts'
 import { expressions, renderModifier, renderRedirect, renderTransformation } from './headers.ts'
+import { renderPromptGuard } from './prompt-guard.ts'
 import { renderHealth } from './resilience.ts'
 import { renderRules } from './rules.ts'
 import { renderAuth, renderHttp, renderTcp, renderTls, renderTunnel } from './simple-policies.ts'
@@ -65,7 +66,7 @@ function sharedSide(
   const guard = ifSet(ai?.promptGuard, () => deniedField(pathTo(path, 'ai', 'promptGuard'), context))
   const payload: Built<BackendPayload, 'deny' | 'ai' | 'tls' | 'auth' | 'tunnel'> = {
     deny: auth?.deny ?? guard,
-    ai: ifSet(ai, renderAi),
+    ai: ifSet(ai, (value) => renderAi(value, pathTo(path, 'ai'), context)),
     tls,
     auth: auth?.auth,
     tunnel: ifSet(backendTunnel, (value) => renderTunnel(value, pathTo(path, 'backendTunnel'), context)),
@@ -73,12 +74,14 @@ function sharedSide(
   return { payload, mcpRules: renderRules(mcpAuthorization, pathTo(path, 'mcpAuthorization'), context) }
 }
 
-function renderAi({ defaults, overrides, transformations, prompts, modelAliases, routes }: AI): AIPolicy {
+function renderAi(value: AI, path: string, context: BuildContext): AIPolicy {
+  const { defaults, overrides, transformations, prompts, promptGuard, modelAliases, routes } = value
   return defined({
     defaults: defaults && jsonFields(defaults),
     overrides: overrides && jsonFields(overrides),
     transformations: transformations && expressions(transformations),
     prompt: prompts && defined(prompts),
+    promptGuard: ifSet(promptGuard, (guard) => renderPromptGuard(guard, pathTo(path, 'promptGuard'), context)),
     modelAliases,
     routes: routes && Object.fromEntries(Object.entries(routes).map(([path, type]) => [path, ROUTE_TYPES[type]])),
   })

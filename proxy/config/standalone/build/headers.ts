@@ -34,7 +34,7 @@ export function renderModifier({ add, set, remove }: HeaderModifier): RenderedMo
   return defined({ add: add && headerValues(add), set: set && headerValues(set), remove })
 }
 
-function headerValues(map: Map): { name: string; value: string }[] {
+export function headerValues(map: Map): { name: string; value: string }[] {
   return Object.entries(map).map(([name, value]) => ({ name, value }))
 }
 

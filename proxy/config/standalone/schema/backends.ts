@@ -5,7 +5,7 @@ import { PROVIDER_NAMES, type ProviderName, PROVIDERS } from '#api/llm/providers
 import { serviceReference } from './discovery.ts'
 import { fields, isMap, notServed, oneShape, ONE_FIELD } from './object.ts'
 import { backendPolicies } from './policies.ts'
-import { address, mapOf, name, port, text } from './values.ts'
+import { address, cloudRegion, mapOf, name, port, text } from './values.ts'
 
 const TARGET_NAME = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/
 
@@ -15,16 +15,14 @@ const custom = fields({
   formats: z.array(fields({ type: z.enum(FORMATS_IN_FILES), path: text.optional() })).min(1),
   ...notServed(['providerOverride']),
 })
-const CLOUD_REGION = /^[a-z0-9-]{1,63}$/
-const CLOUD_REGION_ERROR = 'must be 1 to 63 lower-case letters, digits and -'
 const vertex = fields({
   model: text.optional(),
   projectId: text,
-  region: z.string().regex(CLOUD_REGION, { error: CLOUD_REGION_ERROR }).optional(),
+  region: cloudRegion.optional(),
 })
 const bedrock = fields({
   model: text.optional(),
-  region: z.string().regex(CLOUD_REGION, { error: CLOUD_REGION_ERROR }),
+  region: cloudRegion,
   guardrailIdentifier: text.optional(),
   guardrailVersion: text.optional(),
 }).refine(

@@ -11,15 +11,12 @@ import { catalogSource } from './model-catalog.ts'
 import { gatewayPolicies, routePolicies } from './policies.ts'
 import { targetedPolicy } from './targets.ts'
 import { backendTLS, backendTunnel } from './upstream.ts'
-import { address, headerName, name, parseAddress, port, regex, text } from './values.ts'
+import { address, headerName, name, parseAddress, port, regex, stringMatch, text } from './values.ts'
 
 const WORKERS_MAX = 64
 const CATALOG_SOURCES_MAX = 16
 const WEIGHT_MAX = 1_000_000
 
-const stringMatch = fields({ exact: z.string().optional(), regex: regex.optional() })
-  .refine((value) => Object.keys(value).length === 1, { error: 'must have exactly one of exact, regex' })
-  .meta(ONE_FIELD)
 const pathValue = z.string().regex(/^\//, { error: 'must begin with /' })
 const pathMatch = fields({
   exact: pathValue.optional(),

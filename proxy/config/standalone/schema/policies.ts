@@ -6,6 +6,7 @@ import { extAuthz, extAuthzOrConditional, extProc, remoteRateLimit } from './ext
 import { conditionalList, orConditional } from './conditional.ts'
 import { evaluatedAt } from './moment.ts'
 import { denying, fields, isMap, notServed, oneShape, ONE_FIELD } from './object.ts'
+import { promptGuard } from './prompt-guard.ts'
 import { buffer, delay, health, requestMirror, retry } from './resilience.ts'
 import {
   backendAuth,
@@ -25,7 +26,6 @@ import { cel, count, duration, headerName, mapOf, port, text } from './values.ts
 export const DENYING_TRAFFIC = ['oidc', 'mcpGuardrails'] as const
 export const DENYING_GATEWAY = ['oidc'] as const
 export const DENYING_BACKEND = ['authorization', 'mcpGuardrails'] as const
-export const DENYING_AI = ['promptGuard'] as const
 /** As in a GwPolicy. */
 const ORIGIN = /^(\*|https?:\/\/(\*|(\*\.)?[a-zA-Z0-9]([-a-zA-Z0-9.]*[a-zA-Z0-9])?|\[[0-9a-fA-F:.]+\])(:[0-9]{1,5})?)$/
 const origin = z.string().regex(ORIGIN, {
@@ -109,7 +109,7 @@ const ai = fields({
   prompts: fields({ prepend: promptMessages.optional(), append: promptMessages.optional() }).optional(),
   modelAliases: mapOf(text).optional(),
   routes: mapOf(z.enum(ROUTE_TYPES_IN_FILES)).optional(),
-  ...denying(DENYING_AI),
+  promptGuard: promptGuard.optional(),
   ...notServed(['promptCaching']),
 })
 

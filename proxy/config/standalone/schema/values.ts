@@ -6,7 +6,7 @@ import { readsOf } from '#api/cel/compile.ts'
 import { type CelNameProblem, nameProblems } from '#api/cel/names.ts'
 import { parseDuration } from '#api/units/duration.ts'
 import { currentMoment } from './moment.ts'
-import { fields, oneShape } from './object.ts'
+import { fields, oneShape, ONE_FIELD } from './object.ts'
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/
 // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
@@ -73,6 +73,15 @@ export const regex = z.string().superRefine((source, context) => {
     context.addIssue({ code: 'custom', message: `is not a valid regular expression (RE2 syntax): ${reason}` })
   }
 })
+
+export const stringMatch = fields({ exact: z.string().optional(), regex: regex.optional() })
+  .refine((value) => Object.keys(value).length === 1, { error: 'must have exactly one of exact, regex' })
+  .meta(ONE_FIELD)
+
+/** Of a cloud; it becomes a part of a host name. */
+export const cloudRegion = z
+  .string()
+  .regex(/^[a-z0-9-]{1,63}$/, { error: 'must be 1 to 63 lower-case letters, digits and -' })
 
 export interface Address {
   readonly host: string
