@@ -1,11 +1,39 @@
 // `make build`: the command and the worker threads as plain JavaScript in dist/, dependencies included.
-import { defineConfig } from 'rolldown'
+import { defineConfig, type Plugin } from 'rolldown'
+
+/** Modules of Node with exports that are costly when they are read. */
+const COSTLY: ReadonlySet<string> = new Set(['http', 'tls'])
+
+/**
+ * An import of a module of Node reads all its exports. Those of node:http include `WebSocket`, which loads the client
+ * of `fetch`; those of node:tls include `rootCertificates`, a list of texts for each thread. The bundle takes such
+ * modules as require() does, without these exports: an import of one of them fails the build.
+ */
+const withoutCostlyExports: Plugin = {
+  name: 'without-costly-exports',
+  resolveId(source, _importer, { kind }) {
+    const name = source.replace(/^node:/, '')
+    return COSTLY.has(name) && kind !== 'require-call' ? `\0node:${name}` : undefined
+  },
+  load(id) {
+    if (!id.startsWith('\0node:')) return undefined
+    const source = id.slice(1)
+    const exported = Object.entries(Object.getOwnPropertyDescriptors(process.getBuiltinModule(source)))
+    const names = exported.filter(([, property]) => property.get === undefined).map(([name]) => name)
+    return [
+      `const all = process.getBuiltinModule('${source}')`,
+      'export default all',
+      `export const { ${names.join(', ')} } = all`,
+    ].join('\n')
+  },
+}
 
 export default defineConfig({
   // Threads are started by path, so they are entries of their own beside the command (proxy/main.ts,
   // proxy/auth/password-checker.ts).
   input: { gw: 'cli/main.ts', worker: 'proxy/worker.ts', 'password-thread': 'proxy/auth/password-thread.ts' },
   platform: 'node',
+  plugins: [withoutCostlyExports],
   output: {
     dir: 'dist',
     format: 'esm',

@@ -74,7 +74,7 @@ afterEach(() => {
 it('parses and validates each manifest once, also for a second build with fetched keys', async () => {
   const parse = vi.spyOn(Document.prototype, 'toJS')
   const memory: SourceMemory = {}
-  const read = readSource(folder, memory)
+  const read = await readSource(folder, memory)
   if ('problem' in read) throw new Error(read.problem)
   const sources = [await loadRunnable(read, [], memory), await loadRunnable(read, [], memory)]
   for (const { problems, rendered } of sources) {
@@ -93,7 +93,7 @@ it('parses and validates each manifest once, also for a second build with fetche
 
 it('validates objects with problems of the loader again in the translation', async () => {
   writeFileSync(join(folder, 'gateway.yaml'), GATEWAY.replace('port: 8080', 'port: 0'))
-  const read = readSource(folder)
+  const read = await readSource(folder)
   if ('problem' in read) throw new Error(read.problem)
   const { rendered, problems } = await loadRunnable(read)
   expect(rendered).toBeUndefined()

@@ -6,7 +6,7 @@ import type { FileProblem } from '#api/source/document.ts'
 import type { StandaloneSettings } from '#proxy/config/standalone/settings.ts'
 import type { CatalogSource } from '#proxy/llm/cost/offered-catalog.ts'
 import { readSources, type SourceFile, type Unread } from './manifests/files.ts'
-import { loadManifests, type LoadedManifests } from './manifests/load.ts'
+import type { LoadedManifests } from './manifests/load.ts'
 import { withoutMissing } from './manifests/missing.ts'
 import { lostParents } from './manifests/lost-parents.ts'
 import { overriddenPolicies } from './manifests/overridden.ts'
@@ -59,19 +59,22 @@ export type ReadSource = { readonly path: string } & (
 )
 
 /** `problem`: the path cannot be read at all. */
-export function readSource(path: string, memory: SourceMemory = {}): ReadSource | { readonly problem: string } {
+export async function readSource(
+  path: string,
+  memory: SourceMemory = {},
+): Promise<ReadSource | { readonly problem: string }> {
   const sources = path === '-' && memory.stdin !== undefined ? { files: memory.stdin } : readSources(path)
   if ('problem' in sources) return sources
   const { files } = sources
   if (path === '-') memory.stdin = files
   return formOf(files) === 'standalone'
     ? { path, form: 'standalone', file: files[0] }
-    : { path, form: 'manifests', manifests: loadManifests(files) }
+    : { path, form: 'manifests', manifests: await loadManifests(files) }
 }
 
 /** `problem`: the path cannot be read at all. */
 export async function loadSource(path: string): Promise<LoadedSource | { problem: string }> {
-  const read = readSource(path)
+  const read = await readSource(path)
   return 'problem' in read ? read : loadRead(read)
 }
 
@@ -119,12 +122,18 @@ export async function checkSources(
       : STANDALONE_FIELD.test(file.text) && !MANIFEST_FIELD.test(file.text)
   const manifests = all.filter((file) => !isStandalone(file))
   if (manifests.length > 0) {
-    const loaded = loadManifests(manifests)
+    const loaded = await loadManifests(manifests)
     const found = (await translateManifests(loaded)).problems
     problems.push(...(isMissingIgnored ? withoutMissing(found, loaded) : found))
   }
   for (const file of all.filter(isStandalone)) problems.push(...(await loadStandaloneFile(file)).problems)
   return problems
+}
+
+/** What reads and checks manifests is loaded with the first of them: 3 MiB that a standalone file does not need. */
+async function loadManifests(files: readonly SourceFile[]): Promise<LoadedManifests> {
+  const load = await import('./manifests/load.ts')
+  return load.loadManifests(files)
 }
 
 function unreadable({ file, line, message }: Unread): FileProblem {

@@ -45,7 +45,7 @@ async function loadWithKeys(
   flags: RunFlags,
   { keySets, memory, report }: Pick<Run, 'keySets' | 'memory' | 'report'>,
 ): Promise<LoadedSource | { problem: string }> {
-  const read = readSource(flags.file, memory)
+  const read = await readSource(flags.file, memory)
   if ('problem' in read) return read
   const source = await loadRunnable(read, keySets.stored, memory)
   report.format = logFormatOf(flags, source.settings, process.env)
@@ -188,7 +188,7 @@ class Reloader {
     const { path, proxy, bridge, watch, keySets, memory, report, catalogs } = this.#run
     const wasBroken = this.#isBroken
     this.#isBroken = true
-    const read = readSource(path, memory)
+    const read = await readSource(path, memory)
     if ('problem' in read) {
       report.error(`${read.problem}; the last valid configuration stays active`)
       return

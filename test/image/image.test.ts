@@ -120,6 +120,15 @@ describe('an image', () => {
 /** The package of Node for one platform, unlike packages such as `node-fetch`. */
 const RUNTIME = /^node-(?:linux|darwin)-/
 
+describe('its bundle', () => {
+  it('imports no module of Node with costly exports', () => {
+    const importing = globSync(join(bundle, '*.js')).filter((file) =>
+      /from "(?:node:)?(?:http|tls)"/.test(readFileSync(file, 'utf8')),
+    )
+    expect(importing).toEqual([])
+  })
+})
+
 describe('its bill of materials', () => {
   const ofKind = (kind: string): string[] =>
     components.filter(({ purl }) => purl.startsWith(`pkg:${kind}/`)).map(({ name, version }) => `${name}@${version}`)
