@@ -1,5 +1,5 @@
 // Route type Detect: model, usage and first token of requests that are forwarded unchanged, in any format that an
-// answer shows. Reads copies of the bytes; what cannot be read is reported in log and trace, and never ends the request.
+// answer shows. Reads copies of the bytes; what it cannot read is in log and trace, and never ends the request.
 import { isRecord, parseJson } from '#api/json.ts'
 import type { LlmFacts } from '../exchange/facts.ts'
 import type { Exchange } from '../exchange/exchange.ts'

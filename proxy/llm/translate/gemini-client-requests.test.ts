@@ -245,7 +245,7 @@ describe('contents', () => {
           ],
         },
         { role: 'model', parts: [{ functionCall: { name: 'a' } }] },
-        { role: 'user', parts: [{ functionResponse: { name: 'a', response: {} } }, { text: 'go on' }] },
+        { role: 'user', parts: [{ functionResponse: { name: 'a', response: {} } }, { text: 'next' }] },
       ],
       [
         { role: 'user', content: 'hi' },
@@ -267,7 +267,7 @@ describe('contents', () => {
           tool_calls: [{ id: 'call_3', type: 'function', function: { name: 'a', arguments: '{}' } }],
         },
         { role: 'tool', tool_call_id: 'call_3', content: '' },
-        { role: 'user', content: 'go on' },
+        { role: 'user', content: 'next' },
       ],
     ],
     [
