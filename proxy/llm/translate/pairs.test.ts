@@ -16,6 +16,7 @@ const PAIRS = [
   ['Messages', 'Responses'],
   ['Responses', 'Completions'],
   ['Responses', 'Messages'],
+  ['Completions', 'Responses'],
   ['Completions', 'GenerateContent'],
   ['Messages', 'GenerateContent'],
   ['Responses', 'GenerateContent'],

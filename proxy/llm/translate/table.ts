@@ -8,7 +8,7 @@ import type { Translation } from './translation.ts'
 
 /** In the order of preference; the format itself stands for requests that are forwarded unchanged. */
 const WAYS: { readonly [From in FormatName]: readonly SentFormatName[] } = {
-  Completions: ['GenerateContent', 'Completions', 'Messages', 'Converse'],
+  Completions: ['GenerateContent', 'Completions', 'Messages', 'Responses', 'Converse'],
   Messages: ['Messages', 'Completions', 'Responses', 'GenerateContent', 'Converse'],
   Responses: ['Responses', 'Completions', 'Messages', 'GenerateContent', 'Converse'],
   Embeddings: ['Embeddings'],
