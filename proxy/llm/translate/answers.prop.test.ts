@@ -13,12 +13,12 @@ import type { Signature } from '../canonical/request.ts'
 import { chatFormat } from '../formats/chat-table.ts'
 import { parseExactObject, type JsonObject } from '../json.ts'
 import { translationOf } from './translate.testing.ts'
-import type { ChatName } from './vendors.testing.ts'
+import type { VendorName } from './vendors.testing.ts'
 
 const OPTIONS = { createdSeconds: 5, includeUsage: true }
 const RUNS = { numRuns: runs(200) }
 
-function formatOf(name: ChatName): ChatFormat {
+function formatOf(name: VendorName): ChatFormat {
   const format = chatFormat(name)
   if (format === undefined) throw new Error(`${name} is not translated`)
   return format
@@ -29,10 +29,11 @@ const json = fc.dictionary(fc.string({ maxLength: 5 }), fc.jsonValue({ maxDepth:
 const count = fc.nat({ max: 1000 })
 
 /** What only the vendor of each format reads. */
-const SIGNATURES: { readonly [N in ChatName]: Signature | undefined } = {
+const SIGNATURES: { readonly [N in VendorName]: Signature | undefined } = {
   Completions: undefined,
   Messages: { format: 'Messages', value: 'sig+/=' },
   Responses: { format: 'Responses', value: 'rs_1:gAAA' },
+  GenerateContent: { format: 'GenerateContent', value: 'thought:c2ln' },
 }
 
 interface Drawn {
@@ -61,7 +62,7 @@ const drawn: fc.Arbitrary<Drawn> = fc.record({
 })
 
 /** As the decoder of the format would make them, with the deltas of parallel calls in any order. */
-function eventsOf(answer: Drawn, name: ChatName): readonly AnswerEvent[] {
+function eventsOf(answer: Drawn, name: VendorName): readonly AnswerEvent[] {
   const writer = new AnswerWriter()
   writer.start('id', 'model')
   if (answer.reasoning.length > 0) writeReasoning(writer, answer, name)
@@ -77,7 +78,7 @@ function eventsOf(answer: Drawn, name: ChatName): readonly AnswerEvent[] {
   return grammatical(writer.take())
 }
 
-function writeReasoning(writer: AnswerWriter, { reasoning, isSigned }: Drawn, name: ChatName): void {
+function writeReasoning(writer: AnswerWriter, { reasoning, isSigned }: Drawn, name: VendorName): void {
   const index = writer.open({ kind: 'reasoning', isSummary: name !== 'Completions' })
   for (const piece of reasoning) writer.text(index, piece)
   const signature = SIGNATURES[name]
@@ -121,13 +122,19 @@ function seen(format: ChatFormat, events: readonly AnswerEvent[] | undefined): J
 
 const received = (answer: JsonObject): JsonObject => parseExactObject(JSON.stringify(answer)) ?? {}
 
-const NAMES: readonly ChatName[] = ['Completions', 'Messages', 'Responses']
+const NAMES: readonly VendorName[] = ['Completions', 'Messages', 'Responses', 'GenerateContent']
 const PAIRS = [
   ['Completions', 'Messages'],
   ['Messages', 'Completions'],
   ['Messages', 'Responses'],
   ['Responses', 'Completions'],
   ['Responses', 'Messages'],
+  ['Completions', 'GenerateContent'],
+  ['Messages', 'GenerateContent'],
+  ['Responses', 'GenerateContent'],
+  ['GenerateContent', 'Completions'],
+  ['GenerateContent', 'Messages'],
+  ['GenerateContent', 'Responses'],
 ] as const
 
 describe.each(PAIRS)('%s from %s', (from, to) => {
@@ -214,7 +221,7 @@ const GRAMMATICAL: readonly AnswerEvent[] = [
   { kind: 'finish', reason: 'stop', stopSequence: undefined },
 ]
 
-const VOCABULARY: { readonly [N in ChatName]: readonly string[] } = {
+const VOCABULARY: { readonly [N in VendorName]: readonly string[] } = {
   Completions: ['chat.completion.chunk', 'function', 'stop'],
   Messages: [
     'message_start',
@@ -242,6 +249,7 @@ const VOCABULARY: { readonly [N in ChatName]: readonly string[] } = {
     'function_call',
     'reasoning',
   ],
+  GenerateContent: ['model', 'STOP', 'SAFETY'],
 }
 
 const MEMBERS = [
@@ -256,4 +264,10 @@ const MEMBERS = [
   'usage',
   'output',
   'message',
+  'candidates',
+  'parts',
+  'functionCall',
+  'finishReason',
+  'promptFeedback',
+  'usageMetadata',
 ]

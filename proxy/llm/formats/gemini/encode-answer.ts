@@ -10,7 +10,7 @@ import { toolInput } from '../../canonical/tool-input.ts'
 import type { JsonObject } from '../../json.ts'
 import { defined } from '../fields.ts'
 import { encodeError } from './error.ts'
-import { carriedBase64 } from './signature.ts'
+import { thoughtSignatureOf } from './signature.ts'
 import { encodeUsage } from './usage.ts'
 
 /** A call ends an answer as its text does. The SDK of Google continues `CONTINUATION` with a token of the vendor. */
@@ -72,7 +72,7 @@ function encodePart(part: FoldedPart): readonly JsonObject[] {
 }
 
 function thought(text: string, signature: Signature | undefined): JsonObject {
-  return defined({ text, thought: true, thoughtSignature: signature && carriedBase64(signature) })
+  return defined({ text, thought: true, thoughtSignature: signature && thoughtSignatureOf(signature) })
 }
 
 function functionCall(id: string, name: string, text: string): JsonObject {

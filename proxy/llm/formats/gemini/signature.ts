@@ -29,9 +29,10 @@ export function ownSignature(signature: Signature | undefined): OwnSignature | u
   return decoded === undefined ? undefined : { signed: { kind: 'call', id: decoded }, value }
 }
 
-/** `thoughtSignature` of a part with reasoning of another vendor: SDKs decode the field from base64. */
-export function carriedBase64(signature: Signature): string {
-  return Buffer.from(carriedText(signature, 'GenerateContent')).toString('base64')
+/** `thoughtSignature` of reasoning. SDKs decode the field from base64, also the signature of another vendor. */
+export function thoughtSignatureOf(signature: Signature): string {
+  const own = ownSignature(signature)
+  return own === undefined ? Buffer.from(carriedText(signature, 'GenerateContent')).toString('base64') : own.value
 }
 
 /** What all of them begin with: `gw:`. */
