@@ -378,6 +378,12 @@ export const FAILURES = {
     text: 'failed to process LLM request',
     doc: 'The content-encoding of the request is not gzip, deflate, br or zstd.',
   },
+  promptGuardFailed: {
+    status: 503,
+    reason: 'Guardrail',
+    text: 'prompt guard failed',
+    doc: 'A prompt guard (`backend.ai.promptGuard`) has no verdict: its service did not answer, or the texts exceed a limit; the log has the cause.',
+  },
   llmResponseInvalid: {
     status: 502,
     reason: 'UpstreamFailure',

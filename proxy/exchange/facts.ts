@@ -66,6 +66,20 @@ export interface LlmPricing {
   costOf(facts: LlmFacts): LlmCost | undefined
 }
 
+/** Names of the label `action` of gw_guardrail_checks_total. */
+export type GuardAction = 'Allow' | 'Mask' | 'Reject' | 'FailOpen' | 'FailClosed'
+
+/** The checks of prompt guards of one kind with one result. */
+export interface GuardChecks {
+  readonly phase: 'Request' | 'Response'
+  /** Kind of the guard, such as `regex`. */
+  readonly guard: string
+  readonly action: GuardAction
+  count: number
+  /** Names of the patterns or categories that matched; never their text. */
+  readonly matched: Set<string>
+}
+
 /** Facts of an LLM backend; all optional, filled as they become known (CEL `llm.*`, access log, GenAI metrics). */
 export interface LlmFacts {
   /** `embeddings` for requests in that format. */
@@ -95,6 +109,8 @@ export interface LlmFacts {
   failedProviders?: string | undefined
   /** Milliseconds from request start to the first content chunk. */
   timeToFirstTokenMs: number | undefined
+  /** Absent: no guard has checked a text. */
+  guards?: GuardChecks[]
   /** Absent: the call is not priced. */
   readonly pricing?: LlmPricing
 }

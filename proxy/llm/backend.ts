@@ -27,6 +27,7 @@ import { prepareCall, type CompiledProvider, type LlmCall } from './call.ts'
 import { type Chosen, chooseProvider } from './choose-provider.ts'
 import { detectAnswer, detectRequest } from './detect.ts'
 import { compileEdits } from './edits.ts'
+import { compileGuards } from './guards/chain.ts'
 import { credentialKind } from './credential-kind.ts'
 import { failureBodyOf } from './failure-body.ts'
 import { FailedProviders } from './failover.ts'
@@ -185,7 +186,7 @@ async function answerFrom(exchange: Exchange, facts: LlmFacts, context: TryConte
     }
     const { bufferBytesMax } = environment
     const translationBytesMax = Math.max(bufferBytesMax, TRANSLATION_BYTES_MAX)
-    const reply = { exchange, call, facts, bodyBytesMax: bufferBytesMax, translationBytesMax }
+    const reply = { exchange, call, facts, guards: provider.guards, bodyBytesMax: bufferBytesMax, translationBytesMax }
     exchange.response = await makeReply(reply, upstream)
     await filtered(exchange, provider.response)
   } catch (error) {
@@ -327,6 +328,7 @@ function compileProvider(settings: AIProvider, environment: BackendEnvironment):
     policies,
     picker,
     health: environment.health(policies),
+    guards: policies.ai?.promptGuard && compileGuards(policies.ai.promptGuard, environment),
     edits: compileEdits(policies.ai ?? {}, (source) => environment.expression(source)),
     ...environment.filters(policies, placeOf(settings, profile.defaultHost)),
   }

@@ -10,6 +10,8 @@ import type { HeaderList } from '../message/headers.ts'
 import type { HttpResponse } from '../message/message.ts'
 import type { FetchedCredential, NamedFilter } from '../chain/filter.ts'
 import type { RequestEdits } from './edits.ts'
+import type { GuardChains } from './guards/chain.ts'
+import { checkRequest } from './guards/request.ts'
 import { credentialKind } from './credential-kind.ts'
 import { asString, type JsonObject } from './json.ts'
 import type { ClientFraming, Format, UrlFields } from './formats/format.ts'
@@ -28,6 +30,8 @@ export interface CompiledProvider {
   readonly picker: EndpointPicker
   readonly health: HealthRule | undefined
   readonly edits: RequestEdits
+  /** undefined: no guard checks requests or responses. */
+  readonly guards: GuardChains | undefined
   readonly request: readonly NamedFilter[]
   readonly response: readonly NamedFilter[]
   readonly fetched: FetchedCredential | undefined
@@ -83,6 +87,8 @@ export async function prepareCall(
   }
   const { isStreaming, framing } = inUrl ?? streamIn(body)
   settleModel(body, { isAdded, isStreaming, conversion, inUrl })
+  const rejected = await checkRequest(exchange, read, provider.guards, format.name)
+  if (rejected !== undefined) return rejected
   const dropped = new DroppedFields()
   const toolNames = new ToolNames()
   try {

@@ -7,6 +7,8 @@ import type { UpstreamResponse } from '../upstream/target.ts'
 import { decode, DecodedTooLarge, decodeStream, UnknownEncoding } from './encoding.ts'
 import type { ClientFraming } from './formats/format.ts'
 import { FRAMES } from './frames.ts'
+import { type AnswerCheck, answerCheck, checkAnswer } from './guards/answer.ts'
+import { editedText, readJsonText } from './json-text.ts'
 import { parseExactObject, parseObject, type JsonObject } from './json.ts'
 import type { ReplyContext } from './reply-context.ts'
 import { arrayOfEvents, jsonArrayStream } from './json-array.ts'
@@ -16,7 +18,9 @@ import type { AnswerSource, Translation } from './translate/translation.ts'
 export function makeReply(context: ReplyContext, upstream: UpstreamResponse): HttpResponse | Promise<HttpResponse> {
   const { translation } = context.call.conversion
   if (upstream.status < 400 && isEventStream(context, upstream.headers)) return streamReply(context, upstream)
-  return translation === undefined ? observedReply(context, upstream) : translatedReply(context, translation, upstream)
+  if (translation !== undefined) return translatedReply(context, translation, upstream)
+  const check = upstream.status < 400 ? answerCheck(context) : undefined
+  return check === undefined ? observedReply(context, upstream) : checkedReply(context, check, upstream)
 }
 
 function isEventStream({ call }: ReplyContext, headers: HeaderList): boolean {
@@ -37,6 +41,10 @@ function sourceOf({ call }: ReplyContext, headers: HeaderList): AnswerSource {
 function streamReply(context: ReplyContext, upstream: UpstreamResponse): HttpResponse {
   const { translation } = context.call.conversion
   context.facts.isStreaming = true
+  if (context.guards?.checksStreams === true && answerCheck(context) !== undefined) {
+    upstream.body.cancel()
+    return context.exchange.fail('promptGuardFailed', 'guards of streams are not supported by this version')
+  }
   try {
     const decoded = decodeStream(upstream.body, upstream.headers.get('content-encoding'))
     const body =
@@ -55,6 +63,25 @@ function streamReply(context: ReplyContext, upstream: UpstreamResponse): HttpRes
     upstream.body.cancel()
     return invalid(context, error.message)
   }
+}
+
+/** The response with the masks of guards; one over the limit is not sent. */
+async function checkedReply(
+  context: ReplyContext,
+  check: AnswerCheck,
+  upstream: UpstreamResponse,
+): Promise<HttpResponse> {
+  const { headers, status } = upstream
+  const bytes = await decodedBody(context, upstream)
+  if (bytes instanceof HttpResponse) return bytes
+  const text = bytes.toString('utf8')
+  const json = readJsonText(text)
+  if (json === undefined) return invalidJson(context, text)
+  context.call.conversion.sent.observe(context.facts, json.members)
+  const members = await checkAnswer(context, json.members, check, headers)
+  if (members instanceof HttpResponse) return members
+  const body = members === json.members ? bytes : Buffer.from(editedText({ ...json, members }))
+  return new HttpResponse(status, ownHeaders(headers, undefined), body, false)
 }
 
 /** The response unchanged. One over the limit is not read. */
@@ -96,15 +123,8 @@ async function translatedReply(
   translation: Translation,
   upstream: UpstreamResponse,
 ): Promise<HttpResponse> {
-  const { translationBytesMax } = context
-  const { body, headers, status } = upstream
-  const raw = await collected(context, body.tryCollect(translationBytesMax))
-  if (raw instanceof HttpResponse) return raw
-  if (raw === undefined) {
-    upstream.body.cancel()
-    return invalid(context, `the response is larger than ${translationBytesMax} bytes, the limit for translation`)
-  }
-  const bytes = await collected(context, decode(raw, headers.get('content-encoding'), translationBytesMax))
+  const { headers, status } = upstream
+  const bytes = await decodedBody(context, upstream)
   if (bytes instanceof HttpResponse) return bytes
   if (status >= 400) return translatedError(context, translation, upstream, bytes)
   const json = answerOf(context, bytes, parseExactObject)
@@ -116,10 +136,29 @@ async function translatedReply(
     return invalid(context, 'the provider returned JSON that is not a valid response in its format')
   const { call, facts } = context
   call.conversion.sent.observe(facts, json)
-  if (!call.isStreaming) return jsonReply(upstream, translated)
+  if (!call.isStreaming) {
+    const check = answerCheck(context)
+    const checked = check === undefined ? translated : await checkAnswer(context, translated, check, headers)
+    return checked instanceof HttpResponse ? checked : jsonReply(upstream, checked)
+  }
+  if (context.guards?.checksStreams === true && answerCheck(context) !== undefined) {
+    return context.exchange.fail('promptGuardFailed', 'guards of streams are not supported by this version')
+  }
   const events = translation.answerAsStream(json, { createdSeconds, includeUsage: call.includeUsage, source })
   const chunks = call.framing === 'Sse' ? events : arrayOfEvents(context, events)
   return new HttpResponse(status, ownHeaders(headers, STREAM_TYPES[call.framing]), Buffer.from(chunks), false)
+}
+
+/** The whole body, or the failure for the client. */
+async function decodedBody(context: ReplyContext, { body, headers }: UpstreamResponse): Promise<Buffer | HttpResponse> {
+  const { translationBytesMax } = context
+  const raw = await collected(context, body.tryCollect(translationBytesMax))
+  if (raw instanceof HttpResponse) return raw
+  if (raw === undefined) {
+    body.cancel()
+    return invalid(context, `the response is larger than ${translationBytesMax} bytes, the limit for translation`)
+  }
+  return collected(context, decode(raw, headers.get('content-encoding'), translationBytesMax))
 }
 
 /** Errors keep their status; a body that is not an error of the provider's format is a bad gateway. */
@@ -149,7 +188,11 @@ function errorIn(text: string): JsonObject | undefined {
 
 function answerOf(context: ReplyContext, bytes: Buffer, parse: typeof parseObject): JsonObject | HttpResponse {
   const text = bytes.toString('utf8')
-  return parse(text) ?? invalid(context, jsonExcess(text) ?? 'the provider returned a body that is not a JSON object')
+  return parse(text) ?? invalidJson(context, text)
+}
+
+function invalidJson(context: ReplyContext, text: string): HttpResponse {
+  return invalid(context, jsonExcess(text) ?? 'the provider returned a body that is not a JSON object')
 }
 
 /** The parsed body, or the failure for the client. */

@@ -17,7 +17,7 @@ export interface BodyFault {
 }
 
 export class RequestJson implements ParsedBody {
-  readonly #json: JsonText
+  #json: JsonText
   /** The parsed value of `bytes`. */
   #text: string
   #bytes: Buffer
@@ -36,11 +36,26 @@ export class RequestJson implements ParsedBody {
     return this.#json.members
   }
 
+  /** The members before all changes. */
+  get original(): Readonly<JsonObject> {
+    return this.#json.original
+  }
+
   /** The members for a translation: whole numbers that a double does not hold are written as they came. */
   exactMembers(): JsonObject {
     const { members, hasLongNumber } = this.#json
     // Most bodies have none, and are not parsed again.
     return hasLongNumber ? (parseExactObject(editedText(this.#json)) ?? members) : members
+  }
+
+  /**
+   * `edit` gets the members with all changes so far and returns the new ones, which may differ at any depth where its
+   * objects are copies.
+   */
+  replace(edit: (members: JsonObject) => JsonObject): void {
+    const current = readJsonText(editedText(this.#json)) ?? this.#json
+    const members = edit(current.members)
+    if (members !== current.members) this.#json = { ...current, members }
   }
 
   isOf({ body }: HttpRequest): boolean {

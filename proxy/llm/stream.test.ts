@@ -17,6 +17,7 @@ async function passed(format: FormatName, text: string): Promise<Exchange> {
     exchange,
     facts: emptyFacts('p'),
     bodyBytesMax: 200,
+    guards: undefined,
     translationBytesMax: 200,
     call: {
       conversion: { client: FORMATS[format], sent: FORMATS[format], translation: undefined },

@@ -135,6 +135,11 @@ describe('createAccessLog', () => {
       totalTokens: 13,
       timeToFirstTokenMs: 2.9,
       droppedFields: 'seed, metadata',
+      guards: [
+        { phase: 'Request', guard: 'webhook', action: 'Allow', count: 1, matched: new Set() },
+        { phase: 'Request', guard: 'regex', action: 'Mask', count: 2, matched: new Set(['Ssn', 'matches[0]']) },
+        { phase: 'Response', guard: 'webhook', action: 'FailOpen', count: 1, matched: new Set() },
+      ],
       kinds: { ...NO_KINDS, outputImage: 5, inputAudio: 6, outputAudio: 7 },
       params: {
         seed: 9,
@@ -160,7 +165,9 @@ describe('createAccessLog', () => {
         'gen_ai.request.temperature=0.2 gen_ai.embeddings.dimension.count=256 ' +
         'gen_ai.request.encoding_formats=float gen_ai.request.top_p=0.9 gen_ai.request.max_tokens=64 ' +
         'gen_ai.request.frequency_penalty=-0.5 gen_ai.request.presence_penalty=0.5 gen_ai.request.seed=9 ' +
-        'gw.ai.dropped_fields="seed, metadata" error="upstream \\"x\\" slow" reason=Timeout duration=12ms\n',
+        'gw.ai.dropped_fields="seed, metadata" ' +
+        'gw.ai.guards="Request regex Mask (Ssn matches[0]), Response webhook FailOpen" ' +
+        'error="upstream \\"x\\" slow" reason=Timeout duration=12ms\n',
     )
   })
 

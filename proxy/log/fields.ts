@@ -143,6 +143,7 @@ function addLlm(line: FieldSink, llm: LlmFacts, durationMs: number): void {
   if (llm.params !== undefined) addParams(line, llm.params)
   line.quoted('gw.ai.dropped_fields', llm.droppedFields)
   line.quoted('gw.ai.failed_providers', llm.failedProviders)
+  line.quoted('gw.ai.guards', guardText(llm.guards))
 }
 
 /** By kind of tokens, in USD; after `addOutcome`, which has the total. */
@@ -160,6 +161,18 @@ export function addCostParts(line: FieldSink, llm: LlmFacts): void {
 /** undefined: the call is not priced, or its tokens are unknown. */
 export function costOf(llm: LlmFacts): LlmCost | undefined {
   return llm.pricing?.costOf(llm)
+}
+
+/** All results but `Allow`, such as `Request regex Mask (Email)`. */
+function guardText(checks: LlmFacts['guards']): string | undefined {
+  const results = checks?.filter(({ action }) => action !== 'Allow') ?? []
+  if (results.length === 0) return undefined
+  return results
+    .map(({ phase, guard, action, matched }) => {
+      const names = matched.size === 0 ? '' : ` (${[...matched].join(' ')})`
+      return `${phase} ${guard} ${action}${names}`
+    })
+    .join(', ')
 }
 
 function addTokenKinds(line: FieldSink, { outputImage, inputAudio, outputAudio }: LlmTokenKinds): void {

@@ -262,6 +262,22 @@ export const COST_LOOKUPS = family({
   ],
 })
 
+export const GUARD_CHECKS = family({
+  id: 20,
+  labels: ['phase', 'action'],
+  seriesMax: SMALL_SERIES_MAX,
+  metrics: [counter('gw_guardrail_checks_total', 'Checks of prompt guards')],
+})
+
+export const GUARD_MATCHES = family({
+  id: 21,
+  labels: ['phase', 'guard', 'pattern'],
+  seriesMax: SMALL_SERIES_MAX,
+  metrics: [
+    counter('gw_guardrail_matches_total', 'LLM requests with a match of a pattern or category of a prompt guard'),
+  ],
+})
+
 /** In the order of their ids. */
 export const FAMILIES: readonly Family[] = [
   EXCHANGE,
@@ -284,6 +300,8 @@ export const FAMILIES: readonly Family[] = [
   CREDENTIAL_REFUSED,
   GEN_AI_COST,
   COST_LOOKUPS,
+  GUARD_CHECKS,
+  GUARD_MATCHES,
 ]
 
 /** Values that a worker updates once a second. */

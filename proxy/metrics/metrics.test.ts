@@ -147,6 +147,7 @@ describe('metrics', () => {
       totalTokens: 75,
       timeToFirstTokenMs: 30,
       pricing: { costOf: () => ({ status: 'Exact', usd: { total: 0.25 }, rates: {} }) },
+      guards: [{ phase: 'Request', guard: 'regex', action: 'Mask', count: 2, matched: new Set(['Ssn']) }],
     }
     exchange.mcp = {
       methodName: 'tools/call',
@@ -170,6 +171,8 @@ describe('metrics', () => {
     expect(lines).toContain(`gw_gen_ai_client_cost_usd_total{${model}} 0.25`)
     expect(lines).toContain(`gw_cost_catalog_lookups_total{status="Exact",${model}} 1`)
     expect(lines).toContain(`gw_gen_ai_server_time_to_first_token_sum{${model}} 0.03`)
+    expect(lines).toContain('gw_guardrail_checks_total{phase="Request",action="Mask"} 2')
+    expect(lines).toContain('gw_guardrail_matches_total{phase="Request",guard="regex",pattern="Ssn"} 1')
     // (230 - 30) ms over 10 pauses.
     expect(lines).toContain(`gw_gen_ai_server_time_per_output_token_sum{${model}} 0.02`)
     expect(lines).toContain(

@@ -2,7 +2,7 @@
 // scan, then adds to plain numbers. Builds strings only for new combinations.
 import type { Reason } from '../exchange/reason.ts'
 import type { Exchange } from '../exchange/exchange.ts'
-import type { ExchangePlace, LlmFacts, McpFacts } from '../exchange/facts.ts'
+import type { ExchangePlace, GuardChecks, LlmFacts, McpFacts } from '../exchange/facts.ts'
 import type { TransferredBytes } from '../http/byte-meter.ts'
 import { costOf, millisPerOutputToken } from '../log/fields.ts'
 import type { HandshakeResult } from './tcp-observer.ts'
@@ -267,6 +267,7 @@ export class Recorder {
     this.#tokens('input_cache_read', llm.cachedInputTokens, labels)
     this.#tokens('input_cache_write', llm.cacheCreationInputTokens, labels)
     this.#cost(llm, labels)
+    if (llm.guards !== undefined) this.#guards(llm.guards)
     const values = this.#values
     observe(values, this.#table.series(families.GEN_AI_DURATION, labels), LLM_BOUNDS, durationMs / 1000)
     if (llm.timeToFirstTokenMs === undefined) return
@@ -282,6 +283,15 @@ export class Recorder {
     add(this.#values, this.#table.series(families.COST_LOOKUPS, [cost.status, ...labels]), 1)
     if (cost.usd === undefined) return
     add(this.#values, this.#table.series(families.GEN_AI_COST, labels), cost.usd.total)
+  }
+
+  #guards(checks: readonly GuardChecks[]): void {
+    for (const { phase, guard, action, count, matched } of checks) {
+      add(this.#values, this.#table.series(families.GUARD_CHECKS, [phase, action]), count)
+      for (const name of matched) {
+        add(this.#values, this.#table.series(families.GUARD_MATCHES, [phase, guard, name]), 1)
+      }
+    }
   }
 
   #tokens(type: string, count: number | undefined, labels: readonly string[]): void {

@@ -1,7 +1,7 @@
 // backend.ai: aliases, defaults, overrides, computed fields and prompts, as the provider gets them.
 import OpenAI from 'openai'
 import { expect } from 'vitest'
-import { changing, replacing, type ConformanceCase } from './suite/case.ts'
+import { changing, type ConformanceCase, type SpecChange } from './suite/case.ts'
 import { chat } from './suite/chat.ts'
 
 const SAMPLE = 'backend-ai.yaml'
@@ -87,26 +87,67 @@ export const cases: readonly ConformanceCase[] = [
     },
   },
   {
-    shortName: 'AIPromptGuardNotRun',
-    description: 'a prompt guard is not supported: requests that it would check are rejected',
+    shortName: 'AIPromptGuard',
+    description: 'guards mask or reject texts of requests, and mask texts of responses',
     sample: SAMPLE,
-    change: replacing(
-      '    ai:\n      modelAliases:',
-      `    ai:
-      promptGuard:
-        request:
-          - regex:
-              builtins:
-                - Email
-      modelAliases:`,
-    ),
+    change: guarded({
+      request: [
+        { regex: { builtins: ['Email'], matches: ['secret-[0-9]+'] } },
+        {
+          regex: { matches: ['(?i)forbidden'], action: 'Reject' },
+          response: { statusCode: 422, message: 'Please use other words.' },
+        },
+        { regex: { builtins: ['CreditCard'], action: 'Reject' } },
+      ],
+      response: [
+        {
+          regex: { matches: ['You [a-z]+'], builtins: ['Ssn'], action: 'Reject' },
+          // Has no effect: matches in responses are masked.
+          response: { statusCode: 451, message: 'withheld' },
+        },
+      ],
+    }),
+    async run(gateway) {
+      const reply = await chat(gateway, 'I am a@b.co, secret-7, 078-05-1120')
+      expect(reply.status).toBe(200)
+      const sent = 'I am <EMAIL_ADDRESS>, <masked>, 078-05-1120'
+      expect(gateway.upstreams.lastModelRequest().body['messages']).toContainEqual({ role: 'user', content: sent })
+      expect(JSON.parse(reply.text)).toMatchObject({
+        choices: [{ message: { content: '<masked>: I am <EMAIL_ADDRESS>, <masked>, <SSN>' } }],
+      })
+      expect(await chat(gateway, 'something Forbidden')).toMatchObject({ status: 422, text: 'Please use other words.' })
+      expect(await chat(gateway, '4111 1111 1111 1111')).toMatchObject({
+        status: 403,
+        text: 'The request was rejected due to inappropriate content',
+      })
+    },
+  },
+  {
+    shortName: 'AIPromptGuardBroken',
+    description: 'a guard that cannot work is reported, and rejects the requests that it would check',
+    sample: SAMPLE,
+    change: guarded({ request: [{ webhook: { backendRef: { name: 'nowhere', port: 80 } } }] }),
+    async run(gateway) {
+      const { status, text } = await chat(gateway, 'hello there')
+      expect([status, text]).toEqual([503, expect.stringContaining('prompt guard failed')])
+      const [accepted] = gateway.conditions('GwPolicy', 'backend-ai')
+      expect(accepted?.message).toContain('spec.backend.ai.promptGuard.request[0].webhook.backendRef')
+    },
+  },
+  {
+    shortName: 'AIPromptGuardStreamingNotRun',
+    description: 'guards of streams are not supported: requests that they would check are rejected',
+    sample: SAMPLE,
+    change: guarded({ streaming: 'Enabled', response: [{ regex: { builtins: ['Email'] } }] }),
     async run(gateway) {
       const { status, text } = await chat(gateway, 'hello there')
       expect([status, JSON.parse(text)]).toMatchObject([403, { error: { message: 'denied by policy' } }])
       const [accepted] = gateway.conditions('GwPolicy', 'backend-ai')
-      expect(accepted).toMatchObject({ reason: 'PartiallyValid' })
-      expect(accepted?.message).toContain('backend.ai.promptGuard is not supported by this version')
-      expect(gateway.source.problems.map(({ path }) => path)).toContain('spec.backend.ai.promptGuard')
+      expect(accepted?.message).toContain('backend.ai.promptGuard.streaming is not supported by this version')
     },
   },
 ]
+
+function guarded(promptGuard: SpecChange): (manifests: string) => string {
+  return changing('GwPolicy/backend-ai', { backend: { ai: { promptGuard } } })
+}

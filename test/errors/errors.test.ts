@@ -247,6 +247,7 @@ const ELSEWHERE: Readonly<Partial<Record<FailureCode, readonly [file: string, ma
     'the TLS configuration of the backend is invalid',
   ],
   llmRequestTooLarge: ['test/conformance/frontend-http.ts', 'toBe(413)'],
+  promptGuardFailed: ['proxy/llm/guarded.test.ts', 'prompt guard failed'],
   llmResponseInvalid: ['proxy/llm/backend.test.ts', 'failed to process LLM response'],
   modelRequestInvalid: ['proxy/llm/models.test.ts', "error(400, 'invalid_request_body')"],
   subjectTokenRejected: ['proxy/backend/auth/cross-app-access.test.ts', 'status: 400'],

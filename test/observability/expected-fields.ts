@@ -92,6 +92,7 @@ export const FIELDS: readonly (readonly [name: string, place: FieldPlace])[] = [
   ['gen_ai.request.seed', shown('media')],
   ['gw.ai.dropped_fields', { waitsFor: 'nothing: proxy/trace/trace.test.ts and proxy/log/access-log.test.ts have it' }],
   ['gw.ai.failed_providers', { waitsFor: 'nothing: proxy/llm/failover.test.ts has it' }],
+  ['gw.ai.guards', { waitsFor: 'nothing: proxy/log/access-log.test.ts and test/conformance have it' }],
   ['retry.attempt', shown('retried')],
   ['error', shown('gone')],
   ['reason', shown('gone')],

@@ -51,17 +51,18 @@ export const SPECIFIED: Readonly<Record<string, ExpectedMetric>> = {
   gw_gen_ai_server_request_duration: histogram(LLM, GEN_AI),
   gw_gen_ai_server_time_per_output_token: histogram(PER_TOKEN, GEN_AI),
   gw_gen_ai_server_time_to_first_token: histogram(FIRST_TOKEN, GEN_AI),
+  gw_guardrail_checks_total: counter(['phase', 'action']),
 }
 
 /** Metrics of the supplement that a proxy does not have yet, with the missing feature. */
 export const WAITING: Readonly<Record<string, string>> = {
-  gw_guardrail_checks_total: 'prompt guards',
 }
 
 /** Additional metrics of this proxy about itself. */
 export const OWN: Readonly<Record<string, ExpectedMetric>> = {
   gw_refused_requests_total: counter(['status']),
   gw_tls_handshake_failures_total: counter(),
+  gw_guardrail_matches_total: counter(['phase', 'guard', 'pattern']),
   gw_mcp_dropped_messages_total: counter(['server', ...ROUTE]),
   gw_otlp_records_total: counter(['signal', 'result']),
   gw_credentials_fetches_total: counter(['kind', 'result']),

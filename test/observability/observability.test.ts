@@ -17,6 +17,8 @@ const PROTOBUF = 'application/vnd.google.protobuf;proto=io.prometheus.client.Met
 /** Metrics whose series exist only after an error. */
 const MAY_BE_NONE: Readonly<Record<string, true>> = {
   gw_credentials_refused_total: true,
+  gw_guardrail_checks_total: true,
+  gw_guardrail_matches_total: true,
   gw_mcp_dropped_messages_total: true,
   gw_refused_requests_total: true,
   gw_tls_handshake_failures_total: true,

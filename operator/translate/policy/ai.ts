@@ -1,4 +1,4 @@
-// backend.ai. This version does not run prompt guards: it rejects the requests that they would check.
+// backend.ai. This version does not check streams: it rejects the requests of policies with guards of streams.
 import type { AIPolicy, BackendPayload } from '#api/ir/types.gen.ts'
 import type { BackendAI } from '#api/v1alpha1/shared.gen.ts'
 import { checkExpression } from './expression.ts'
@@ -12,7 +12,9 @@ export const ai: FieldTranslator<BackendAI, BackendPayload> = {
     const rendered = render(value, context)
     return [
       ...(Object.keys(rendered).length === 0 ? [] : [{ suffix: 'ai', payload: { ai: rendered } }]),
-      ...(value.promptGuard === undefined ? [] : [denyNotProgrammed(context, 'ai-prompt-guard', 'promptGuard')]),
+      ...(value.promptGuard?.streaming === undefined
+        ? []
+        : [denyNotProgrammed(context, 'ai-prompt-guard', 'promptGuard.streaming')]),
     ]
   },
 }

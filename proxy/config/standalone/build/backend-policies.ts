@@ -63,7 +63,10 @@ function sharedSide(
 ) {
   const tls = ifSet(backendTLS, (value) => renderTls(value, pathTo(path, 'backendTLS'), context))
   const auth = ifSet(backendAuth, (value) => renderAuth(value, pathTo(path, 'backendAuth'), context))
-  const guard = ifSet(ai?.promptGuard, () => deniedField(pathTo(path, 'ai', 'promptGuard'), context))
+  const guard =
+    ai?.promptGuard?.streaming === 'Enabled'
+      ? deniedField(pathTo(path, 'ai', 'promptGuard', 'streaming'), context)
+      : undefined
   const payload: Built<BackendPayload, 'deny' | 'ai' | 'tls' | 'auth' | 'tunnel'> = {
     deny: auth?.deny ?? guard,
     ai: ifSet(ai, (value) => renderAi(value, pathTo(path, 'ai'), context)),

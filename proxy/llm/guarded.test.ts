@@ -1,0 +1,222 @@
+// Prompt guards in front of models, through a real proxy: requests and whole answers of the formats of clients.
+import { createServer, type Server } from 'node:http'
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { AIProvider, PromptGuard, RouteType } from '#api/ir/types.gen.ts'
+import { closeServer, listening } from '#test/ports.ts'
+import { testProxy, type TestProxy } from '#proxy/main.testing.ts'
+
+const REJECTION = { status: 422, body: 'not here', headers: [{ name: 'x-guard', value: 'yes' }] }
+const MASK: NonNullable<PromptGuard['request']>[number] = {
+  rejection: REJECTION,
+  regex: { action: 'Mask', builtins: ['Email', 'Ssn'], patterns: ['secret-[0-9]+'] },
+}
+const REJECT: typeof MASK = { rejection: REJECTION, regex: { action: 'Reject', patterns: ['(?i)forbidden'] } }
+const BROKEN: typeof MASK = {
+  rejection: REJECTION,
+  moderationApi: { policies: { auth: { key: { secret: 'a/b/c' } } } },
+}
+
+interface Answer {
+  readonly headers?: Readonly<Record<string, string>>
+  readonly status?: number
+  readonly body: string | Buffer
+}
+
+let upstream: Server
+let gateway: TestProxy
+let sent: string | undefined
+let answer: Answer
+
+const ROUTES: Readonly<Record<string, RouteType>> = {
+  '/chat/completions': 'Completions',
+  '/messages': 'Messages',
+  '/responses': 'Responses',
+  '/embeddings': 'Embeddings',
+  '/detect': 'Detect',
+  '*': 'Passthrough',
+}
+
+beforeAll(async () => {
+  upstream = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      sent = Buffer.concat(chunks).toString('utf8')
+      response.writeHead(answer.status ?? 200, { 'content-type': 'application/json', ...answer.headers })
+      response.end(answer.body)
+    })
+  })
+  const hostOverride = { host: '127.0.0.1', port: await listening(upstream) }
+  const route = (name: string, provider: AIProvider['provider'], promptGuard: PromptGuard) => ({
+    name,
+    prefix: `/${name}`,
+    backend: {
+      ai: { groups: [{ providers: [{ name: 'backend', provider, hostOverride }] }] },
+      inlinePolicies: { ai: { routes: { ...ROUTES }, promptGuard } },
+    },
+  })
+  gateway = await testProxy({
+    routes: [
+      route('openai', { openai: {} }, { request: [MASK, REJECT], response: [MASK] }),
+      route('claude', { anthropic: {} }, { request: [MASK, REJECT], response: [MASK] }),
+      route('broken', { openai: {} }, { request: [BROKEN] }),
+      route('quiet', { openai: {} }, { response: [BROKEN] }),
+    ],
+  })
+})
+
+afterAll(async () => {
+  await gateway.stop()
+  closeServer(upstream)
+})
+
+const post = async (path: string, body: unknown): Promise<Response> => {
+  sent = undefined
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  return fetch(gateway.url + path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: text })
+}
+
+const completion = (content: string, more: object = {}): string =>
+  JSON.stringify({
+    id: 'c1',
+    object: 'chat.completion',
+    created: 1,
+    model: 'm',
+    choices: [{ index: 0, message: { role: 'assistant', content, ...more }, finish_reason: 'stop' }],
+    usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 },
+  })
+
+const MESSAGE = {
+  id: 'msg_1',
+  type: 'message',
+  role: 'assistant',
+  model: 'claude-x',
+  content: [{ type: 'text', text: 'mail to a@b.co' }],
+  stop_reason: 'end_turn',
+  stop_sequence: null,
+  usage: { input_tokens: 5, output_tokens: 2 },
+}
+
+/** In the format of the client. */
+const FAILED = JSON.stringify({
+  error: { message: 'prompt guard failed', type: 'api_error', param: null, code: null },
+})
+
+const chat = (content: string) => ({ model: 'm', messages: [{ role: 'user', content }] })
+
+describe('guards of requests', () => {
+  it('mask texts and keep all other bytes', async () => {
+    answer = { body: completion('ok') }
+    const before =
+      '{"model":"m", "seed":12345678901234567890, "messages":[ {"role":"user","content":"I am a@b.co","n":1.0} ]}'
+    expect((await post('/openai/chat/completions', before)).status).toBe(200)
+    expect(sent).toBe(before.replace('a@b.co', '<EMAIL_ADDRESS>'))
+  })
+
+  it('send the bytes of a request without a match unchanged', async () => {
+    answer = { body: completion('ok') }
+    const before = '{ "messages":[{"role":"user" ,"content":"nothing\\u0021"}], "model":"m","top_p":1.0 }'
+    await post('/openai/chat/completions', before)
+    expect(sent).toBe(before)
+  })
+
+  it('mask what is translated for the provider', async () => {
+    answer = { body: JSON.stringify(MESSAGE) }
+    const call = { id: '1', type: 'function', function: { name: 'f', arguments: '{"ssn":"078-05-1120"}' } }
+    const response = await post('/claude/chat/completions', {
+      model: 'm',
+      messages: [
+        { role: 'system', content: 'secret-1' },
+        { role: 'user', content: 'x@y.zz' },
+        { role: 'assistant', content: null, tool_calls: [call] },
+        { role: 'tool', tool_call_id: '1', content: 'secret-2' },
+      ],
+    })
+    expect(response.status).toBe(200)
+    expect(JSON.parse(sent ?? '')).toMatchObject({
+      system: '<masked>',
+      messages: [
+        { content: [{ text: '<EMAIL_ADDRESS>' }] },
+        { content: [{ type: 'tool_use', input: { ssn: '<SSN>' } }] },
+        { content: [{ type: 'tool_result', content: '<masked>' }] },
+      ],
+    })
+  })
+
+  it.each([
+    ['/openai/chat/completions', chat('a Forbidden word')],
+    [
+      '/claude/messages',
+      { model: 'm', max_tokens: 9, system: 'forbidden', messages: [{ role: 'user', content: 'x' }] },
+    ],
+    ['/openai/responses', { model: 'm', input: [{ type: 'function_call_output', call_id: '1', output: 'FORBIDDEN' }] }],
+  ])('reject %s with the response of the policy', async (path, body) => {
+    const response = await post(path, body)
+    expect([response.status, await response.text()]).toEqual([422, 'not here'])
+    expect(response.headers.get('x-guard')).toBe('yes')
+    expect(response.headers.get('content-type')).toBeNull()
+    expect(sent).toBeUndefined()
+  })
+
+  it('answer 503 if a guard has no verdict', async () => {
+    const response = await post('/broken/chat/completions', chat('hello'))
+    expect([response.status, await response.text()]).toEqual([503, FAILED])
+    expect(sent).toBeUndefined()
+  })
+
+  it.each(['/openai/embeddings', '/openai/detect', '/openai/other'])('do not check %s', async (path) => {
+    answer = { body: '{"data":[{"embedding":[1]}],"usage":{"prompt_tokens":1,"total_tokens":1}}' }
+    const body = { model: 'm', input: 'forbidden a@b.co', messages: [{ role: 'user', content: 'forbidden' }] }
+    expect((await post(path, body)).status).toBe(200)
+    expect(sent).toContain('forbidden a@b.co')
+  })
+})
+
+describe('guards of responses', () => {
+  it.each<[string, Answer['headers'], (text: string) => string | Buffer]>([
+    ['plain', {}, (text) => text],
+    ['gzip', { 'content-encoding': 'gzip' }, (text) => gzipSync(text)],
+  ])('mask an answer (%s) and keep all other bytes', async (_, headers = {}, encode) => {
+    const before = completion('mail to a@b.co').replace('"created":1', '"created" : 1.0')
+    answer = { headers, body: encode(before) }
+    const response = await post('/openai/chat/completions', chat('hi'))
+    expect(response.status).toBe(200)
+    expect(await response.text()).toBe(before.replace('a@b.co', '<EMAIL_ADDRESS>'))
+  })
+
+  it('mask an answer that was translated', async () => {
+    const content = [...MESSAGE.content, { type: 'tool_use', id: 't', name: 'f', input: { who: 'c@d.ee', n: 1 } }]
+    answer = { body: JSON.stringify({ ...MESSAGE, content }) }
+    expect(await (await post('/claude/chat/completions', chat('hi'))).json()).toMatchObject({
+      choices: [
+        {
+          message: {
+            content: 'mail to <EMAIL_ADDRESS>',
+            tool_calls: [{ function: { arguments: '{"who":"<EMAIL_ADDRESS>","n":1}' } }],
+          },
+        },
+      ],
+    })
+  })
+
+  it('reject an answer that is larger than the limit', async () => {
+    answer = { body: completion('x'.repeat(17 * 2 ** 20)) }
+    const response = await post('/openai/chat/completions', chat('hi'))
+    expect(response.status).toBe(502)
+    expect(await response.text()).toContain('failed to process LLM response')
+  })
+
+  it('answer 503 if a guard has no verdict, and never with the answer of the provider', async () => {
+    answer = { body: completion('private') }
+    const response = await post('/quiet/chat/completions', chat('hi'))
+    expect([response.status, await response.text()]).toEqual([503, FAILED])
+  })
+
+  it('do not check errors of the provider', async () => {
+    const body = '{"error":{"message":"write to help@b.co","type":"x"}}'
+    answer = { status: 429, body }
+    const response = await post('/openai/chat/completions', chat('hi'))
+    expect([response.status, await response.text()]).toEqual([429, body])
+  })
+})
