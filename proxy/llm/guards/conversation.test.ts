@@ -149,6 +149,11 @@ const REQUESTS: Readonly<Partial<Record<SentFormatName, readonly [JsonObject, re
         { type: 'custom_tool_call', name: 'f', input: 'l' },
         { type: 'custom_tool_call_output', output: 'm' },
         { type: 'shell_call_output', output: [{ stdout: 'n', stderr: 'o' }] },
+        { type: 'code_interpreter_call', code: 'p', outputs: [{ type: 'logs', logs: 'q' }] },
+        { type: 'file_search_call', queries: ['r'], results: [{ file_id: 'x', text: 's' }] },
+        { type: 'mcp_call', name: 'f', arguments: '{}', output: 't', error: 'u' },
+        { type: 'apply_patch_call', operation: { type: 'update_file', path: 'v', diff: 'w' } },
+        { type: 'mcp_approval_response', approve: false, reason: 'x' },
         {
           role: 'user',
           content: [
@@ -175,6 +180,16 @@ const REQUESTS: Readonly<Partial<Record<SentFormatName, readonly [JsonObject, re
       'tool m input[8].output',
       'tool n input[9].output[0].stdout',
       'tool o input[9].output[0].stderr',
+      'assistant p input[10].code',
+      'assistant q input[10].outputs[0].logs',
+      'assistant r input[11].queries[0]',
+      'assistant s input[11].results[0].text',
+      'assistant t input[12].output',
+      'assistant u input[12].error',
+      'assistant update_file input[13].operation.type',
+      'assistant v input[13].operation.path',
+      'assistant w input[13].operation.diff',
+      'user x input[14].reason',
     ],
   ],
   GenerateContent: [
@@ -280,6 +295,25 @@ describe('the texts', () => {
     expect(spans(Conversation.ofRequest({ system: 'a', messages: 7 }, textsOf('Messages')))).toEqual([
       'system a system',
     ])
+  })
+})
+
+describe('members in another case', () => {
+  it('are found, as some readers of JSON take them for the same', () => {
+    const body = { Messages: [{ role: 'user', content: 'a', CONTENT: 'b' }], meſſages: [{ Content: [{ Text: 'c' }] }] }
+    expect(spans(Conversation.ofRequest(body, textsOf('Completions')))).toEqual([
+      'user a Messages[0].content',
+      'user b Messages[0].CONTENT',
+      'user c meſſages[0].Content[0].Text',
+    ])
+    expect(spans(Conversation.ofAnswer({ Choices: [{ Message: { content: 'a' } }] }, textsOf('Completions')))).toEqual([
+      'assistant a Choices[0].Message.content',
+    ])
+  })
+
+  it('are written under their own name', () => {
+    const text = '{"messages":[{"content":"1","Content":"2"}]}'
+    expect(withMasks(text, 'Completions', 'request')).toBe('{"messages":[{"content":"#","Content":"#"}]}')
   })
 })
 

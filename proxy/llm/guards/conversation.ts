@@ -5,7 +5,7 @@ import { isRecord } from '#api/json.ts'
 import { asObject, asString, type JsonObject } from '../json.ts'
 import { editedText, readJsonText } from '../json-text.ts'
 import type { TextSpan } from './guard.ts'
-import type { FormatTexts, TextField } from './text-fields.ts'
+import { folded, type FormatTexts, type TextField } from './text-fields.ts'
 
 /** Inside of a string that is the text of a JSON object. */
 const INSIDE = Symbol('inside')
@@ -34,16 +34,18 @@ export class Conversation {
 
   static ofRequest(body: JsonObject, { request, fields }: FormatTexts): Conversation {
     const reader = new Reader(fields)
-    for (const [name, role] of Object.entries(request)) {
-      if (Object.hasOwn(body, name)) reader.read(body[name], { path: [name], role, field: 'text' })
+    for (const [field, role] of Object.entries(request)) {
+      for (const name of namesOf(body, field)) reader.read(body[name], { path: [name], role, field: 'text' })
     }
     return new Conversation(reader)
   }
 
   static ofAnswer(body: JsonObject, { answer, fields }: FormatTexts): Conversation {
     const reader = new Reader(fields)
-    for (const name of answer) {
-      if (Object.hasOwn(body, name)) reader.read(body[name], { path: [name], role: 'assistant', field: 'text' })
+    for (const field of answer) {
+      for (const name of namesOf(body, field)) {
+        reader.read(body[name], { path: [name], role: 'assistant', field: 'text' })
+      }
     }
     return new Conversation(reader)
   }
@@ -116,7 +118,7 @@ class Reader {
   #fieldOf(name: string, { type }: JsonObject): TextField | undefined {
     // Plain text of a document in the format messages; other sources have encoded bytes there.
     if (name === 'data' && type === 'text') return 'text'
-    return Object.hasOwn(this.#fields, name) ? this.#fields[name] : undefined
+    return this.#fields.get(name) ?? this.#fields.get(folded(name))
   }
 
   #copy(value: unknown, path: readonly Step[]): void {
@@ -143,6 +145,11 @@ class Reader {
   #add(text: string, { path, role }: Position): void {
     if (text !== '') this.places.push({ path, span: { role, text, at: shown(path) } })
   }
+}
+
+/** Members that a reader without distinction of case takes for this one. */
+function namesOf(body: JsonObject, field: string): readonly string[] {
+  return Object.keys(body).filter((name) => folded(name) === folded(field))
 }
 
 const ROLES: ReadonlyMap<unknown, TextSpan['role']> = new Map([

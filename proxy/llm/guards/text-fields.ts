@@ -1,5 +1,6 @@
 // Where a chat format has its texts. The names of members decide, so that parts which a vendor adds are found as well;
-// file contents, identifiers and settings have other names. A new format compiles only with an entry.
+// file contents, identifiers and settings have other names. Upper and lower case are the same, as for the JSON readers
+// of some providers. A new format compiles only with an entry.
 import type { SentFormatName } from '#api/llm/formats.ts'
 
 /**
@@ -16,8 +17,8 @@ export interface FormatTexts {
   readonly request: Readonly<Record<string, 'system' | 'user'>>
   /** Members of the answer; the texts are those of the model. */
   readonly answer: readonly string[]
-  /** Members of objects at any depth below. */
-  readonly fields: TextFields
+  /** Members of objects at any depth below, by their `folded` names. */
+  readonly fields: ReadonlyMap<string, TextField>
 }
 
 const OPENAI: TextFields = {
@@ -29,17 +30,26 @@ const OPENAI: TextFields = {
   logprobs: 'copy',
 }
 
+/** A name without distinction of case. The upper case comes first: that of `ſ` is `S`. */
+export function folded(name: string): string {
+  return name.toUpperCase().toLowerCase()
+}
+
+function byName(fields: TextFields): FormatTexts['fields'] {
+  return new Map(Object.entries(fields).map(([name, field]) => [folded(name), field]))
+}
+
 /** undefined: the format has no conversation, and no guard checks it. */
 export const FORMAT_TEXTS: { readonly [N in SentFormatName]: FormatTexts | undefined } = {
   Completions: {
     request: { messages: 'user', prediction: 'user' },
     answer: ['choices'],
-    fields: { ...OPENAI, reasoning_content: 'text', reasoning: 'text', input: 'text' },
+    fields: byName({ ...OPENAI, reasoning_content: 'text', reasoning: 'text', input: 'text' }),
   },
   Messages: {
     request: { system: 'system', messages: 'user' },
     answer: ['content'],
-    fields: {
+    fields: byName({
       content: 'text',
       text: 'text',
       // Reasoning with a signature: the provider rejects a history in which it was changed.
@@ -48,35 +58,42 @@ export const FORMAT_TEXTS: { readonly [N in SentFormatName]: FormatTexts | undef
       cited_text: 'text',
       title: 'text',
       context: 'text',
+      lines: 'text',
       stdout: 'text',
       stderr: 'text',
-    },
+    }),
   },
   Responses: {
     request: { instructions: 'system', input: 'user', prompt: 'user' },
     answer: ['output'],
-    fields: {
+    fields: byName({
       ...OPENAI,
       input: 'text',
       output: 'text',
       summary: 'text',
       variables: 'values',
       action: 'values',
+      operation: 'values',
+      queries: 'text',
+      code: 'text',
+      logs: 'text',
+      error: 'text',
+      reason: 'text',
       stdout: 'text',
       stderr: 'text',
-    },
+    }),
   },
   GenerateContent: {
     request: { systemInstruction: 'system', system_instruction: 'system', contents: 'user' },
     answer: ['candidates'],
-    fields: {
+    fields: byName({
       text: 'text',
       args: 'values',
       response: 'result',
       code: 'text',
       logprobsResult: 'copy',
       output: 'text',
-    },
+    }),
   },
   GeminiCountTokens: undefined,
   Embeddings: undefined,
