@@ -10,7 +10,6 @@ import { INDEX_PAGE } from './index-page.ts'
 import { listenHttp, send, sendJson, sendText, splitTarget } from './http-listener.ts'
 import type { TraceHub } from '../trace/hub.ts'
 import type { Profiles } from './pprof.ts'
-import { answerTrace } from './trace.ts'
 
 export interface AdminParts {
   readonly loggers: LoggerRoot
@@ -151,7 +150,11 @@ function adminRoutes(parts: AdminParts): ReadonlyMap<string, Route> {
 
 /** Reading them costs something, so that pages of other origins may not even GET them. */
 function debugRoutes({ traces, profiles, tasks }: DebugParts): [string, Route][] {
-  const trace = ownOrigin((query, response) => answerTrace(traces, query, response))
+  const trace = ownOrigin(async (query, response) => {
+    // Loads the expression language, which nothing else in the main thread needs.
+    const { answerTrace } = await import('./trace.ts')
+    if (!response.destroyed) answerTrace(traces, query, response)
+  })
   return [
     ['/debug/trace', { GET: trace, POST: trace }],
     ['/debug/pprof/profile', { GET: ownOrigin((query, response) => profiles.cpu(query, response)) }],

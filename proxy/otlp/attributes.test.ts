@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { SecretString } from '#api/cel/values/secret-string.ts'
 import { CelUint } from '#api/cel/values/uint.ts'
 import { anyValueOf, AttributeList } from './attributes.ts'
-import { pairsOf, resourceAttributes } from './resource.ts'
+import { resourceAttributes } from './resource.ts'
+import { pairsOf } from './resource-variables.ts'
 
 function valueOf(value: unknown): unknown {
   return anyValueOf(value)?.value.value

@@ -1,7 +1,6 @@
 // What the environment says about exported spans: collector, headers, sampling, resource (resources supplement section
 // 4.15; names of the OpenTelemetry specification, "OpenTelemetry Protocol Exporter"). Read once, when the proxy starts.
-import type { Environment } from './resource.ts'
-import { pairsOf, RESOURCE_VARIABLES } from './resource.ts'
+import { type Environment, pairsOf, RESOURCE_VARIABLES } from './resource-variables.ts'
 
 export interface OtlpCollector {
   readonly host: string

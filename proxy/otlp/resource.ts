@@ -3,8 +3,7 @@
 import { hostname } from 'node:os'
 import type { Attribute } from './attributes.ts'
 import { anyValueOf, text } from './attributes.ts'
-
-export type Environment = Readonly<Record<string, string | undefined>>
+import { type Environment, pairsOf } from './resource-variables.ts'
 
 export interface ResourceInput {
   readonly environment: Environment
@@ -16,17 +15,6 @@ export interface ResourceInput {
 }
 
 const PREFIX = 'GW_'
-/** With or without the prefix. */
-export const RESOURCE_VARIABLES = [
-  'OTEL_RESOURCE_ATTRIBUTES',
-  'OTEL_SERVICE_NAME',
-  'GATEWAY',
-  'NAMESPACE',
-  'POD_NAMESPACE',
-  'POD_NAME',
-  'NODE_NAME',
-  'INSTANCE_IP',
-] as const
 
 export function resourceAttributes(input: ResourceInput): Attribute[] {
   const { environment, added } = input
@@ -60,21 +48,4 @@ function known(
     ['k8s.pod.ip', get('INSTANCE_IP')],
     ['host.name', hostname()],
   ]
-}
-
-/** `key=value,…`, percent-encoded (OpenTelemetry, "Specifying resource information via an environment variable"). */
-export function pairsOf(list: string): [string, string][] {
-  return list.split(',').flatMap((part): [string, string][] => {
-    const equals = part.indexOf('=')
-    const name = part.slice(0, Math.max(0, equals)).trim()
-    return name === '' ? [] : [[decoded(name), decoded(part.slice(equals + 1).trim())]]
-  })
-}
-
-function decoded(value: string): string {
-  try {
-    return decodeURIComponent(value)
-  } catch {
-    return value
-  }
 }
