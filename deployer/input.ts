@@ -88,6 +88,7 @@ export type DeployReason =
   | 'InvalidSessionKey'
   | 'InvalidInfrastructure'
   | 'MeshNotEnabled'
+  | 'ModelCatalogNotFound'
 
 export interface DeployResult {
   /** In the order they are to be applied. Empty as soon as one problem is an error: nothing is deployed by half. */

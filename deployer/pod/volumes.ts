@@ -7,6 +7,7 @@ import {
   TMP_MOUNT_PATH,
 } from '#api/delivery/pod-contract.ts'
 import type { ModelCatalogSource } from '#api/v1alpha1/gwparameters.gen.ts'
+import { CATALOG_KEY } from '../parameters/model-catalog.ts'
 import { volumeName } from './volume-name.ts'
 
 export interface Mount {
@@ -32,7 +33,6 @@ export interface VolumesInput {
 
 const CONFIG_VOLUME = 'config-volume'
 const CATALOG_PATH = '/etc/gw/model-catalog'
-const CATALOG_KEY = 'catalog.json'
 const MESH_TOKEN_SECONDS = 43_200
 
 export function volumesOf({ gatewayName, configMap, isInMesh, catalogs }: VolumesInput): Volumes {

@@ -8,6 +8,7 @@ import type { GwParameters } from '#api/v1alpha1/gwparameters.gen.ts'
 import type { DeployProblem, DeployResult, SessionKeyFact } from '#deployer/input.ts'
 import { OWNED_KINDS, objectsToPrune } from '#deployer/owned-kinds.ts'
 import { meshConfigMapName, meshTrustDomain } from '#deployer/parameters/mesh-config.ts'
+import { missingCatalogs } from '#deployer/parameters/model-catalog.ts'
 import { parametersOf } from '#deployer/parameters/references.ts'
 import { renderDeployment } from '#deployer/render.ts'
 import { renderedFacts } from '#deployer/rendered-facts.ts'
@@ -19,7 +20,7 @@ import type { KubeError } from '../kube/errors.ts'
 import { isOwnedBy, notOwned } from '../kube/ownership.ts'
 import { type Resource, resourceOf } from '../kube/resources.ts'
 import { type MissingObject, missingTwice, WritesUnderWay } from '../kube/unseen.ts'
-import type { KubeObject } from '../translate/kube.ts'
+import type { ConfigMap, KubeObject } from '../translate/kube.ts'
 import type { RenderedGateway } from '../translate/translation.ts'
 import { refusalText, SHAPED_KINDS } from './deploy-refusal.ts'
 import { keptReplicas, replicasManager } from './kept-replicas.ts'
@@ -194,7 +195,10 @@ export class GatewayDeployer {
     const { classParameters, gatewayParameters } = parameters
     deployment.parameters = [classParameters, gatewayParameters].filter((one) => one !== undefined)
     const { namespace = '', name } = gateway.metadata
-    return renderDeployment({
+    const catalogs = missingCatalogs(gatewayParameters, (found) =>
+      configMapOf(cache.get('ConfigMap', namespace, found)),
+    )
+    const result = renderDeployment({
       gateway,
       gatewayClass,
       ...parameters,
@@ -202,15 +206,26 @@ export class GatewayDeployer {
       settings: { ...deploy, mesh: { ...deploy.mesh, trustDomain: this.#meshTrustDomain() } },
       sessionKey: sessionKeyFact(cache.get('Secret', namespace, sessionKeyName(name)), deployment),
     })
+    return { ...result, problems: [...result.problems, ...catalogs] }
+  }
+
+  /** Whether the pods of the Gateway mount this ConfigMap of its namespace. */
+  mounts(key: string, configMap: string): boolean {
+    const all = this.#deployments.get(key)?.parameters ?? []
+    return all.some(({ spec }) => spec.modelCatalog?.sources?.some((one) => one.configMap.name === configMap))
   }
 
   /** From the ConfigMap of the mesh's control plane, if it can be read. */
   #meshTrustDomain(): string | undefined {
     const { cache, settings } = this.#options
     const found = cache.get('ConfigMap', settings.mesh.namespace, meshConfigMapName(settings.mesh.revision))
-    // A ConfigMap.
-    return meshTrustDomain((found as { data?: Record<string, string> } | undefined)?.data)
+    return meshTrustDomain(configMapOf(found)?.data)
   }
+}
+
+/** A ConfigMap of the cache. */
+function configMapOf(found: KubeObject | undefined): ConfigMap | undefined {
+  return found as ConfigMap | undefined
 }
 
 const SESSION_KEY_BYTES = 32

@@ -59,6 +59,7 @@ export class DeployQueue {
   inputChanged(object: KubeObject, change: ObjectChange): void {
     const { world, gateways, keys } = this.#options
     if (change.kind === 'Secret') this.#secretChanged(object)
+    if (change.kind === 'ConfigMap') this.#configMapChanged(object)
     const isForAll = change.kind === 'GwParameters' || change.kind === 'GatewayClass' || isMeshConfig(world, change)
     if (isForAll) for (const key of gateways.keys()) keys.add(key)
   }
@@ -70,6 +71,12 @@ export class DeployQueue {
       const isOf = sessionKeyName(key.slice(namespace.length + 1)) === name
       if (isOf && this.#deployer.problemsOf(key).length > 0) this.#options.keys.add(key)
     }
+  }
+
+  /** The status reports a missing one. */
+  #configMapChanged({ metadata: { namespace = '', name } }: KubeObject): void {
+    const { gateways, keys } = this.#options
+    for (const key of gateways.in(namespace)) if (this.#deployer.mounts(key, name)) keys.add(key)
   }
 
   /** An object that was deployed for the Gateway `owner`. */

@@ -39,6 +39,24 @@ function makeRoute(name: string, service: string): void {
 
 const events = (): readonly FakeObject[] => kube.store.list('events')
 
+interface Condition {
+  readonly type: string
+  readonly status: string
+  readonly message: string
+}
+
+function accepted(): Condition | undefined {
+  const { status } = kube.store.get(`gateways.${GATEWAY_API}`, 'shop/web') as {
+    status?: { conditions?: readonly Condition[] }
+  }
+  return status?.conditions?.find(({ type }) => type === 'Accepted')
+}
+
+function priced(key: string): FakeObject {
+  const metadata = { name: 'prices', namespace: 'shop' }
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { [key]: '{}' } }
+}
+
 async function untilReported(): Promise<void> {
   await until('an Event', () => events().length > 0)
   await until('idle', () => operator.operator.isIdle())
@@ -57,23 +75,26 @@ describe('Events of the operator', () => {
     expect(event?.['message']).toContain('spec.rules[0].backendRefs[0]')
   })
 
-  it('report parameters without effect, as the status does', async () => {
+  it('report a missing model catalog, as the status does until it is created', async () => {
     const modelCatalog = { sources: [{ configMap: { name: 'prices' } }] }
     make('gwparameters.gw.dev', 'GwParameters', 'models', { spec: { modelCatalog } })
     makeGateway({ parametersRef: { group: 'gw.dev', kind: 'GwParameters', name: 'models' } })
     await untilReported()
     expect(events()).toMatchObject([
-      { reason: 'ModelCatalogNotServed', involvedObject: { kind: 'Gateway', name: 'web' } },
+      { reason: 'ModelCatalogNotFound', involvedObject: { kind: 'Gateway', name: 'web' } },
     ])
-    const reported = 'GwParameters shop/models: spec.modelCatalog: '
+    const reported =
+      'GwParameters shop/models: spec.modelCatalog.sources[0].configMap: ConfigMap shop/prices not found, or without the ' +
+      'key catalog.json: the proxies have no prices from it until it is created'
     expect(events()[0]?.['message']).toContain(reported)
-    const { status } = kube.store.get(`gateways.${GATEWAY_API}`, 'shop/web') as {
-      status?: { conditions?: { type: string; status: string; message: string }[] }
-    }
-    const accepted = status?.conditions?.find(({ type }) => type === 'Accepted')
-    expect(accepted).toMatchObject({ status: 'True' })
-    expect(accepted?.message).toMatch(/^Successfully accepted Gateway\n/)
-    expect(accepted?.message).toContain(reported)
+    expect(accepted()).toMatchObject({ status: 'True' })
+    expect(accepted()?.message).toMatch(/^Successfully accepted Gateway\n/)
+    expect(accepted()?.message).toContain(reported)
+    kube.store.create('configmaps', priced('other.json'))
+    await until('idle', () => operator.operator.isIdle())
+    expect(accepted()?.message).toContain(reported)
+    kube.store.update('configmaps', priced('catalog.json'), false)
+    await until('nothing is missing', () => accepted()?.message === 'Successfully accepted Gateway')
   })
 
   it('are written again after a failure', async () => {
