@@ -76,6 +76,18 @@ function model(input: bigint) {
   return { rates: { input }, tiers: undefined, tags: [] }
 }
 
+it('keeps the sources of a configuration that becomes invalid', () => {
+  const own = [{ name: 'config', catalog: new Map([['openai', new Map([['m', model(1n)]])]]) }]
+  const started = start({})
+  expect([own, structuredClone(own), undefined, []].map((sources) => started.configure(sources))).toEqual([
+    true,
+    false,
+    false,
+    true,
+  ])
+  expect(offered.map(({ catalog }) => rateOf(catalog))).toEqual([1n, undefined])
+})
+
 it('takes a new file, and keeps the last valid content of a file that becomes invalid', async () => {
   const path = put('a.json', priced('1'))
   start({ GW_MODEL_CATALOG_PATHS: path }).configure([])

@@ -1,6 +1,7 @@
 // The sources of the model catalog: those of a configuration file, then the files of MODEL_CATALOG_PATHS, which are
 // watched. A file that becomes invalid keeps its last valid content.
-import { parseCatalog, catalogMistakes } from '#proxy/config/standalone/model-catalog.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { catalogMistakes, parseCatalog } from '#proxy/config/standalone/model-catalog.ts'
 import { readText } from '#proxy/config/standalone/read-text.ts'
 import { type CatalogSource, type OfferedCatalog, offeredCatalog } from '#proxy/llm/cost/offered-catalog.ts'
 import { watchSource, type SourceWatch } from './watch.ts'
@@ -28,7 +29,7 @@ export class ModelCatalogs {
   readonly #files = new Map<string, CatalogSource>()
   /** The text that was read last from each file, valid or not. */
   readonly #texts = new Map<string, string>()
-  #configured: readonly CatalogSource[] = []
+  #configured: readonly CatalogSource[] | undefined = undefined
 
   constructor({ environment, report, use }: ModelCatalogsOptions) {
     this.#report = report
@@ -44,10 +45,16 @@ export class ModelCatalogs {
     for (const path of this.#paths) this.#read(path)
   }
 
-  /** Puts the sources of the configuration file in force, before those of the environment. */
-  configure(sources: readonly CatalogSource[]): void {
-    this.#configured = sources
+  /**
+   * Puts the sources of the configuration in force, before those of the environment. undefined: they are not valid, and
+   * the previous ones stay. True: there are other prices than before.
+   */
+  configure(sources: readonly CatalogSource[] | undefined): boolean {
+    const next = sources ?? this.#configured ?? []
+    if (isDeepStrictEqual(next, this.#configured)) return false
+    this.#configured = next
     this.#offer()
+    return true
   }
 
   close(): void {
@@ -64,7 +71,7 @@ export class ModelCatalogs {
 
   #offer(): void {
     const files = this.#paths.flatMap((path) => this.#files.get(path) ?? [])
-    this.#use(offeredCatalog([...this.#configured, ...files]))
+    this.#use(offeredCatalog([...(this.#configured ?? []), ...files]))
   }
 
   /** Whether the file has new content that is valid. */

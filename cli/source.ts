@@ -25,8 +25,8 @@ export interface LoadedSource {
   readonly problems: readonly FileProblem[]
   /** Of a standalone file, for the start of the process. */
   readonly settings: StandaloneSettings | undefined
-  /** Sources of the model catalog that the file names. */
-  readonly modelCatalog: readonly CatalogSource[]
+  /** Sources of the model catalog; undefined: one is invalid, and the previous ones stay in use. */
+  readonly modelCatalog: readonly CatalogSource[] | undefined
   /** Files besides the path itself whose changes cause a reload. */
   readonly watched: readonly string[]
   /** Key sets that the configuration needs. */
@@ -188,12 +188,15 @@ async function translateManifests(
 ): Promise<LoadedSource> {
   const { manifestTranslator } = await import('./manifests/translator.ts')
   const { jwksRequests } = await import('#operator/jwks/requests.ts')
+  const { manifestCatalogs } = await import('./manifests/model-catalogs.ts')
   const { storeConfigMap } = await import('#operator/jwks/stored-config-map.ts')
   const keys = (storedKeys ?? []).map((entry) => storeConfigMap(entry, TRANSLATE_SETTINGS.controllerNamespace))
   memory.translator ??= manifestTranslator(TRANSLATE_SETTINGS)
   const { snapshot, translation } = memory.translator([...loaded.objects, ...keys])
+  const catalogs = manifestCatalogs(loaded)
   const problems = [
     ...loaded.problems,
+    ...catalogs.problems,
     ...translationProblems(loaded, translation, storedKeys !== undefined),
     ...overriddenPolicies(loaded, translation),
     ...lostParents(loaded),
@@ -204,7 +207,7 @@ async function translateManifests(
     rendered: hasErrors ? undefined : joined(translation),
     translation,
     settings: undefined,
-    modelCatalog: [],
+    modelCatalog: catalogs.sources,
     problems,
     watched: [],
     keyRequests: jwksRequests(snapshot, TRANSLATE_SETTINGS),

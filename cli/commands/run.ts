@@ -202,12 +202,8 @@ class Reloader {
       report.error(`gw: ${path} has errors; the last valid configuration stays active`)
       return
     }
-    const hasOtherPrices = !isDeepStrictEqual(next.modelCatalog, this.#applied.modelCatalog)
     if (isDeepStrictEqual(next.rendered, this.#applied.rendered)) {
-      if (hasOtherPrices) {
-        catalogs.configure(next.modelCatalog)
-        report.info(`reloaded the model catalog of ${path}`)
-      }
+      if (catalogs.configure(next.modelCatalog)) report.info(`reloaded the model catalog of ${path}`)
       this.#applied = next
       this.#isBroken = false
       if (wasBroken) report.info(`${path} has no more errors and equals the active configuration`)
@@ -217,7 +213,7 @@ class Reloader {
     this.#isBroken = problem !== undefined
     if (problem === undefined) {
       this.#applied = next
-      if (hasOtherPrices) catalogs.configure(next.modelCatalog)
+      catalogs.configure(next.modelCatalog)
       report.info(`reloaded ${path}`)
     } else report.error(`${problem}; the last valid configuration stays active`)
     if (!isDeepStrictEqual(next.settings, this.#run.source.settings)) {
