@@ -4,8 +4,23 @@ import type { ProviderFormat, RouteType } from '../ir/types.gen.ts'
 /** Formats that clients use, and that a custom provider may have. */
 export type FormatName = ProviderFormat['type']
 
-/** Formats that only one provider has: no route and no custom provider names them. */
-export const OWN_FORMATS = ['Converse'] as const
+/** Formats for chats that only one provider has: no route and no custom provider names them. */
+const OWN_CHATS = ['Converse'] as const
+
+/** Such formats for embeddings, rerank and token counts. */
+export const OWN_PLAIN_FORMATS = [
+  'Predict',
+  'Rank',
+  'TitanEmbeddings',
+  'CohereEmbeddings',
+  'NovaEmbeddings',
+  'BedrockRerank',
+  'BedrockCountTokens',
+] as const
+
+export const OWN_FORMATS = [...OWN_CHATS, ...OWN_PLAIN_FORMATS] as const
+
+export type OwnPlainFormat = (typeof OWN_PLAIN_FORMATS)[number]
 
 /** Formats in which requests are sent to providers. */
 export type SentFormatName = FormatName | (typeof OWN_FORMATS)[number]

@@ -3,7 +3,7 @@
 import type { AIProvider, Backend, RenderedConfig, Service, Workload } from '#api/ir/types.gen.ts'
 import { Grouped } from '#api/incremental/grouped.ts'
 import { endpointKey } from './endpoints.ts'
-import { PROVIDER_PORT, providerHost } from './provider-address.ts'
+import { PROVIDER_PORT, providerHost, rerankHost } from './provider-address.ts'
 
 type Lists = Pick<RenderedConfig, 'workloads' | 'backends'>
 
@@ -91,6 +91,13 @@ export function providerKey(backend: Backend, provider: AIProvider): string | un
   return endpointKey(sectionOwner(backend.name, provider.name), { host, port: PROVIDER_PORT, unixPath: undefined })
 }
 
+/** undefined: rerank requests have no endpoint of their own. */
+function rerankKey(backend: Backend, provider: AIProvider): string | undefined {
+  const host = rerankHost(provider)
+  if (host === undefined) return undefined
+  return endpointKey(sectionOwner(backend.name, provider.name), { host, port: PROVIDER_PORT, unixPath: undefined })
+}
+
 /** undefined: the backend is not a plain address. */
 export function staticKey(backend: Backend): string | undefined {
   if (backend.static === undefined) return undefined
@@ -102,5 +109,7 @@ function backendKeys(backend: Backend): string[] {
   const key = staticKey(backend)
   if (key !== undefined) return [key]
   const providers = backend.ai?.groups.flatMap((group) => group.providers) ?? []
-  return providers.map((provider) => providerKey(backend, provider)).filter((key) => key !== undefined)
+  return providers
+    .flatMap((provider) => [providerKey(backend, provider), rerankKey(backend, provider)])
+    .filter((one) => one !== undefined)
 }

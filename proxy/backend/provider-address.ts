@@ -32,6 +32,13 @@ function vertexHost(region: string | undefined): string {
   return `${region}-aiplatform.googleapis.com`
 }
 
+/** Rerank is another service of these clouds. undefined: the host is that of all requests. */
+export function rerankHost({ provider, hostOverride, backendRef }: AIProvider): string | undefined {
+  if (hostOverride !== undefined || backendRef !== undefined) return undefined
+  if (provider.vertex !== undefined) return 'discoveryengine.googleapis.com'
+  return provider.bedrock && `bedrock-agent-runtime.${bedrockRegion(provider.bedrock)}.amazonaws.com`
+}
+
 /** undefined: the provider has no host of its own, or is broken. */
 export function providerHost({ provider }: AIProvider): string | undefined {
   for (const name of PROVIDER_NAMES) {

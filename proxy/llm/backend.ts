@@ -32,7 +32,7 @@ import { credentialKind } from './credential-kind.ts'
 import { failureBodyOf } from './failure-body.ts'
 import { FailedProviders } from './failover.ts'
 import { providerProfile } from './providers/table.ts'
-import { PROVIDER_PORT } from '../backend/provider-address.ts'
+import { PROVIDER_PORT, rerankHost } from '../backend/provider-address.ts'
 import { makeReply } from './reply.ts'
 import { type Handling, HANDLING, routeTypeMatcher } from './route-type.ts'
 import { emptyFacts } from './usage.ts'
@@ -175,7 +175,7 @@ async function answerFrom(exchange: Exchange, facts: LlmFacts, context: TryConte
   facts.params = call.params
   facts.operation = handling.operation
   call.dropped.report(exchange, facts)
-  const upstream = await sendToAny(exchange, call, context)
+  const upstream = await sendToAny(exchange, call, placeOfCall(call, context))
   if (upstream === undefined) return false
   try {
     exchange.upstreamHeadMs = performance.now()
@@ -193,6 +193,16 @@ async function answerFrom(exchange: Exchange, facts: LlmFacts, context: TryConte
     failBy(exchange, error)
   }
   return false
+}
+
+/** Rerank requests have endpoints of their own at some providers. */
+function placeOfCall({ conversion }: LlmCall, context: TryContext): TryContext {
+  const { provider } = context
+  const picker = conversion.client.name === 'Rerank' ? provider.rerankPicker : undefined
+  const endpoint = picker?.pick()
+  return picker === undefined || endpoint === undefined
+    ? context
+    : { ...context, endpoint, provider: { ...provider, picker } }
 }
 
 /** Not a response of the proxy itself. */
@@ -327,6 +337,7 @@ function compileProvider(settings: AIProvider, environment: BackendEnvironment):
     profile,
     policies,
     picker,
+    rerankPicker: rerankPickerOf(settings, policies, environment),
     health: environment.health(policies),
     guards: policies.ai?.promptGuard && compileGuards(policies.ai.promptGuard, environment),
     edits: compileEdits(policies.ai ?? {}, (source) => environment.expression(source)),
@@ -346,6 +357,15 @@ function placeOf({ hostOverride, backendRef }: AIProvider, defaultHost: string |
   return backendRef === undefined ? { host: defaultHost } : { ref: backendRef }
 }
 
+function rerankPickerOf(
+  settings: AIProvider,
+  policies: EffectiveBackend,
+  environment: BackendEnvironment,
+): EndpointPicker | undefined {
+  const host = rerankHost(settings)
+  return host === undefined ? undefined : ownAddress(settings.name, host, policies, environment)
+}
+
 /** The provider's own host is called with TLS and system trust; an override implies none. */
 function addressOf(
   settings: AIProvider,
@@ -358,6 +378,15 @@ function addressOf(
   if (hostOverride !== undefined) return environment.resolveAddress({ section, ...hostOverride }, policies)
   if (backendRef !== undefined) return environment.resolve(backendRef, policies)
   if (defaultHost === undefined) return undefined
-  const address = { section, host: defaultHost, port: PROVIDER_PORT }
+  return ownAddress(section, defaultHost, policies, environment)
+}
+
+function ownAddress(
+  section: string,
+  host: string,
+  policies: EffectiveBackend,
+  environment: BackendEnvironment,
+): EndpointPicker {
+  const address = { section, host, port: PROVIDER_PORT }
   return environment.resolveAddress(address, { ...policies, tls: policies.tls ?? {} })
 }

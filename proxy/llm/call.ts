@@ -28,6 +28,8 @@ export interface CompiledProvider {
   readonly profile: ProviderProfile
   readonly policies: EffectiveBackend
   readonly picker: EndpointPicker
+  /** For rerank requests; undefined: `picker`. */
+  readonly rerankPicker?: EndpointPicker | undefined
   readonly health: HealthRule | undefined
   readonly edits: RequestEdits
   /** undefined: no guard checks requests or responses. */
@@ -51,6 +53,8 @@ export interface LlmCall {
   readonly pathAndQuery: string
   readonly headers: HeaderList
   readonly body: Buffer
+  /** The request of the client, where its translation needs it for the answer. */
+  readonly asked?: JsonObject | undefined
   /** Fields of the request that its translation dropped. */
   readonly dropped: DroppedFields
 }
@@ -107,6 +111,7 @@ export async function prepareCall(
         finish: finishFor(provider, { model, headers: exchange.request.headers, sent: conversion.sent.name }),
       }),
       dropped,
+      asked: conversion.translation?.keepsRequest === true ? body : undefined,
     }
   } catch (error) {
     if (error instanceof Untranslatable) return exchange.failVisibly('llmRequestInvalid', error.message)
@@ -161,8 +166,14 @@ function bodyToSend(
   if (members['stream'] === true) sent.askForUsage(members)
   if (finish === undefined) return json.toBytes()
   const exact = json.exactMembers()
+  const before = { ...exact }
   finish(exact)
-  return exact === members ? json.toBytes() : Buffer.from(JSON.stringify(exact))
+  return exact === members || isSame(before, exact) ? json.toBytes() : Buffer.from(JSON.stringify(exact))
+}
+
+function isSame(before: JsonObject, after: JsonObject): boolean {
+  const names = Object.keys(after)
+  return names.length === Object.keys(before).length && names.every((name) => before[name] === after[name])
 }
 
 function finishFor({ profile }: CompiledProvider, facts: RequestFacts): SendContext['finish'] {

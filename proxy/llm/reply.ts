@@ -5,7 +5,8 @@ import type { HeaderList } from '../message/headers.ts'
 import { HttpResponse } from '../message/message.ts'
 import type { UpstreamResponse } from '../upstream/target.ts'
 import { decode, DecodedTooLarge, decodeStream, UnknownEncoding } from './encoding.ts'
-import type { ClientFraming } from './formats/format.ts'
+import type { ClientFraming, SentFormat } from './formats/format.ts'
+import { observeInput } from './formats/plain/plain.ts'
 import { FRAMES } from './frames.ts'
 import { type AnswerCheck, answerCheck, checkAnswer } from './guards/answer.ts'
 import { editedText, readJsonText } from './json-text.ts'
@@ -34,7 +35,18 @@ const STREAM_TYPES: { readonly [F in ClientFraming]: string } = {
 
 function sourceOf({ call }: ReplyContext, headers: HeaderList): AnswerSource {
   const { idHeader } = call.conversion.sent
-  return { id: idHeader && headers.get(idHeader), model: call.model, names: call.toolNames }
+  return {
+    id: idHeader && headers.get(idHeader),
+    model: call.model,
+    names: call.toolNames,
+    asked: call.asked,
+    inputTokens: inputTokensIn(call.conversion.sent, headers),
+  }
+}
+
+function inputTokensIn({ inputTokensHeader }: SentFormat, headers: HeaderList): number | undefined {
+  const value = inputTokensHeader && headers.get(inputTokensHeader)
+  return value !== undefined && /^\d{1,15}$/.test(value) ? Number(value) : undefined
 }
 
 /** Streams are sent decoded (data-plane supplement section 3.9). */
@@ -136,6 +148,7 @@ async function translatedReply(
     return invalid(context, 'the provider returned JSON that is not a valid response in its format')
   const { call, facts } = context
   call.conversion.sent.observe(facts, json)
+  observeInput(facts, source.inputTokens)
   if (!call.isStreaming) {
     const check = answerCheck(context)
     const checked = check === undefined ? translated : await checkAnswer(context, translated, check, headers)

@@ -1,5 +1,5 @@
 // The formats that are translated, by name.
-import type { FormatName, SentFormatName } from '#api/llm/formats.ts'
+import type { FormatName, OwnPlainFormat, SentFormatName } from '#api/llm/formats.ts'
 import type { ChatFormat, ProviderChat } from '../canonical/format.ts'
 import { completionsChat } from './completions/chat.ts'
 import { geminiChat } from './gemini/chat.ts'
@@ -20,7 +20,7 @@ const CHAT_FORMATS: { readonly [N in FormatName]: ChatFormat | undefined } = {
   GeminiCountTokens: undefined,
 }
 
-const PROVIDER_CHATS: { readonly [N in SentFormatName]: ProviderChat | undefined } = {
+const PROVIDER_CHATS: { readonly [N in Exclude<SentFormatName, OwnPlainFormat>]: ProviderChat | undefined } = {
   ...CHAT_FORMATS,
   Converse: converseChat,
 }
@@ -30,6 +30,6 @@ export function chatFormat(name: FormatName): ChatFormat | undefined {
 }
 
 /** The side of the provider. undefined: the format is only forwarded. */
-export function providerChat(name: SentFormatName): ProviderChat | undefined {
+export function providerChat(name: Exclude<SentFormatName, OwnPlainFormat>): ProviderChat | undefined {
   return PROVIDER_CHATS[name]
 }

@@ -18,6 +18,8 @@ export interface SentFormat {
   readonly frames: 'Sse' | 'AwsEventStream'
   /** Header of a response with the id of the answer; undefined: the body has it. */
   readonly idHeader: string | undefined
+  /** Header of a response with the number of input tokens; absent: the body has it. */
+  readonly inputTokensHeader?: string
   /** Makes a request for a stream request the usage, so that tokens are counted in any case. */
   askForUsage(request: JsonObject): void
   /** Reads model and usage of a response, or of one event of a stream. Absent values do not change `facts`. */

@@ -7,6 +7,7 @@ import { embeddings } from './embeddings.ts'
 import type { Format, SentFormat } from './format.ts'
 import { geminiCountTokens } from './gemini/count-tokens.ts'
 import { generateContent } from './gemini/generate-content.ts'
+import { PLAIN_FORMATS } from './plain/table.ts'
 import { messages } from './messages/messages.ts'
 import { realtime } from './realtime.ts'
 import { rerank } from './rerank.ts'
@@ -28,4 +29,5 @@ export const FORMATS: { readonly [N in FormatName]: Format } = {
 export const SENT_FORMATS: { readonly [N in SentFormatName]: SentFormat } = {
   ...FORMATS,
   Converse: converse,
+  ...PLAIN_FORMATS,
 }

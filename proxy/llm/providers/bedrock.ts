@@ -5,11 +5,15 @@ import type { SentFormatName } from '#api/llm/formats.ts'
 import { bedrockRegion } from '../../backend/provider-address.ts'
 import type { HeaderList } from '../../message/headers.ts'
 import { traitsOf } from '../traits/table.ts'
-import { asObject, type JsonObject } from '../json.ts'
+import { asObject, asString, type JsonObject } from '../json.ts'
 import { Untranslatable } from '../translate/untranslatable.ts'
 import type { Provider, RequestFacts } from './provider.ts'
 
-const SPOKEN: ReadonlySet<SentFormatName> = new Set(['Converse'])
+const OF_EVERY_MODEL = ['Converse', 'BedrockRerank'] as const
+const CLAUDE: ReadonlySet<SentFormatName> = new Set([...OF_EVERY_MODEL, 'BedrockCountTokens'])
+const NOVA: ReadonlySet<SentFormatName> = new Set([...OF_EVERY_MODEL, 'NovaEmbeddings'])
+const COHERE: ReadonlySet<SentFormatName> = new Set([...OF_EVERY_MODEL, 'CohereEmbeddings'])
+const OTHER: ReadonlySet<SentFormatName> = new Set([...OF_EVERY_MODEL, 'TitanEmbeddings'])
 
 const METADATA = 'x-bedrock-metadata'
 const BETA = 'anthropic-beta'
@@ -35,11 +39,16 @@ const BETAS: ReadonlySet<string> = new Set([
 
 export const bedrock: Provider<BedrockProvider> = {
   model: ({ model }) => model,
-  formats: () => () => SPOKEN,
+  formats: () => formatsOf,
   paths(_, prefix = '') {
     const base = prefix.replace(/\/+$/, '')
-    return ({ path }, model, isStreaming) =>
-      `${base}/model/${encodedModel(model)}${path}${isStreaming && path === '/converse' ? '-stream' : ''}`
+    return ({ name, path }, model, isStreaming) => {
+      if (name === 'BedrockRerank') return base + path
+      // Profiles for several regions have no counts: the model counts.
+      const counted = name === 'BedrockCountTokens' ? model.replace(/^[a-z]{2,6}\.(?=anthropic\.)/, '') : model
+      const end = isStreaming && name === 'Converse' ? '-stream' : ''
+      return `${base}/model/${encodedModel(counted)}${path}${end}`
+    }
   },
   keepsClientPath: false,
   signingRegion: bedrockRegion,
@@ -48,8 +57,10 @@ export const bedrock: Provider<BedrockProvider> = {
     // The key of a client of Anthropic; the signature needs none.
     if (credential === 'Key') headers.remove('x-api-key')
   },
-  finish(body, { guardrail }, facts) {
+  finish(body, settings, facts) {
+    if (facts.sent === 'BedrockRerank') nameRerankModel(body, bedrockRegion(settings))
     if (facts.sent !== 'Converse') return
+    const { guardrail } = settings
     if (guardrail !== undefined) {
       const { identifier, version } = guardrail
       body['guardrailConfig'] = { guardrailIdentifier: identifier, guardrailVersion: version, trace: 'enabled' }
@@ -60,9 +71,25 @@ export const bedrock: Provider<BedrockProvider> = {
   },
 }
 
+function formatsOf(model: string): ReadonlySet<SentFormatName> {
+  if (model.includes('anthropic.claude')) return CLAUDE
+  if (model.includes('nova')) return NOVA
+  return model.includes('cohere') ? COHERE : OTHER
+}
+
 /** Ids may be ARNs, which have `/`. The marks that encodeURIComponent leaves are encoded as the vendor's SDK does. */
 function encodedModel(model: string): string {
   return encodeURIComponent(model).replaceAll(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`)
+}
+
+/** Rerank names the model by its ARN. */
+function nameRerankModel(body: JsonObject, region: string): void {
+  const configuration = asObject(body['rerankingConfiguration'])
+  const ofBedrock = asObject(configuration['bedrockRerankingConfiguration'])
+  const model = asString(asObject(ofBedrock['modelConfiguration'])['modelArn']) ?? ''
+  const modelArn = model.startsWith('arn:') ? model : `arn:aws:bedrock:${region}::foundation-model/${model}`
+  const bedrockRerankingConfiguration = { ...ofBedrock, modelConfiguration: { modelArn } }
+  body['rerankingConfiguration'] = { ...configuration, bedrockRerankingConfiguration }
 }
 
 /** @throws {Untranslatable} */

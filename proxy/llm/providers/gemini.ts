@@ -21,6 +21,14 @@ export const gemini: Provider<ModelChoice> = {
       modelPath === undefined ? `${base}/openai${path}` : base + modelPath.pathOf(model, isStreaming)
   },
   keepsClientPath: true,
+  /** A count of more than contents has the whole request in it, which names the model. */
+  finish(body, _settings, { model, sent }) {
+    if (sent !== 'GeminiCountTokens' || !['systemInstruction', 'tools'].some((name) => Object.hasOwn(body, name)))
+      return
+    const request = { ...body, model: model.includes('/') ? model : `models/${model}` }
+    for (const name of Object.keys(body)) delete body[name]
+    body['generateContentRequest'] = request
+  },
   /** API keys move to the field that the Gemini API has for them; other bearer tokens are of OAuth. */
   prepareHeaders(headers, credential, sent) {
     if (sent?.modelPath === undefined || credential !== 'Key') return

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { AIProvider } from '#api/ir/types.gen.ts'
 import { type ProviderName, PROVIDERS } from '#api/llm/providers.ts'
-import { providerHost } from '../../backend/provider-address.ts'
+import { providerHost, rerankHost } from '../../backend/provider-address.ts'
 import { FORMATS } from '../formats/table.ts'
 import { isServed, type ProviderProfile, providerProfile } from './table.ts'
 
@@ -86,6 +86,7 @@ const CASES: { readonly [N in ProviderName]: readonly [AIProvider['provider'], s
       Embeddings: 'Embeddings /v1beta/openai/embeddings',
       GenerateContent: 'GenerateContent /v1beta/models/the-model:generateContent',
       GeminiCountTokens: 'GeminiCountTokens /v1beta/models/the-model:countTokens',
+      AnthropicTokenCount: 'GeminiCountTokens /v1beta/models/the-model:countTokens',
     },
   ],
   vertex: [
@@ -96,6 +97,8 @@ const CASES: { readonly [N in ProviderName]: readonly [AIProvider['provider'], s
       Messages: 'Completions /v1/projects/my-project/locations/europe-west4/endpoints/openapi/chat/completions',
       Responses: 'Completions /v1/projects/my-project/locations/europe-west4/endpoints/openapi/chat/completions',
       GenerateContent: 'Completions /v1/projects/my-project/locations/europe-west4/endpoints/openapi/chat/completions',
+      Embeddings: 'Predict /v1/projects/my-project/locations/europe-west4/publishers/google/models/the-model:predict',
+      Rerank: 'Rank /v1/projects/my-project/locations/europe-west4/rankingConfigs/default_ranking_config:rank',
     },
   ],
   bedrock: [
@@ -106,6 +109,8 @@ const CASES: { readonly [N in ProviderName]: readonly [AIProvider['provider'], s
       Messages: 'Converse /model/the-model/converse',
       Responses: 'Converse /model/the-model/converse',
       GenerateContent: 'Converse /model/the-model/converse',
+      Embeddings: 'TitanEmbeddings /model/the-model/invoke',
+      Rerank: 'BedrockRerank /rerank',
     },
   ],
   custom: [
@@ -138,6 +143,15 @@ describe('a provider', () => {
       GenerateContent: 'Messages /anthropic/v1/messages',
       AnthropicTokenCount: 'AnthropicTokenCount /anthropic/v1/messages/count_tokens',
     })
+  })
+
+  it.each<[string, string | undefined, AIProvider['provider'], Partial<AIProvider>?]>([
+    ['Vertex AI', 'discoveryengine.googleapis.com', { vertex: { projectId: 'p', region: 'eu' } }],
+    ['Bedrock', 'bedrock-agent-runtime.us-east-1.amazonaws.com', { bedrock: {} }],
+    ['Bedrock at another host', undefined, { bedrock: {} }, { hostOverride: { host: 'h', port: 1 } }],
+    ['OpenAI', undefined, { openai: {} }],
+  ])('%s has its own host for rerank: %s', (_, host, provider, more) => {
+    expect(rerankHost({ name: 'p', provider, ...more })).toBe(host)
   })
 
   it('is called at the prefix or path of the user', () => {

@@ -66,10 +66,10 @@ describe('the path of a model on Vertex AI', () => {
     ['claude-x', ['Messages', 'AnthropicTokenCount']],
     ['anthropic/x', ['Messages', 'AnthropicTokenCount']],
     ['publishers/anthropic/models/x', ['Messages', 'AnthropicTokenCount']],
-    ['google/gemini-x', ['GenerateContent', 'GeminiCountTokens', 'Completions']],
-    ['models/gemini-x', ['GenerateContent', 'GeminiCountTokens', 'Completions']],
-    ['meta/llama-4', ['Completions']],
-    ['my-claude-x', ['Completions']],
+    ['google/gemini-x', ['GenerateContent', 'GeminiCountTokens', 'Completions', 'Predict', 'Rank']],
+    ['models/gemini-x', ['GenerateContent', 'GeminiCountTokens', 'Completions', 'Predict', 'Rank']],
+    ['meta/llama-4', ['Completions', 'Predict', 'Rank']],
+    ['my-claude-x', ['Completions', 'Predict', 'Rank']],
   ])('%s has the formats %o', (model, formats) => {
     expect([...vertex.formats(PROJECT)(model)]).toEqual(formats)
   })

@@ -4,13 +4,14 @@ import { isRecord } from '#api/json.ts'
 import type { VertexProvider } from '#api/ir/types.gen.ts'
 import type { SentFormatName } from '#api/llm/formats.ts'
 import { asObject, type JsonObject } from '../json.ts'
+import { modelPath as googlePath } from '../formats/gemini/model-path.ts'
 import { claudeModel, familyOf, googleModel, type ModelFamily } from './google-models.ts'
 import type { Provider } from './provider.ts'
 
 const SPOKEN: { readonly [F in ModelFamily]: ReadonlySet<SentFormatName> } = {
   Claude: new Set(['Messages', 'AnthropicTokenCount']),
-  Gemini: new Set(['GenerateContent', 'GeminiCountTokens', 'Completions']),
-  Other: new Set(['Completions']),
+  Gemini: new Set(['GenerateContent', 'GeminiCountTokens', 'Completions', 'Predict', 'Rank']),
+  Other: new Set(['Completions', 'Predict', 'Rank']),
 }
 
 const LOCATION_DEFAULT = 'global'
@@ -28,8 +29,11 @@ export const vertex: Provider<VertexProvider> = {
     return ({ name, path, modelPath }, model, isStreaming) => {
       if (name === 'AnthropicTokenCount') return `${claude}/count-tokens:rawPredict`
       if (name === 'Messages') return `${claude}/${segment(claudeModel(model))}:${claudeMethod(isStreaming)}`
-      if (modelPath !== undefined)
+      if (modelPath !== undefined) {
         return `${base}/publishers/google${modelPath.pathOf(googleModel(model), isStreaming)}`
+      }
+      if (name === 'Rank') return `${base}/rankingConfigs/default_ranking_config${path}`
+      if (name === 'Predict') return `${base}/publishers/google${googlePath(googleModel(model), 'predict')}`
       return `${base}/endpoints/openapi${path}`
     }
   },

@@ -3,6 +3,8 @@ import type { FormatName, SentFormatName } from '#api/llm/formats.ts'
 import type { Format, SentFormat } from '../formats/format.ts'
 import { SENT_FORMATS } from '../formats/table.ts'
 import { chatFormat, providerChat } from '../formats/chat-table.ts'
+import { PLAIN, type PlainTarget } from '../formats/plain/table.ts'
+import { plainTranslation } from './plain.ts'
 import { translationBetween } from './between.ts'
 import type { Translation } from './translation.ts'
 
@@ -11,10 +13,10 @@ const WAYS: { readonly [From in FormatName]: readonly SentFormatName[] } = {
   Completions: ['GenerateContent', 'Completions', 'Messages', 'Responses', 'Converse'],
   Messages: ['Messages', 'Completions', 'Responses', 'GenerateContent', 'Converse'],
   Responses: ['Responses', 'Completions', 'Messages', 'GenerateContent', 'Converse'],
-  Embeddings: ['Embeddings'],
-  AnthropicTokenCount: ['AnthropicTokenCount'],
+  Embeddings: ['Embeddings', 'Predict', 'TitanEmbeddings', 'CohereEmbeddings', 'NovaEmbeddings'],
+  AnthropicTokenCount: ['AnthropicTokenCount', 'GeminiCountTokens', 'BedrockCountTokens'],
   Realtime: ['Realtime'],
-  Rerank: ['Rerank'],
+  Rerank: ['Rerank', 'Rank', 'BedrockRerank'],
   GenerateContent: ['GenerateContent', 'Completions', 'Messages', 'Responses', 'Converse'],
   GeminiCountTokens: ['GeminiCountTokens'],
 }
@@ -39,7 +41,12 @@ export function conversionFrom(client: Format, spoken: ReadonlySet<SentFormatNam
   }
 }
 
+function isPlain(name: SentFormatName): name is PlainTarget {
+  return Object.hasOwn(PLAIN, name)
+}
+
 function translationTo(to: SentFormatName, client: Format): Translation | undefined {
+  if (isPlain(to)) return plainTranslation(to, client)
   const [decoder, encoder] = [chatFormat(client.name), providerChat(to)]
   if (decoder === undefined || encoder === undefined) throw new Error(`no translation from ${client.name} to ${to}`)
   return translationBetween({ client: decoder, provider: encoder, to })

@@ -8,6 +8,8 @@ import type { ToolNames } from './tool-names.ts'
 export interface Translation {
   /** Format of the provider. */
   readonly to: SentFormatName
+  /** `answer` reads the request of the client. Absent: it does not. */
+  readonly keepsRequest?: true
   /** `notes` gets the fields that are dropped, `names` the tools that are renamed. @throws {Untranslatable} */
   request(request: JsonObject, notes: TranslationNotes, names?: ToolNames): JsonObject
   /** undefined: not an answer in the format of the provider. `createdSeconds`: for formats that demand a time. */
@@ -29,6 +31,10 @@ export interface AnswerSource {
   readonly id: string | undefined
   readonly model: string
   readonly names: ToolNames
+  /** The request of the client, where the translation keeps it. */
+  readonly asked?: JsonObject | undefined
+  /** Of a header of the response. */
+  readonly inputTokens?: number | undefined
 }
 
 export interface StreamTranslator {
