@@ -15,6 +15,7 @@ import { chatFormat, providerChat } from './formats/chat-table.ts'
 import { FORMATS } from './formats/table.ts'
 import { generateUrl } from './formats/gemini/url.ts'
 import { FRAMES, type FrameReader } from './frames.ts'
+import { parseObject, type JsonObject } from './json.ts'
 import { editedText, readJsonText } from './json-text.ts'
 import { formField } from './model-request.ts'
 import { clientRequest } from './translate/client-requests.testing.ts'
@@ -92,6 +93,43 @@ function damaged(bytes: Buffer, list: readonly Edit[]): Buffer {
   return out.subarray(0, BYTES_MAX)
 }
 
+/** One value of a sample, such as an object of a list, and the value in its place. */
+interface Change {
+  readonly place: number
+  readonly value: unknown
+}
+
+const change: fc.Arbitrary<Change> = fc.record({
+  place: fc.nat({ max: 500 }),
+  value: fc.constantFrom(null, 0, -1, '', 'x', true, [], {}, [null], { a: null }),
+})
+
+/** `list`: one value after the other is changed. */
+function withChanges(json: JsonObject, list: readonly Change[]): JsonObject {
+  const copy = structuredClone(json)
+  for (const { place, value } of list) {
+    const places = placesIn(copy)
+    places[place % Math.max(1, places.length)]?.(structuredClone(value))
+  }
+  return copy
+}
+
+/** A setter for each value at any depth. */
+function placesIn(value: unknown): readonly ((value: unknown) => void)[] {
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, below]) => [
+    (odd: unknown) => void Reflect.set(value, name, odd),
+    ...placesIn(below),
+  ])
+}
+
+const changes = fc.array(change, { minLength: 1, maxLength: 3 })
+
+const changedOf = (samples: readonly Buffer[]): fc.Arbitrary<JsonObject> =>
+  fc
+    .tuple(fc.constantFrom(...samples), changes)
+    .map(([bytes, list]) => withChanges(parseObject(bytes.toString('utf8')) ?? {}, list))
+
 const anyOf = (samples: readonly Buffer[]): fc.Arbitrary<Buffer> =>
   fc.tuple(fc.constantFrom(...samples), edits).map(([bytes, list]) => damaged(bytes, list))
 
@@ -126,16 +164,32 @@ describe.each(PROVIDERS)('the answers of %s', (name) => {
   const { whole, streams } = answersOf(name)
   const frames = FRAMES[name === 'Converse' ? 'AwsEventStream' : 'Sse']
 
+  const readWhole = (json: JsonObject): void => {
+    const events = format.decodeAnswer(json)
+    if (events !== undefined) grammatical(events)
+    format.decodeError(json, 500)
+  }
+
   it('whole, and errors', () => {
-    expect(
-      fuzz(anyOf(whole), (bytes) => {
-        const json = parseJson(bytes.toString('utf8'))
-        if (!isRecord(json)) return
-        const events = format.decodeAnswer(json)
-        if (events !== undefined) grammatical(events)
-        format.decodeError(json, 500)
-      }),
-    ).toBeGreaterThan(RUNS_MIN)
+    const read = (bytes: Buffer): void => {
+      const json = parseJson(bytes.toString('utf8'))
+      if (isRecord(json)) readWhole(json)
+    }
+    expect(fuzz(anyOf(whole), read)).toBeGreaterThan(RUNS_MIN)
+    expect(fuzz(changedOf(whole), readWhole)).toBeGreaterThan(RUNS_MIN)
+  })
+
+  it('streamed with values of other types', () => {
+    const input = fc.tuple(fc.constantFrom(...streams), fc.nat({ max: 50 }), changes)
+    const read = ([bytes, place, list]: [Buffer, number, Change[]]): void => {
+      const decoder = format.decodeStream()
+      const events = eventsIn(frames.reader(BYTES_MAX), bytes).map((event, at, all) => {
+        const json = at === place % all.length ? parseObject(event.data) : undefined
+        return json === undefined ? event : { ...event, data: JSON.stringify(withChanges(json, list)) }
+      })
+      grammatical([...events.flatMap((event) => decoder.event(event)), ...decoder.end()])
+    }
+    expect(fuzz(input, read)).toBeGreaterThan(RUNS_MIN)
   })
 
   it('streamed', () => {
@@ -244,12 +298,10 @@ describe.each(CLIENTS)('the requests of %s', (name) => {
     ).toBeGreaterThan(RUNS_MIN)
   })
 
-  it('as a value of any shape', () => {
-    const body = fc.dictionary(fc.constantFrom(...Object.keys(CONVERSATIONS[name]), 'model'), fc.jsonValue())
+  it('with values of other types', () => {
     const format: FormatName = name
-    expect(
-      fuzz(body, (json) => chatFormat(format)?.decodeRequest(json, notesIn([])), [Untranslatable]),
-    ).toBeGreaterThan(RUNS_MIN)
+    const read = (json: JsonObject): void => void chatFormat(format)?.decodeRequest(json, notesIn([]))
+    expect(fuzz(changedOf([sample]), read, [Untranslatable])).toBeGreaterThan(RUNS_MIN)
   })
 })
 
