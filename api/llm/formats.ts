@@ -1,5 +1,5 @@
 // The formats of model APIs and the types of LLM routes: their names in resources and in standalone files.
-import type { ProviderFormat, RouteType } from '../ir/types.gen.ts'
+import type { ProviderFormat, RouteMatch, RouteType } from '../ir/types.gen.ts'
 
 /** Formats that clients use, and that a custom provider may have. */
 export type FormatName = ProviderFormat['type']
@@ -64,6 +64,12 @@ export const MODEL_ROUTES: Readonly<Record<string, RouteType>> = {
   ':countTokens': 'GeminiCountTokens',
   '*': 'Passthrough',
 }
+
+/** Requests to the models of a listener that other routes share: the paths above, and the list of models. */
+export const MODEL_MATCHES: readonly RouteMatch[] = ['/v1/models', '/models', ...Object.keys(MODEL_ROUTES)]
+  .filter((suffix) => suffix !== '*')
+  // A method stands behind the name of the model.
+  .map((suffix) => ({ path: suffix.startsWith('/') ? { exact: suffix } : { regex: `.*${suffix}` } }))
 
 // Object.keys loses the type of the keys, which are exactly the names.
 export const FORMATS_IN_FILES = Object.keys(FORMATS) as readonly (keyof typeof FORMATS)[]

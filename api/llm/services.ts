@@ -72,6 +72,9 @@ export const SERVICES: { readonly [N in ServiceName]: Service } = {
   },
 }
 
+// Object.keys loses the type of the keys, which are exactly the names.
+export const SERVICE_NAMES = Object.keys(SERVICES) as readonly ServiceName[]
+
 export function isService(provider: ModelProvider): provider is ServiceName {
   return Object.hasOwn(SERVICES, provider)
 }

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest'
 import type { Authorization, OfferedModel } from '#api/ir/types.gen.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { exchangeOf, expression } from '../policy/exchange.testing.ts'
-import { compileModels, nameMatcher } from './models.ts'
+import { nameMatcher } from '#api/llm/model-names.ts'
+import { compileModels } from './models.ts'
 
 const only = (team: string): Authorization => ({
   action: 'Allow',

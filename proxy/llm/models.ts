@@ -1,6 +1,7 @@
 // The models of a listener: finds the model of a request and passes the request to its backend, and lists
 // them (data-plane supplement section 3.10).
 import type { Authorization, ModelsBackend, ModelTarget, OfferedModel } from '#api/ir/types.gen.ts'
+import { nameMatcher } from '#api/llm/model-names.ts'
 import type { CelExpression } from '#api/cel/expression.ts'
 import type { BackendEnvironment } from '../backend/handler.ts'
 import type { BackendHandler } from '../chain/handler.ts'
@@ -147,19 +148,6 @@ function compileModel(model: OfferedModel, environment: ModelsEnvironment): Comp
 function backendsOf({ backend, weighted = [], conditional = [] }: OfferedModel): string[] {
   const targets = [...weighted.filter(({ weight }) => weight !== 0), ...conditional]
   return [backend, ...targets.map((target) => target.backend)].filter((key) => key !== undefined)
-}
-
-export function nameMatcher(pattern: string): (name: string) => boolean {
-  if (pattern === '*') return () => true
-  if (pattern.endsWith('*')) {
-    const prefix = pattern.slice(0, -1)
-    return (name) => name.startsWith(prefix)
-  }
-  if (pattern.startsWith('*')) {
-    const suffix = pattern.slice(1)
-    return (name) => name.endsWith(suffix)
-  }
-  return (name) => name === pattern
 }
 
 /** Rules of different models: none of them may replace another. */

@@ -18,7 +18,7 @@ import { attachmentCap } from '../route/attachment-cap.ts'
 import { type ParentLookup, parentLookup } from '../route/parent-lookup.ts'
 import { attachedParents, listenerSuffix, type ParentResult } from '../route/routes.ts'
 import { areFatal, modelFaults } from './faults.ts'
-import { MODEL_ROUTES } from '#api/llm/formats.ts'
+import { MODEL_MATCHES } from '#api/llm/formats.ts'
 import { modelBackend, type ModelScopes, type ServedModel, serveModel, unusableBackend } from './model.ts'
 import { modelIdentity, offeredName } from './names.ts'
 import { translateVirtual } from './virtual-model.ts'
@@ -48,9 +48,6 @@ interface ModelTranslation {
   readonly backend: DeliveredBackend | undefined
   readonly problems: readonly Problem[]
 }
-
-/** Paths of LLM clients: those of MODEL_ROUTES, and the list of models. */
-const PATHS = ['/v1/models', '/models', ...Object.keys(MODEL_ROUTES).filter((path) => path !== '*')]
 
 /** `scopes`: lookups that are answered by the snapshot of the moment. */
 export function modelTables(
@@ -244,7 +241,7 @@ function listenerRoute(listener: Listener): Route {
     listenerKey: listener.key,
     name: { kind: 'GwModel', namespace: namespaceOf(gateway), name },
     hostnames: [],
-    matches: PATHS.map((path) => ({ path: { exact: path } })),
+    matches: [...MODEL_MATCHES],
     backends: [{ weight: 1, ref: { backend: listenerBackendKey(listener) } }],
   }
 }

@@ -43,7 +43,7 @@ describe('loadStandalone, fields', () => {
     ['gateways: { a: { port: 1, protocol: FTP } }', /must be one of HTTP, HTTPS, TLS, TCP/],
     ['gateways: { a: { port: 1, tls: { cert: c } } }', /tls\.key: is required/],
     ['gateways: { a: { port: 1, tls: { mode: dynamicCa, cert: c, key: k } } }', /tls\.mode: must be static/],
-    [`${GATEWAY}llm: {}`, '2:1 llm: is not supported by this version of the proxy'],
+    [`${GATEWAY}ui: {}`, '2:1 ui: is not supported by this version of the proxy'],
     [route('retry: { attempts: 3 }'), '3:15 routes[0].policies.retry.codes: is required'],
     [route('retry: { codes: [503], attempts: 256 }'), /attempts: must be at most 255/],
     [route('retry: { codes: [200] }'), /codes\[0\]: must be at least 400/],
@@ -258,7 +258,7 @@ describe('loadStandalone, the whole file', () => {
   it.each([
     ['', '1:1 : the file is empty'],
     ['# nothing', '1:1 : the file is empty'],
-    ['{}', '1:1 : no port is open: set gateways, mcp or binds'],
+    ['{}', '1:1 : no port is open: set gateways, llm, mcp or binds'],
     ['[]', '1:1 : must be a mapping, not a list'],
     [`${GATEWAY}---\n${GATEWAY}`, '3:1 : a standalone file must contain exactly one YAML document'],
     ['a: [', /not valid YAML/],

@@ -11,6 +11,7 @@ import { BuildContext, type FieldProblem, type KeySetLookup } from './build/cont
 import { GatewayRegistry } from './build/gateways.ts'
 import { ListenerRegistry } from './build/listeners.ts'
 import { addFrontend } from './build/frontend.ts'
+import { addLlm } from './build/llm.ts'
 import { addMcp } from './build/mcp.ts'
 import { catalogSources } from './build/model-catalog.ts'
 import { RouteRegistry } from './build/routes.ts'
@@ -73,7 +74,7 @@ export function loadStandalone(input: StandaloneInput): LoadedStandalone {
   build(parsed.data, context)
   const catalogs = catalogSources(parsed.data.config, context)
   if (!isGenerated && context.config.binds.length === 0) {
-    context.error('', 'no port is open: set gateways, mcp or binds')
+    context.error('', 'no port is open: set gateways, llm, mcp or binds')
   }
   const found = located(context.problems, document)
   const isUsable = found.every(({ severity }) => severity !== 'error')
@@ -88,7 +89,7 @@ export function loadStandalone(input: StandaloneInput): LoadedStandalone {
 }
 
 function build(file: StandaloneFile, context: BuildContext): void {
-  const { gateways = {}, backends = [], binds = [], routeGroups = [], policies = [], mcp, frontendPolicies } = file
+  const { gateways = {}, backends = [], binds = [], routeGroups = [], policies = [], mcp, llm, frontendPolicies } = file
   const listeners = new ListenerRegistry(context)
   const registry = new GatewayRegistry(context, listeners)
   const registries = { listeners, routes: new RouteRegistry(context), tcpRoutes: new TcpRouteRegistry(context) }
@@ -101,6 +102,7 @@ function build(file: StandaloneFile, context: BuildContext): void {
   for (const [index, bind] of binds.entries()) addBind(bind, pathTo('binds', index), registries, context)
   addRouteGroups(routeGroups, registries, context)
   if (mcp !== undefined) addMcp(mcp, { gateways: registry, listeners }, context)
+  if (llm !== undefined) addLlm(llm, { gateways: registry, listeners }, context)
   addTargeted(policies, context)
   if (frontendPolicies !== undefined) addFrontend(frontendPolicies, listeners.gateways, context)
 }

@@ -25,7 +25,8 @@ export function aiBody(fields: AiBackendFields, path: string, context: BuildCont
   }
 }
 
-function renderProvider(fields: NamedProviderFields, path: string, context: BuildContext): AIProvider {
+/** `path`: of the provider. */
+export function renderProvider(fields: NamedProviderFields, path: string, context: BuildContext): AIProvider {
   const { name, provider, hostOverride, pathOverride, pathPrefix, policies } = fields
   if (provider.custom !== undefined && hostOverride === undefined) {
     context.error(pathTo(path, 'hostOverride'), 'is required with a custom provider: host:port of its server')

@@ -1,5 +1,5 @@
 // Policies of backends, as backend fields of the contract. Credentials are stored in the secrets, never in the payload.
-import type { AIPolicy, Authorization, BackendPayload } from '#api/ir/types.gen.ts'
+import type { AIPolicy, Authorization, BackendPayload, Deny } from '#api/ir/types.gen.ts'
 import { ROUTE_TYPES } from '#api/llm/formats.ts'
 import type { BACKEND, Built, WrittenIn } from '../coverage.ts'
 import { pathTo } from '../field-path.ts'
@@ -9,6 +9,7 @@ import { defined, ifSet } from './defined.ts'
 import { deniedField, denialOf } from './denial.ts'
 import { renderExtAuth } from './external.ts'
 import { expressions, renderModifier, renderRedirect, renderTransformation } from './headers.ts'
+import type { PromptGuard } from '../schema/prompt-guard.ts'
 import { renderPromptGuard } from './prompt-guard.ts'
 import { renderHealth } from './resilience.ts'
 import { renderRules } from './rules.ts'
@@ -63,10 +64,7 @@ function sharedSide(
 ) {
   const tls = ifSet(backendTLS, (value) => renderTls(value, pathTo(path, 'backendTLS'), context))
   const auth = ifSet(backendAuth, (value) => renderAuth(value, pathTo(path, 'backendAuth'), context))
-  const guard =
-    ai?.promptGuard?.streaming === 'Enabled'
-      ? deniedField(pathTo(path, 'ai', 'promptGuard', 'streaming'), context)
-      : undefined
+  const guard = ifSet(ai?.promptGuard, (value) => guardDenial(value, pathTo(path, 'ai', 'promptGuard'), context))
   const payload: Built<BackendPayload, 'deny' | 'ai' | 'tls' | 'auth' | 'tunnel'> = {
     deny: auth?.deny ?? guard,
     ai: ifSet(ai, (value) => renderAi(value, pathTo(path, 'ai'), context)),
@@ -77,16 +75,32 @@ function sharedSide(
   return { payload, mcpRules: renderRules(mcpAuthorization, pathTo(path, 'mcpAuthorization'), context) }
 }
 
+/** Until guards of streams are served. */
+export function guardDenial({ streaming }: PromptGuard, path: string, context: BuildContext): Deny | undefined {
+  return streaming === 'Enabled' ? deniedField(pathTo(path, 'streaming'), context) : undefined
+}
+
 function renderAi(value: AI, path: string, context: BuildContext): AIPolicy {
-  const { defaults, overrides, transformations, prompts, promptGuard, modelAliases, routes } = value
+  const { prompts, promptGuard, modelAliases, routes } = value
   return defined({
-    defaults: defaults && jsonFields(defaults),
-    overrides: overrides && jsonFields(overrides),
-    transformations: transformations && expressions(transformations),
+    ...aiEdits(value),
     prompt: prompts && defined(prompts),
     promptGuard: ifSet(promptGuard, (guard) => renderPromptGuard(guard, pathTo(path, 'promptGuard'), context)),
     modelAliases,
     routes: routes && Object.fromEntries(Object.entries(routes).map(([path, type]) => [path, ROUTE_TYPES[type]])),
+  })
+}
+
+/** Edits of the body of a request. */
+export function aiEdits({
+  defaults,
+  overrides,
+  transformations,
+}: Pick<AI, 'defaults' | 'overrides' | 'transformations'>) {
+  return defined({
+    defaults: defaults && jsonFields(defaults),
+    overrides: overrides && jsonFields(overrides),
+    transformations: transformations && expressions(transformations),
   })
 }
 

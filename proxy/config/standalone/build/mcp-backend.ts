@@ -107,7 +107,8 @@ function isIpv6(host: string): boolean {
   return /^[0-9A-Fa-f:.]+$/.test(host) && host.includes(':')
 }
 
-function serverOfUrl(text: string, at: string, context: BuildContext): Server | undefined {
+/** The server of an http or https URL; undefined: reported. */
+export function serverOfUrl(text: string, at: string, context: BuildContext): Server | undefined {
   const url = URL.parse(text)
   const { protocol } = url ?? { protocol: '' }
   if (url === null || (protocol !== 'http:' && protocol !== 'https:') || url.username !== '' || url.password !== '') {

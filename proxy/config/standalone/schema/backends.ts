@@ -10,7 +10,7 @@ import { address, cloudRegion, mapOf, name, port, text } from './values.ts'
 const TARGET_NAME = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/
 
 const modelChoice = fields({ model: text.optional() })
-const custom = fields({
+export const custom = fields({
   model: text.optional(),
   formats: z.array(fields({ type: z.enum(FORMATS_IN_FILES), path: text.optional() })).min(1),
   ...notServed(['providerOverride']),
@@ -31,11 +31,14 @@ const bedrock = fields({
   { error: 'must have guardrailIdentifier and guardrailVersion together' },
 )
 /** Resource names of Azure, which are the first part of host names. */
-const RESOURCE_NAME = /^[A-Za-z0-9](?:[-A-Za-z0-9]{0,62}[A-Za-z0-9])?$/
+export const resourceName = z
+  .string()
+  .regex(/^[A-Za-z0-9](?:[-A-Za-z0-9]{0,62}[A-Za-z0-9])?$/, { error: 'must be 1 to 64 letters, digits and -' })
+export const azureType = z.enum(['openAI', 'foundry'])
 const azure = fields({
   model: text.optional(),
-  resourceName: z.string().regex(RESOURCE_NAME, { error: 'must be 1 to 64 letters, digits and -' }),
-  resourceType: z.enum(['openAI', 'foundry']),
+  resourceName,
+  resourceType: azureType,
   apiVersion: text.optional(),
   projectName: text.optional(),
 })
@@ -58,7 +61,7 @@ const provider = fields({
   })
   .meta(ONE_FIELD)
 
-const absolutePath = z.string().regex(/^\//, { error: 'must begin with /' })
+export const absolutePath = z.string().regex(/^\//, { error: 'must begin with /' })
 
 const namedProvider = fields({
   name: text,

@@ -6,6 +6,7 @@ import { parseSessionKeys, SESSION_KEYS_RULE } from '../../../mcp/session-keys.t
 import { mcpShape, namedBackend, routeBackend } from './backends.ts'
 import { service, serviceReference, workload } from './discovery.ts'
 import { fields, notServed, oneShape, ONE_FIELD } from './object.ts'
+import { llm } from './llm.ts'
 import { frontendPolicies, gateway, hostname, protocol, tls } from './listeners.ts'
 import { catalogSource } from './model-catalog.ts'
 import { gatewayPolicies, routePolicies } from './policies.ts'
@@ -186,7 +187,8 @@ export const standaloneFile = fields({
   policies: z.array(targetedPolicy).optional(),
   services: z.array(service).optional(),
   workloads: z.array(workload).optional(),
-  ...notServed(['llm', 'ui']),
+  llm: llm.optional(),
+  ...notServed(['ui']),
 })
 
 export type StandaloneFile = z.output<typeof standaloneFile>

@@ -61,7 +61,7 @@ const limit = fields(limitShape)
 /** The plain form is a list; here each entry is one limit. */
 const conditionalLimit = conditionalList(limitShape)
 const limits = z.array(limit).min(1)
-const localRateLimit = oneShape<z.output<typeof limit>[] | z.output<typeof conditionalLimit>>(
+export const localRateLimit = oneShape<z.output<typeof limit>[] | z.output<typeof conditionalLimit>>(
   (value) => (isMap(value) && 'conditional' in value ? conditionalLimit : limits),
   [conditionalLimit, limits],
 )
