@@ -10,6 +10,8 @@ export interface LogFile {
   readonly settings: ProxyOptions
   /** The last line with this text; waits for one. */
   line(text: string): Promise<string>
+  /** All lines so far. */
+  text(): string
   /** After the proxy has stopped. */
   remove(): void
 }
@@ -30,6 +32,7 @@ export function logFile(): LogFile {
       })
       return found ?? ''
     },
+    text: () => readFileSync(file, 'utf8'),
     remove() {
       closeSync(logFd)
       rmSync(folder, { recursive: true })

@@ -1,6 +1,6 @@
 // Services of guards for tests, written from the public documentation of their vendors: the moderation API of OpenAI,
 // ApplyGuardrail of Amazon Bedrock, Model Armor of Google Cloud, and a webhook with any answer. Not used by the proxy.
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http'
 import { closeServer, listening } from '#test/ports.ts'
 import type { GuardService } from '#api/ir/types.gen.ts'
 import { testService, type TestService } from '../../policy/external/service.testing.ts'
@@ -36,26 +36,40 @@ export interface GuardTestService {
   close(): void
 }
 
+/** Reads each request of a server, and answers it. */
+export function answering(reply: (request: Received) => ServiceReply): RequestListener {
+  return (message, response) => {
+    const chunks: Buffer[] = []
+    message.on('data', (chunk: Buffer) => chunks.push(chunk))
+    message.on('end', () => {
+      const { method = '', url = '', headers } = message
+      const bytes = Buffer.concat(chunks)
+      const { status = 200, body } = reply({
+        method,
+        target: url,
+        headers,
+        bytes,
+        json: parseObject(bytes.toString()) ?? {},
+      })
+      if (body === undefined) return
+      response.writeHead(status, { 'content-type': 'application/json' })
+      response.end(typeof body === 'string' ? body : JSON.stringify(body))
+    })
+  }
+}
+
 export async function guardTestService(
   reply: (request: Received) => ServiceReply,
   options: { readonly timeoutMs?: number; readonly filters?: readonly NamedFilter[] } = {},
 ): Promise<GuardTestService> {
   const received: Received[] = []
   const vendors: { host: string; policies: GuardService }[] = []
-  const server: Server = createServer((message, response) => {
-    const chunks: Buffer[] = []
-    message.on('data', (chunk: Buffer) => chunks.push(chunk))
-    message.on('end', () => {
-      const { method = '', url = '', headers } = message
-      const bytes = Buffer.concat(chunks)
-      const one = { method, target: url, headers, bytes, json: parseObject(bytes.toString()) ?? {} }
-      received.push(one)
-      const { status = 200, body } = reply(one)
-      if (body === undefined) return
-      response.writeHead(status, { 'content-type': 'application/json' })
-      response.end(typeof body === 'string' ? body : JSON.stringify(body))
-    })
-  })
+  const server = createServer(
+    answering((request) => {
+      received.push(request)
+      return reply(request)
+    }),
+  )
   const port = await listening(server)
   const service = testService(port, { subtype: 'Guardrail', ...options })
   return {
