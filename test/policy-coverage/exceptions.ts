@@ -29,7 +29,7 @@ export const WITHOUT_GOLDEN: readonly Exception[] = [...NOT_RUN, GUARD_SERVICES]
 export const WITHOUT_CASE: readonly Exception[] = [
   ...NOT_RUN,
   {
-    settings: /^backend\.ai\.promptGuard\.(request|response)\[\]\.(webhook|moderationApi|guardrails[AC])\./,
+    settings: /^backend\.ai\.promptGuard\.(request|response)\[\]\.(moderationApi|guardrails[AC])\./,
     because: 'the services of vendors have fixed hosts: tests in proxy/llm/guards have emulated ones',
   },
   {

@@ -16,6 +16,7 @@ import { egress } from './egress.ts'
 import { flaky } from './flaky.ts'
 import { fullBacklog } from './full-backlog.ts'
 import { grpcEcho, type GrpcEcho } from './grpc-echo.ts'
+import { guard } from './guard.ts'
 import { limiter } from './limiter.ts'
 import { wordsServer } from './mcp-words.ts'
 import { processor } from './processor.ts'
@@ -60,6 +61,8 @@ export const SAMPLE_PORTS = {
   grpcSpare: 18_101,
   /** Issues tokens. */
   tokens: 18_102,
+  /** Decides about the texts of LLM requests. */
+  guard: 18_103,
 } as const
 
 export const SAMPLE_SOCKET = '/tmp/gw-echo.sock'
@@ -120,6 +123,7 @@ export async function startUpstreams({ socketPath, port }: UpstreamOptions): Pro
     egress: egress(),
     authzHttp: createServer(authorizer()),
     tokens: createServer(tokenEndpoint),
+    guard: createServer(guard),
     silent: createTcpServer((socket) => socket.on('error', () => undefined).resume()),
   }
   const unix = createServer(echo('unix'))
@@ -160,6 +164,7 @@ export async function startUpstreams({ socketPath, port }: UpstreamOptions): Pro
     egress: await open('egress'),
     authzHttp: await open('authzHttp'),
     tokens: await open('tokens'),
+    guard: await open('guard'),
     authzGrpc: authzGrpc.port,
     limiter: rateLimiter.port,
     otlpGrpc: collectors.grpc.port,
