@@ -1,5 +1,6 @@
 // The gw command. It loads nothing else before compiled code is kept: modules that are loaded earlier are compiled at
 // each start.
+import './compiler-thresholds.ts'
 import { fileURLToPath } from 'node:url'
 import { keepCompiledCode } from '#api/compiled-code.ts'
 
