@@ -1,49 +1,31 @@
 // The proxy with the real thing: the certificate authority of Istio, its HBONE client and its HBONE server.
-import { spawn, type ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { CaClient } from '#proxy/mesh/ca-client.ts'
 import type { MeshSettings } from '#proxy/mesh/settings.ts'
 import { configOf, startTlsProxy, type TlsTestProxy } from '#proxy/tls/proxy.testing.ts'
 import { freePort } from '#test/ports.ts'
+import { type Peers, startPeers, stopPeers } from './peers.ts'
 
-/** The program of test/mesh/peer, which test/mesh/run.sh builds. */
-const PEER = process.env['GW_MESH_PEER'] ?? ''
+/** The proxy reads the roots every 10 s. */
+const WAIT = { timeout: 40_000 }
+const SERVED = '200 go GET /again 0'
+const BROKEN = /^50[23] /
 const TOKEN = 'the-token'
 const OWN = 'spiffe://cluster.local/ns/apps/sa/web'
 const CART = 'spiffe://cluster.local/ns/shop/sa/cart'
 
-interface Peers {
-  readonly ca: number
-  readonly root: string
-  readonly tunnels: number
-  readonly web: number
-  readonly control: number
-}
-
-let child: ChildProcess
 let peers: Peers
 let proxy: TlsTestProxy
 let folder: string
 let mesh: MeshSettings
 let ports: { readonly http: number; readonly hbone: number }
 
-async function startPeers(path: string): Promise<Peers> {
-  child = spawn(path, [TOKEN, OWN, CART], { stdio: ['pipe', 'pipe', 'ignore'] })
-  if (child.stdout === null) throw new Error('no output')
-  for await (const line of createInterface({ input: child.stdout })) {
-    if (line.startsWith('{')) return JSON.parse(line) as Peers // written by test/mesh/peer/main.go
-  }
-  throw new Error('the peers ended')
-}
-
 describe('with peers of Istio', () => {
   beforeAll(async () => {
-    peers = await startPeers(PEER)
+    peers = await startPeers([TOKEN, OWN, CART])
     folder = mkdtempSync(join(tmpdir(), 'gw-istio-'))
     const [tokenFile, rootFile] = [join(folder, 'token'), join(folder, 'root')]
     writeFileSync(tokenFile, TOKEN)
@@ -93,8 +75,7 @@ describe('with peers of Istio', () => {
   })
   afterAll(async () => {
     await proxy.stop()
-    child.kill()
-    await once(child, 'exit')
+    await stopPeers()
     rmSync(folder, { recursive: true, force: true })
   })
 
@@ -124,12 +105,51 @@ describe('with peers of Istio', () => {
     expect(answers).toEqual(Array.from({ length: 20 }, (_, at) => `go GET /${at} 0`))
   })
 
+  it.each(['expired', 'domain', 'root'])(
+    'sends nothing to a workload whose certificate is wrong: %s',
+    async (wrong) => {
+      await control(`present=${wrong}`)
+      await vi.waitFor(async () => expect(await get()).toMatch(BROKEN), WAIT)
+      await control('present=valid')
+      await vi.waitFor(async () => expect(await get()).toBe(SERVED), WAIT)
+    },
+  )
+
+  it('keeps serving while the authority is down, and reports it until it is back', async () => {
+    const heard: (string | undefined)[] = []
+    proxy.proxy.onMeshTrouble((message) => void heard.push(message))
+    await control('ca=down')
+    // Other root certificates make the proxy request a certificate; these contain the valid one as well.
+    writeFileSync(mesh.rootFile, peers.otherRoot + peers.root)
+    await vi.waitFor(() => expect(heard.at(-1)).toContain('authenticate failure'), WAIT)
+    expect(heard.at(-1)).toMatch(/^its certificate ends at /)
+    await vi.waitFor(async () => expect(await get()).toBe(SERVED), WAIT)
+    await control('ca=up')
+    await vi.waitFor(() => expect(heard.at(-1)).toBeUndefined(), WAIT)
+  })
+
+  it('trusts no workload of a root that was revoked', async () => {
+    writeFileSync(mesh.rootFile, peers.otherRoot)
+    await vi.waitFor(async () => expect(await get()).toMatch(BROKEN), WAIT)
+    writeFileSync(mesh.rootFile, peers.root)
+    await vi.waitFor(async () => expect(await get()).toBe(SERVED), WAIT)
+  })
+
   it('serves the HBONE client of Istio', async () => {
     const query = `tunnel=127.0.0.1:${ports.hbone}&to=10.0.0.1:${ports.http}`
     const response = await fetch(`http://127.0.0.1:${peers.control}/?${query}`)
     expect(await response.text()).toBe('go GET / 0')
   })
 })
+
+async function control(query: string): Promise<string> {
+  return (await fetch(`http://127.0.0.1:${peers.control}/?${query}`)).text()
+}
+
+async function get(): Promise<string> {
+  const response = await fetch(`http://127.0.0.1:${ports.http}/again`)
+  return `${response.status} ${await response.text()}`
+}
 
 async function dump(): Promise<unknown> {
   return (await fetch(`http://127.0.0.1:${proxy.proxy.ports.admin}/config_dump`)).json()
