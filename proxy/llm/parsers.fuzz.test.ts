@@ -4,7 +4,7 @@
 import { gzipSync } from 'node:zlib'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { FormatName, SentFormatName } from '#api/llm/formats.ts'
+import type { FormatName } from '#api/llm/formats.ts'
 import { isRecord, parseJson } from '#api/json.ts'
 import { EventStreamError } from '../http/event-stream.ts'
 import { SseTooLarge } from '../http/sse.ts'
@@ -32,9 +32,11 @@ const BYTES_MAX = 64 * 1024
 
 const ALL_SCENARIOS = Object.values(SCENARIOS)
 const CLIENTS: readonly VendorName[] = ['Completions', 'Messages', 'Responses', 'GenerateContent']
-const PROVIDERS: readonly SentFormatName[] = [...CLIENTS, 'Converse']
+const PROVIDERS = [...CLIENTS, 'Converse'] as const
 
-const isTranslated = (client: VendorName, provider: SentFormatName): boolean =>
+type ProviderName = (typeof PROVIDERS)[number]
+
+const isTranslated = (client: VendorName, provider: ProviderName): boolean =>
   conversionFrom(FORMATS[client], new Set([provider]))?.translation !== undefined
 
 /** Runs until the time is over, and reports seed and input of a failure. Returns the number of runs. */
@@ -137,7 +139,7 @@ const textsOf = (samples: readonly object[]): readonly Buffer[] =>
   samples.map((sample) => Buffer.from(JSON.stringify(sample)))
 
 /** The provider's answers: of each scenario, and an error. */
-function answersOf(name: SentFormatName): { readonly whole: readonly Buffer[]; readonly streams: readonly Buffer[] } {
+function answersOf(name: ProviderName): { readonly whole: readonly Buffer[]; readonly streams: readonly Buffer[] } {
   if (name === 'Converse') {
     const exception = converseException('throttlingException', 'too busy')
     return {
