@@ -36,6 +36,9 @@ Gw is running. Try, in another terminal:
   LLM, the messages format as it is
     curl -s http://127.0.0.1:8080/claude/v1/messages -H 'content-type: application/json' \\
       -d '{"model":"any","max_tokens":64,"messages":[{"role":"user","content":"hello"}]}'
+  LLM, the next provider after one that is overloaded; a guard masks the address, and the log has the cost
+    curl -s http://127.0.0.1:8080/resilient/v1/chat/completions -H 'content-type: application/json' \\
+      -d '{"model":"any","messages":[{"role":"user","content":"write to alice@example.com"}]}'
   MCP, initialize
     curl -s http://127.0.0.1:8080/mcp -H 'content-type: application/json' \\
       -H 'accept: application/json, text/event-stream' \\

@@ -21,6 +21,10 @@ export function modelServer(): Server {
 function handle(request: IncomingMessage, response: ServerResponse, text: string): void {
   const path = (request.url ?? '').split('?')[0]
   const body = parse(text)
+  if (path === '/overloaded/v1/chat/completions') {
+    completionsError(response, 503, 'this provider is overloaded')
+    return
+  }
   if (path === '/v1/chat/completions') {
     if (request.headers.authorization === undefined) completionsError(response, 401, 'missing API key')
     else if (!Array.isArray(body['messages'])) completionsError(response, 400, 'messages is required')

@@ -75,6 +75,20 @@ describe('quickstart', () => {
     expect(await client.messages.stream(request).finalText()).toBe('You said: hello there')
   })
 
+  it('/resilient answers by the next provider, masks an address, and logs both and the cost', async () => {
+    const client = new OpenAI({ baseURL: `${URL_BASE}/resilient/v1`, apiKey: 'unused', maxRetries: 0 })
+    const messages = [{ role: 'user' as const, content: 'write to alice@example.com' }]
+    const reply = await client.chat.completions.create({ model: 'any', messages })
+    expect(reply.choices[0]?.message.content).toBe('You said: write to <EMAIL_ADDRESS>')
+    const line = () => output.split('\n').find((text) => text.includes('route_rule=resilient'))
+    await vi.waitUntil(() => line() !== undefined)
+    expect(line()).toContain('gw.ai.usage.cost.total=0.000084')
+    expect(line()).toContain(
+      'gw.ai.failed_providers="overloaded: status 503" gw.ai.guards="Request regex Mask (Email)"',
+    )
+    expect(line()).not.toContain('alice')
+  })
+
   it('/mcp serves the MCP SDK: initialize, tools/list, tools/call', async () => {
     const client = new Client({ name: 'test', version: '1' })
     const transport = new StreamableHTTPClientTransport(new URL(`${URL_BASE}/mcp`))
