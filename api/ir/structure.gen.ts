@@ -483,6 +483,16 @@ const PromptGuard: Structure = {
     response: { type: 'array', minItems: 1, items: GuardSettings },
   },
 }
+const PromptCaching: Structure = {
+  type: 'object',
+  properties: {
+    cacheSystem: { type: 'boolean' },
+    cacheMessages: { type: 'boolean' },
+    cacheTools: { type: 'boolean' },
+    minTokens: { type: 'integer', minimum: 0 },
+    cacheMessageOffset: { type: 'integer', minimum: 0 },
+  },
+}
 const AIPolicy: Structure = {
   type: 'object',
   properties: {
@@ -491,6 +501,7 @@ const AIPolicy: Structure = {
     transformations: { type: 'array', items: NamedExpression },
     prompt: PromptEnrichment,
     promptGuard: PromptGuard,
+    promptCaching: PromptCaching,
     modelAliases: { type: 'object', rest: { type: 'string' } },
     routes: {
       type: 'object',

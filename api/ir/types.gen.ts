@@ -277,6 +277,7 @@ export interface AIPolicy {
   transformations?: NamedExpression[]
   prompt?: PromptEnrichment
   promptGuard?: PromptGuard
+  promptCaching?: PromptCaching
   modelAliases?: {
     [k: string]: string
   }
@@ -675,6 +676,16 @@ export interface GuardGuardrailsC {
   projectId: string
   location: string
   policies?: GuardService
+}
+/**
+ * The defaults of the policy apply to each field that is not set: true, true, false, 1024, 0.
+ */
+export interface PromptCaching {
+  cacheSystem?: boolean
+  cacheMessages?: boolean
+  cacheTools?: boolean
+  minTokens?: number
+  cacheMessageOffset?: number
 }
 /**
  * An endpoint picker with `envoy.service.ext_proc.v3.ExternalProcessor` names the endpoint of each request, in order of preference, by the endpoint picker protocol of the Gateway API Inference Extension. Only endpoints of the service that the policy is attached to are used.

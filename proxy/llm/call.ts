@@ -108,7 +108,12 @@ export async function prepareCall(
       body: bodyToSend(read, conversion, {
         dropped,
         toolNames,
-        finish: finishFor(provider, { model, headers: exchange.request.headers, sent: conversion.sent.name }),
+        finish: finishFor(provider, {
+          model,
+          headers: exchange.request.headers,
+          sent: conversion.sent.name,
+          promptCaching: provider.policies.ai?.promptCaching,
+        }),
       }),
       dropped,
       asked: conversion.translation?.keepsRequest === true ? body : undefined,

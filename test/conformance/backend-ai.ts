@@ -1,7 +1,7 @@
 // backend.ai: aliases, defaults, overrides, computed fields and prompts, as the provider gets them.
 import OpenAI from 'openai'
 import { expect } from 'vitest'
-import { changing, type ConformanceCase, type SpecChange } from './suite/case.ts'
+import { all, changing, type ConformanceCase, type SpecChange } from './suite/case.ts'
 import { chat } from './suite/chat.ts'
 
 const SAMPLE = 'backend-ai.yaml'
@@ -76,14 +76,46 @@ export const cases: readonly ConformanceCase[] = [
     },
   },
   {
-    shortName: 'AIPromptCachingNotRun',
-    description: 'prompt caching is not supported, has no effect, and is reported in the status',
+    shortName: 'AIPromptCaching',
+    description: 'a request to Bedrock has cache points behind tools, system prompt and a message',
     sample: SAMPLE,
-    change: changing('GwPolicy/backend-ai', { backend: { ai: { promptCaching: { cacheSystem: true } } } }),
+    change: all(
+      changing('GwBackend/model', {
+        ai: { provider: { p1: null, p7: { model: 'anthropic.claude-opus-4-1-20250805-v1:0' } } },
+      }),
+      changing('GwPolicy/backend-ai', {
+        backend: {
+          ai: {
+            promptCaching: {
+              cacheSystem: true,
+              cacheMessages: true,
+              cacheTools: true,
+              minTokens: 5,
+              cacheMessageOffset: 1,
+            },
+          },
+        },
+      }),
+    ),
     async run(gateway) {
-      expect((await chat(gateway, 'hello there')).status).toBe(200)
-      const [accepted] = gateway.conditions('GwPolicy', 'backend-ai')
-      expect(accepted?.message).toContain('backend.ai.promptCaching is not supported by this version')
+      const POINT = { cachePoint: { type: 'default' } }
+      const messages = ['a', 'b', 'c'].map((content, index) => ({ role: index === 1 ? 'assistant' : 'user', content }))
+      const tools = [{ type: 'function', function: { name: 'now', parameters: { type: 'object' } } }]
+      const body = JSON.stringify({ model: 'fast', messages, tools })
+      await gateway.ask('/v1/chat/completions', { method: 'POST', headers: JSON_BODY, body })
+      expect(gateway.upstreams.lastModelRequest()).toMatchObject({
+        path: '/model/anthropic.claude-opus-4-1-20250805-v1%3A0/converse',
+        body: {
+          toolConfig: { tools: [{ toolSpec: { name: 'now' } }, POINT] },
+          system: [{ text: 'Answer in one sentence.' }, POINT],
+          messages: [
+            { role: 'user', content: [{ text: 'a' }, POINT] },
+            { role: 'assistant', content: [{ text: 'b' }] },
+            { role: 'user', content: [{ text: 'c' }] },
+          ],
+        },
+      })
+      expect(gateway.conditions('GwPolicy', 'backend-ai')[0]?.message).not.toContain('not supported')
     },
   },
   {

@@ -8,10 +8,6 @@ export interface Exception {
 /** Accepted by the API but not supported by this version: requests get an error, and the status reports it. */
 const NOT_RUN: readonly Exception[] = [
   {
-    settings: /^backend\.ai\.promptCaching\./,
-    because: 'not supported by this version, as the case AIPromptCachingNotRun shows',
-  },
-  {
     settings: /^backend\.mcp\.guardrails\./,
     because: 'not supported by this version: rejected, as the case MCPGuardrailsNotRun shows',
   },

@@ -2,13 +2,12 @@
 import type { AIPolicy, BackendPayload } from '#api/ir/types.gen.ts'
 import type { BackendAI } from '#api/v1alpha1/shared.gen.ts'
 import { checkExpression } from './expression.ts'
-import { denyNotProgrammed, type FieldContext, type FieldTranslator, reportNotProgrammed } from './field.ts'
+import { denyNotProgrammed, type FieldContext, type FieldTranslator } from './field.ts'
 import { renderPromptGuard } from './prompt-guard.ts'
 
 export const ai: FieldTranslator<BackendAI, BackendPayload> = {
   failureMode: 'deny',
   translate: (value, context) => {
-    if (value.promptCaching !== undefined) reportNotProgrammed(context, 'promptCaching')
     const rendered = render(value, context)
     return [
       ...(Object.keys(rendered).length === 0 ? [] : [{ suffix: 'ai', payload: { ai: rendered } }]),
@@ -20,7 +19,7 @@ export const ai: FieldTranslator<BackendAI, BackendPayload> = {
 }
 
 function render(value: BackendAI, context: FieldContext): AIPolicy {
-  const { defaults, overrides, transformations, prompt, promptGuard, modelAliases, routes } = value
+  const { defaults, overrides, transformations, prompt, promptGuard, promptCaching, modelAliases, routes } = value
   for (const [index, { expression }] of (transformations ?? []).entries()) {
     checkExpression(expression, `${context.path}.transformations[${index}].expression`, { ...context, moment: 'model' })
   }
@@ -34,6 +33,7 @@ function render(value: BackendAI, context: FieldContext): AIPolicy {
     ...(promptGuard !== undefined && {
       promptGuard: renderPromptGuard(promptGuard, `${context.path}.promptGuard`, context),
     }),
+    ...(promptCaching !== undefined && { promptCaching }),
     ...(modelAliases !== undefined && { modelAliases }),
     ...(routes !== undefined && { routes }),
   }

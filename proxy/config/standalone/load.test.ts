@@ -128,7 +128,7 @@ describe('loadStandalone, fields', () => {
     [route('extAuthz: { host: "a:1", cache: { key: [a], ttl: "1 +" } }'), /ttl: is not a valid expression/],
     [route('remoteRateLimit: { host: "a:1", domain: d }'), /descriptors: is required/],
     [route('remoteRateLimit: { service: s, domain: d, descriptors: [] }'), /service: is not supported/],
-    [route('ai: { promptCaching: {} }'), /ai\.promptCaching: is not supported/],
+    [route('ai: { promptCaching: { minTokens: -1 } }'), /ai\.promptCaching\.minTokens: /],
     [route('ai: { routes: { /x: chat } }'), /routes\["\/x"\]: must be one of completions/],
     [route('mcpAuthorization: { rules: ["true"] }'), /has an effect only with an mcp backend/],
     [route('backendAuth: {}'), /backendAuth: sets no credentials/],

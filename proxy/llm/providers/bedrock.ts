@@ -4,6 +4,7 @@ import { isRecord, parseJson } from '#api/json.ts'
 import type { SentFormatName } from '#api/llm/formats.ts'
 import { bedrockRegion } from '../../backend/provider-address.ts'
 import type { HeaderList } from '../../message/headers.ts'
+import { addCachePoints } from '../formats/converse/prompt-caching.ts'
 import { traitsOf } from '../traits/table.ts'
 import { asObject, asString, type JsonObject } from '../json.ts'
 import { Untranslatable } from '../translate/untranslatable.ts'
@@ -68,6 +69,7 @@ export const bedrock: Provider<BedrockProvider> = {
     const metadata = facts.headers.get(METADATA)
     if (metadata !== undefined) body['requestMetadata'] = metadataOf(metadata)
     addBetas(body, facts)
+    if (facts.promptCaching !== undefined) addCachePoints(body, facts.promptCaching, facts.model)
   },
 }
 

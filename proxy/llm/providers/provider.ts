@@ -1,5 +1,6 @@
 // The properties of a model provider: one file each, in the table of providers/table.ts. Properties of the format
 // alone (usage, errors, streams) are in formats. Docs: docs/contributing/adding-a-provider.md.
+import type { PromptCaching } from '#api/ir/types.gen.ts'
 import type { SentFormatName } from '#api/llm/formats.ts'
 import type { HeaderList } from '../../message/headers.ts'
 import type { CredentialKind } from '../credential-kind.ts'
@@ -33,6 +34,8 @@ export interface RequestFacts {
   readonly model: string
   readonly headers: HeaderList
   readonly sent: SentFormatName
+  /** Of the policy that applies. */
+  readonly promptCaching?: PromptCaching | undefined
 }
 
 /** The path of a request for a model. */

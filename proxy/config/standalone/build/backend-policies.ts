@@ -81,11 +81,12 @@ export function guardDenial({ streaming }: PromptGuard, path: string, context: B
 }
 
 function renderAi(value: AI, path: string, context: BuildContext): AIPolicy {
-  const { prompts, promptGuard, modelAliases, routes } = value
+  const { prompts, promptGuard, promptCaching, modelAliases, routes } = value
   return defined({
     ...aiEdits(value),
     prompt: prompts && defined(prompts),
     promptGuard: ifSet(promptGuard, (guard) => renderPromptGuard(guard, pathTo(path, 'promptGuard'), context)),
+    promptCaching: promptCaching && defined(promptCaching),
     modelAliases,
     routes: routes && Object.fromEntries(Object.entries(routes).map(([path, type]) => [path, ROUTE_TYPES[type]])),
   })

@@ -110,7 +110,13 @@ const ai = fields({
   modelAliases: mapOf(text).optional(),
   routes: mapOf(z.enum(ROUTE_TYPES_IN_FILES)).optional(),
   promptGuard: promptGuard.optional(),
-  ...notServed(['promptCaching']),
+  promptCaching: fields({
+    cacheSystem: z.boolean().optional(),
+    cacheMessages: z.boolean().optional(),
+    cacheTools: z.boolean().optional(),
+    minTokens: z.int().min(0).optional(),
+    cacheMessageOffset: z.int().min(0).optional(),
+  }).optional(),
 })
 
 export const gatewayPolicyShape = {
