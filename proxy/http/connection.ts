@@ -374,7 +374,7 @@ export class ServerConnection
     const held = this.#held
     this.#held = undefined
     if (held !== undefined) tunnel.transport.write(held)
-    const movedBytes = splice(this.#transport, tunnel.transport, (bytesToClient) => {
+    const done = (bytesToClient: number): void => {
       this.#state = State.Closed
       if (exchange !== undefined) {
         exchange.responseBytes += bytesToClient
@@ -382,7 +382,8 @@ export class ServerConnection
       }
       this.#meter.report(this.#handler)
       this.#owner.connectionClosed(this)
-    })
+    }
+    const movedBytes = splice(this.#transport, tunnel.transport, { done, observer: tunnel.observer })
     this.#tunnel = new TunnelWatch({ peer: tunnel.transport, movedBytes })
   }
 

@@ -121,7 +121,10 @@ export class ResponseWriter implements BodyWriterOwner {
       return
     }
     this.#transport.writeText(head)
-    if (tunnel.early.length > 0) this.#transport.write(tunnel.early)
+    if (tunnel.early.length > 0) {
+      tunnel.observer?.seen(tunnel.early, 0, tunnel.early.length)
+      this.#transport.write(tunnel.early)
+    }
     exchange.responseBytes += tunnel.early.length
     this.#exchange = undefined
     this.#owner.tunnelStarts(tunnel)

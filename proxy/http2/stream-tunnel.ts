@@ -55,6 +55,7 @@ export class StreamTunnel implements TransportUser {
   bytes(buffer: Buffer, start: number, end: number): void {
     if (this.#stream.closed || this.#stream.writableEnded) return
     this.sentBytes += end - start
+    this.#tunnel.observer?.seen(buffer, start, end)
     if (!this.#stream.write(Buffer.from(buffer.subarray(start, end)))) this.#tunnel.transport.pause()
   }
 

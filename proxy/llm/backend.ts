@@ -30,11 +30,13 @@ import { compileEdits } from './edits.ts'
 import { compileGuards } from './guards/chain.ts'
 import { credentialKind } from './credential-kind.ts'
 import { failureBodyOf } from './failure-body.ts'
+import type { Format } from './formats/format.ts'
 import { FailedProviders } from './failover.ts'
 import { providerProfile } from './providers/table.ts'
 import { PROVIDER_PORT, rerankHost } from '../backend/provider-address.ts'
 import { makeReply } from './reply.ts'
 import { type Handling, HANDLING, routeTypeMatcher } from './route-type.ts'
+import { addressSocket, observeSocket } from './socket.ts'
 import { emptyFacts } from './usage.ts'
 
 /** Upper bound without a timeout policy: models may take long before the first byte. */
@@ -159,15 +161,8 @@ async function answerOnce(exchange: Exchange, facts: LlmFacts, chosen: TryContex
 
 async function answerFrom(exchange: Exchange, facts: LlmFacts, context: TryContext): Promise<boolean> {
   const { provider, handling, environment } = context
-  if (typeof handling === 'string') {
-    exchange.parsedBody = undefined
-    if (handling === 'Detect') detectRequest(exchange, facts, environment.bufferBytesMax)
-    await passThrough(exchange, context)
-    if (isRefused(exchange, exchange.response, context)) return true
-    if (handling === 'Detect') detectAnswer(exchange, facts, environment.bufferBytesMax)
-    if (exchange.response?.isLocal === false) await filtered(exchange, provider.response)
-    return false
-  }
+  if (typeof handling === 'string') return answerForwarded(exchange, facts, context)
+  if (handling.transport === 'Socket') return answerSocket(exchange, facts, { ...context, handling })
   const call = await prepareCall(exchange, provider, handling, environment.bufferBytesMax)
   if (call instanceof HttpResponse) return false
   facts.requestModel = call.model
@@ -203,6 +198,30 @@ function placeOfCall({ conversion }: LlmCall, context: TryContext): TryContext {
   return picker === undefined || endpoint === undefined
     ? context
     : { ...context, endpoint, provider: { ...provider, picker } }
+}
+
+async function answerForwarded(exchange: Exchange, facts: LlmFacts, context: TryContext): Promise<boolean> {
+  const { provider, handling, environment } = context
+  exchange.parsedBody = undefined
+  if (handling === 'Detect') detectRequest(exchange, facts, environment.bufferBytesMax)
+  await passThrough(exchange, context)
+  if (isRefused(exchange, exchange.response, context)) return true
+  if (handling === 'Detect') detectAnswer(exchange, facts, environment.bufferBytesMax)
+  if (exchange.response?.isLocal === false) await filtered(exchange, provider.response)
+  return false
+}
+
+async function answerSocket(
+  exchange: Exchange,
+  facts: LlmFacts,
+  context: TryContext & { readonly handling: Format },
+): Promise<boolean> {
+  const { provider, handling, environment } = context
+  if (addressSocket(exchange, facts, { provider, format: handling }) !== undefined) return false
+  await passThrough(exchange, context)
+  if (isRefused(exchange, exchange.response, context)) return true
+  observeSocket(exchange, facts, handling, environment.bufferBytesMax)
+  return false
 }
 
 /** Not a response of the proxy itself. */

@@ -233,7 +233,7 @@ function addressFor(
  * With a host override and no path of its own the client's path is kept, unless the request was translated: the
  * client's path then names another format.
  */
-function pathFor(
+export function pathFor(
   { path, query }: { readonly path: string; readonly query: string },
   { settings, profile }: CompiledProvider,
   { client, sent, translation }: Conversion,

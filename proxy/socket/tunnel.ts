@@ -1,6 +1,7 @@
 // Raw bytes in both directions after a protocol switch (101) or CONNECT: two sockets joined with backpressure and
 // half-close.
 import { BodyAborted, type StreamBody } from '../message/body.ts'
+import type { BodyObserver } from '../message/incoming-body.ts'
 import type { Transport, TransportUser } from './transport.ts'
 
 /**
@@ -13,6 +14,8 @@ export class Tunnel implements StreamBody {
   readonly early: Buffer
   /** Protocol of the 101, lower case; undefined for CONNECT. */
   readonly protocol: string | undefined
+  /** Sees the bytes of the backend, the early ones included. Set before the response is sent. */
+  observer: BodyObserver | undefined = undefined
 
   constructor(transport: Transport, early: Buffer, protocol: string | undefined) {
     this.transport = transport
@@ -47,10 +50,16 @@ export class Tunnel implements StreamBody {
 /** Called once with the bytes sent to each end, after both directions have ended. */
 export type SpliceEnd = (bytesToFirst: number) => void
 
+/** `observer`: of the bytes from the second one. */
+export interface SpliceOptions {
+  readonly done: SpliceEnd
+  readonly observer?: BodyObserver | undefined
+}
+
 /** Joins two transports; if one end closes, the other is closed too. Returns the bytes so far, of both directions. */
-export function splice(first: Transport, second: Transport, done: SpliceEnd): () => number {
-  const toFirst = new Side(second, first)
-  const toSecond = new Side(first, second)
+export function splice(first: Transport, second: Transport, { done, observer }: SpliceOptions): () => number {
+  const toFirst = new Side(second, first, observer)
+  const toSecond = new Side(first, second, undefined)
   let isDone = false
   const finish = (): void => {
     if (isDone) return
@@ -78,14 +87,17 @@ class Side implements TransportUser {
   finish: () => void = () => {}
   readonly #from: Transport
   readonly #to: Transport
+  readonly #observer: BodyObserver | undefined
 
-  constructor(from: Transport, to: Transport) {
+  constructor(from: Transport, to: Transport, observer: BodyObserver | undefined) {
     this.#from = from
     this.#to = to
+    this.#observer = observer
   }
 
   bytes(buffer: Buffer, start: number, end: number): void {
     this.count += end - start
+    this.#observer?.seen(buffer, start, end)
     if (!this.#to.write(Buffer.from(buffer.subarray(start, end)))) this.#from.pause()
   }
 

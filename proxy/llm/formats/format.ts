@@ -73,7 +73,7 @@ export interface SentQueryOptions {
 /** A format that clients use. */
 export interface Format extends SentFormat {
   readonly name: FormatName
-  /** `Socket`: requests are not messages with a body, and are rejected. */
+  /** `Socket`: a WebSocket, whose messages pass unchanged. */
   readonly transport: 'Message' | 'Socket'
   /** undefined: the body names the model, and whether the answer is a stream. */
   readonly url: FormatUrl | undefined

@@ -39,6 +39,7 @@ const CASES: { readonly [N in ProviderName]: readonly [AIProvider['provider'], s
       GenerateContent: 'Completions /v1/chat/completions',
       Embeddings: 'Embeddings /v1/embeddings',
       Rerank: 'Rerank /v1/rerank',
+      Realtime: 'Realtime /v1/realtime',
     },
   ],
   'azure-openai': [
@@ -122,6 +123,7 @@ const CASES: { readonly [N in ProviderName]: readonly [AIProvider['provider'], s
       Responses: 'Messages /own',
       GenerateContent: 'Messages /own',
       Rerank: 'Rerank /v1/rerank',
+      Realtime: 'Realtime /v1/realtime',
     },
   ],
 }

@@ -31,7 +31,6 @@ export interface Conversion {
 
 /** undefined: the provider speaks no format that a request of the client can be sent in. */
 export function conversionFrom(client: Format, spoken: ReadonlySet<SentFormatName>): Conversion | undefined {
-  if (client.transport !== 'Message') return undefined
   const name = WAYS[client.name].find((one) => spoken.has(one))
   if (name === undefined) return undefined
   return {
