@@ -1,5 +1,6 @@
 // Ranking documents, in the form of Cohere's API of version 2.
-import { asArray, asObject } from '../json.ts'
+import { asArray, asNumber, asObject } from '../json.ts'
+import { totalTokens } from '../usage.ts'
 import type { Format } from './format.ts'
 import { OPENAI } from './openai.ts'
 
@@ -7,5 +8,16 @@ export const rerank: Format = {
   ...OPENAI,
   name: 'Rerank',
   path: '/rerank',
+  /** Services in the style of OpenAI have `usage`. Searches, which Cohere bills, are not tokens. */
+  observe(facts, answer) {
+    OPENAI.observe(facts, answer)
+    const { tokens, billed_units: billed } = asObject(answer['meta'])
+    const { input_tokens: input, output_tokens: output } = asObject(tokens ?? billed)
+    if (typeof input !== 'number' && typeof output !== 'number') return
+    facts.inputTokens = asNumber(input) ?? facts.inputTokens
+    facts.outputTokens = asNumber(output) ?? facts.outputTokens
+    facts.totalTokens = totalTokens(facts)
+    facts.providerInputTokens = facts.inputTokens
+  },
   recognises: ({ results }) => asObject(asArray(results)[0])['relevance_score'] !== undefined,
 }
