@@ -21,7 +21,7 @@ export function decodeRequest(body: JsonObject, notes: TranslationNotes): ChatRe
     toolChoice: setting(choice, 'tool_choice'),
     settings: {
       ...settingsOf(body),
-      parallelToolCalls: setting(isSerial ? false : undefined, 'tool_choice.disable_parallel_tool_use'),
+      parallelToolCalls: setting(isSerial ? false : undefined, 'tool_choice.disable_parallel_tool_use', true),
     },
     cache: markOf(body),
   }
