@@ -80,19 +80,16 @@ export interface GuardChecks {
   readonly matched: Set<string>
 }
 
-/** Facts of an LLM backend; all optional, filled as they become known (CEL `llm.*`, access log, GenAI metrics). */
-export interface LlmFacts {
-  /** `embeddings` for requests in that format. */
-  operation: 'chat' | 'embeddings'
-  isStreaming: boolean
-  /** OpenTelemetry GenAI provider name: `openai`, `anthropic`, … */
-  provider: string
-  requestModel: string | undefined
-  responseModel: string | undefined
-  /** Input tokens including cache reads and writes. */
+/**
+ * The tokens of a call, with one meaning for all providers: cost, limits, metrics, logs and the usage for the client
+ * read only these. undefined: not reported so far.
+ */
+export interface LlmUsage {
+  /** With cache reads and writes, and audio. */
   inputTokens: number | undefined
   cachedInputTokens: number | undefined
   cacheCreationInputTokens: number | undefined
+  /** With reasoning and audio. */
   outputTokens: number | undefined
   reasoningTokens: number | undefined
   totalTokens: number | undefined
@@ -101,6 +98,17 @@ export interface LlmFacts {
   providerTotalTokens: number | undefined
   /** By kind of content, if the provider reports it. */
   kinds: LlmTokenKinds | undefined
+}
+
+/** Facts of an LLM backend; all optional, filled as they become known (CEL `llm.*`, access log, GenAI metrics). */
+export interface LlmFacts extends LlmUsage {
+  /** `embeddings` for requests in that format. */
+  operation: 'chat' | 'embeddings'
+  isStreaming: boolean
+  /** OpenTelemetry GenAI provider name: `openai`, `anthropic`, … */
+  provider: string
+  requestModel: string | undefined
+  responseModel: string | undefined
   serviceTier: string | undefined
   params: LlmParams | undefined
   /** Paths of the fields of the request that its translation dropped, for the log. */

@@ -6,7 +6,8 @@ import type { AnswerContext } from '../../canonical/format.ts'
 import type { Citation } from '../../canonical/request.ts'
 import { asArray, asNumber, asObject, asString, type JsonObject } from '../../json.ts'
 import { decodeReasoning, thinkingBlocks } from './thinking.ts'
-import { decodeUsage, encodeUsage } from './usage.ts'
+import { decodeUsage } from '../openai-usage.ts'
+import { encodeUsage } from './usage.ts'
 
 const REASONS: { readonly [R in FinishReason]: string } = {
   stop: 'stop',

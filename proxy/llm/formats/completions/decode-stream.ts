@@ -9,7 +9,7 @@ import { decodeAnnotation, decodeReason } from './answer.ts'
 import { decodeError } from '../openai-error.ts'
 import { JsonEnd } from './json-end.ts'
 import { decodeReasoning, reasoningText } from './thinking.ts'
-import { decodeUsage } from './usage.ts'
+import { decodeUsage } from '../openai-usage.ts'
 
 type Kind = 'text' | 'refusal' | 'reasoning'
 

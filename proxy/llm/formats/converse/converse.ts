@@ -1,9 +1,9 @@
 // The Converse API of Amazon Bedrock: a format of this provider only.
 import { isRecord } from '#api/json.ts'
 import { asNumber, asObject, asString } from '../../json.ts'
-import { totalTokens } from '../../usage.ts'
+import { addReport } from '../../usage.ts'
 import type { SentFormat } from '../format.ts'
-import { decodeUsage } from './usage.ts'
+import { readUsage } from './usage.ts'
 
 export const converse: SentFormat = {
   name: 'Converse',
@@ -14,15 +14,7 @@ export const converse: SentFormat = {
   askForUsage() {},
   observe(facts, answer) {
     facts.serviceTier = asString(asObject(answer['serviceTier'])['type']) ?? facts.serviceTier
-    const { usage } = answer
-    if (!isRecord(usage)) return
-    const { inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens } = decodeUsage(usage)
-    facts.providerInputTokens = asNumber(usage['inputTokens']) ?? facts.providerInputTokens
-    facts.inputTokens = inputTokens ?? facts.inputTokens
-    facts.cachedInputTokens = cacheReadTokens ?? facts.cachedInputTokens
-    facts.cacheCreationInputTokens = cacheWriteTokens ?? facts.cacheCreationInputTokens
-    facts.outputTokens = outputTokens ?? facts.outputTokens
-    facts.totalTokens = totalTokens(facts)
+    if (isRecord(answer['usage'])) addReport(facts, readUsage(answer['usage']))
   },
   operation: 'chat',
   recognises: ({ usage, contentBlockIndex }) =>

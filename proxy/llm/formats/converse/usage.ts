@@ -1,15 +1,21 @@
 // Token counts of the Converse API: input tokens exclude cache reads and writes.
-import type { Usage } from '../../canonical/answer.ts'
 import { asNumber, type JsonObject } from '../../json.ts'
+import { reportedUsage, type UsageReport } from '../../usage.ts'
 
-export function decodeUsage(usage: JsonObject): { readonly [K in keyof Usage]?: number | undefined } {
-  const input = asNumber(usage['inputTokens'])
-  const read = asNumber(usage['cacheReadInputTokens'])
-  const written = asNumber(usage['cacheWriteInputTokens'])
+export function readUsage(usage: JsonObject): UsageReport {
   return {
-    inputTokens: input === undefined ? undefined : input + (read ?? 0) + (written ?? 0),
-    cacheReadTokens: read,
-    cacheWriteTokens: written,
-    outputTokens: asNumber(usage['outputTokens']),
+    input: asNumber(usage['inputTokens']),
+    isCacheApart: true,
+    cacheRead: asNumber(usage['cacheReadInputTokens']),
+    cacheWrite: asNumber(usage['cacheWriteInputTokens']),
+    output: asNumber(usage['outputTokens']),
+    reasoning: undefined,
+    total: asNumber(usage['totalTokens']),
+    kinds: undefined,
   }
+}
+
+/** In the canonical form. */
+export function decodeUsage(usage: JsonObject): ReturnType<typeof reportedUsage> {
+  return reportedUsage(readUsage(usage))
 }

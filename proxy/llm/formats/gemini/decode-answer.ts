@@ -51,7 +51,7 @@ class AnswerReader {
     this.#citations(candidate)
     this.#readReason(json, candidate)
     const { usageMetadata: usage } = json
-    if (isRecord(usage)) this.#writer.usage(canonicalUsage(usage))
+    if (isRecord(usage)) this.#writer.usage(decodeUsage(usage))
   }
 
   /** An answer with a reason for its end is complete. */
@@ -129,11 +129,6 @@ class AnswerReader {
 }
 
 const UNSPECIFIED = 'FINISH_REASON_UNSPECIFIED'
-
-function canonicalUsage(usage: JsonObject): Parameters<AnswerWriter['usage']>[0] {
-  const { totalTokens: _, ...counts } = decodeUsage(usage)
-  return counts
-}
 
 /** Offsets of this format are bytes, and are left out. */
 function citationsOf(candidate: JsonObject): readonly Citation[] {

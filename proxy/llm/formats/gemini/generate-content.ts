@@ -5,7 +5,7 @@ import type { LlmParams } from '../../../exchange/facts.ts'
 import { sseData } from '../../../http/sse.ts'
 import { asArray, asObject, asString, type JsonObject } from '../../json.ts'
 import { paramsOf } from '../../params.ts'
-import { totalTokens } from '../../usage.ts'
+import { addReport } from '../../usage.ts'
 import { streamError } from '../../canonical/answer-writer.ts'
 import type { Format } from '../format.ts'
 import { encodeError, encodeFailure } from './error.ts'
@@ -13,7 +13,7 @@ import { BASE_PATH, leaveGoogle } from './client-headers.ts'
 import { generateMethod, modelPath } from './model-path.ts'
 import { fieldsOf, listOf } from './names.ts'
 import { generateUrl } from './url.ts'
-import { decodeUsage, kindsOf } from './usage.ts'
+import { readUsage } from './usage.ts'
 
 export const generateContent: Format = {
   transport: 'Message',
@@ -28,17 +28,7 @@ export const generateContent: Format = {
   askForUsage() {},
   observe(facts, answer) {
     facts.responseModel = asString(answer['modelVersion']) ?? facts.responseModel
-    const { usageMetadata: usage } = answer
-    if (!isRecord(usage)) return
-    const counts = decodeUsage(usage)
-    facts.inputTokens = counts.inputTokens ?? facts.inputTokens
-    facts.cachedInputTokens = counts.cacheReadTokens ?? facts.cachedInputTokens
-    facts.outputTokens = counts.outputTokens ?? facts.outputTokens
-    facts.reasoningTokens = counts.reasoningTokens ?? facts.reasoningTokens
-    facts.totalTokens = totalTokens(facts)
-    facts.providerInputTokens = facts.inputTokens
-    facts.providerTotalTokens = counts.totalTokens ?? facts.providerTotalTokens
-    facts.kinds = kindsOf(usage) ?? facts.kinds
+    if (isRecord(answer['usageMetadata'])) addReport(facts, readUsage(answer['usageMetadata']))
   },
   recognises: ({ candidates, usageMetadata, promptFeedback }) =>
     Array.isArray(candidates) || isRecord(usageMetadata) || isRecord(promptFeedback),

@@ -2,29 +2,33 @@
 import type { LlmTokenKinds } from '../../../exchange/facts.ts'
 import type { Usage } from '../../canonical/answer.ts'
 import { asArray, asNumber, asObject, asString, type JsonObject } from '../../json.ts'
+import { reportedUsage, type UsageReport } from '../../usage.ts'
 import { defined } from '../fields.ts'
 
-type Counts = { readonly [K in keyof Usage]: number | undefined } & { readonly totalTokens: number | undefined }
-
-export function decodeUsage(usage: JsonObject): Counts {
+export function readUsage(usage: JsonObject): UsageReport {
   const prompt = asNumber(usage['promptTokenCount'])
   // Results of tools that the provider runs are input, but not a part of the prompt.
-  const inputTokens = sum(prompt, asNumber(usage['toolUsePromptTokenCount']))
+  const input = sum(prompt, asNumber(usage['toolUsePromptTokenCount']))
   const candidates = asNumber(usage['candidatesTokenCount'])
   const thoughts = asNumber(usage['thoughtsTokenCount'])
-  const totalTokens = asNumber(usage['totalTokenCount'])
+  const total = asNumber(usage['totalTokenCount'])
   // Some models count thoughts as output; the total shows it.
-  const hasThoughts = totalTokens !== undefined && totalTokens === sum(inputTokens, candidates)
+  const hasThoughts = total !== undefined && total === sum(input, candidates)
   return {
-    inputTokens,
-    cacheReadTokens: asNumber(usage['cachedContentTokenCount']),
-    cacheWriteTokens: undefined,
-    inputAudioTokens: countOf(usage['promptTokensDetails'], 'AUDIO'),
-    outputTokens: hasThoughts ? candidates : sum(candidates, thoughts),
-    reasoningTokens: thoughts,
-    outputAudioTokens: countOf(usage['candidatesTokensDetails'], 'AUDIO'),
-    totalTokens,
+    input,
+    isCacheApart: false,
+    cacheRead: asNumber(usage['cachedContentTokenCount']),
+    cacheWrite: undefined,
+    output: hasThoughts ? candidates : sum(candidates, thoughts),
+    reasoning: thoughts,
+    total,
+    kinds: kindsOf(usage['promptTokensDetails'], usage['candidatesTokensDetails']),
   }
+}
+
+/** In the canonical form. */
+export function decodeUsage(usage: JsonObject): ReturnType<typeof reportedUsage> {
+  return reportedUsage(readUsage(usage))
 }
 
 /** Only counts that are known. */
@@ -50,10 +54,8 @@ function details(count: number | undefined, audio: number | undefined): readonly
   ]
 }
 
-/** By kind of content; undefined: the answer has no such counts. */
-export function kindsOf(usage: JsonObject): LlmTokenKinds | undefined {
-  const [input, output] = [usage['promptTokensDetails'], usage['candidatesTokensDetails']]
-  const kinds: LlmTokenKinds = {
+function kindsOf(input: unknown, output: unknown): LlmTokenKinds {
+  return {
     inputText: countOf(input, 'TEXT'),
     inputImage: countOf(input, 'IMAGE'),
     inputAudio: countOf(input, 'AUDIO'),
@@ -61,7 +63,6 @@ export function kindsOf(usage: JsonObject): LlmTokenKinds | undefined {
     outputImage: countOf(output, 'IMAGE'),
     outputAudio: countOf(output, 'AUDIO'),
   }
-  return Object.values(kinds).some((count) => count !== undefined) ? kinds : undefined
 }
 
 function countOf(details: unknown, modality: string): number | undefined {

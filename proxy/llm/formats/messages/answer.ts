@@ -4,9 +4,10 @@ import type { AnswerEvent, FinishReason } from '../../canonical/answer.ts'
 import { fold, type FoldedPart } from '../../canonical/fold.ts'
 import { toolInput } from '../../canonical/tool-input.ts'
 import { asArray, asObject, asString, type JsonObject } from '../../json.ts'
+import { reportedUsage } from '../../usage.ts'
 import { decodeCitation, encodeCitations } from './citations.ts'
 import { signatureOf, thinkingBlock } from './thinking.ts'
-import { encodeUsage, UsageReader } from './usage.ts'
+import { encodeUsage, readUsage } from './usage.ts'
 
 const DECODED_REASONS: ReadonlyMap<unknown, FinishReason> = new Map<string, FinishReason>([
   ['end_turn', 'stop'],
@@ -40,7 +41,7 @@ export function decodeAnswer(message: JsonObject): readonly AnswerEvent[] | unde
   const writer = new AnswerWriter()
   writer.start(asString(message['id']) ?? '', asString(message['model']) ?? '')
   for (const item of content) writer.close(openBlock(writer, asObject(item)))
-  writer.usage(new UsageReader().read(asObject(message['usage'])))
+  writer.usage(reportedUsage(readUsage(asObject(message['usage']))))
   writer.finish(decodeReason(message['stop_reason']), asString(message['stop_sequence']))
   return writer.take()
 }

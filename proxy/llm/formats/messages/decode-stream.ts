@@ -5,15 +5,16 @@ import { AnswerWriter, streamError } from '../../canonical/answer-writer.ts'
 import type { AnswerEvent } from '../../canonical/answer.ts'
 import type { StreamDecoder } from '../../canonical/format.ts'
 import { asNumber, asObject, asString, type JsonObject } from '../../json.ts'
+import { addReport, canonicalUsage, noUsage } from '../../usage.ts'
 import { decodeReason, openBlock } from './answer.ts'
 import { decodeCitation } from './citations.ts'
 import { decodeError } from './error.ts'
 import { signatureOf } from './thinking.ts'
-import { UsageReader } from './usage.ts'
+import { readUsage } from './usage.ts'
 
 export class MessagesDecoder implements StreamDecoder {
   readonly #writer = new AnswerWriter()
-  readonly #usage = new UsageReader()
+  readonly #usage = noUsage()
   /** Indexes of the parts by those of the blocks. */
   readonly #blocks = new Map<number, number>()
   #stopReason: unknown
@@ -36,7 +37,7 @@ export class MessagesDecoder implements StreamDecoder {
       case 'message_start': {
         const message = asObject(json['message'])
         this.#writer.start(asString(message['id']) ?? '', asString(message['model']) ?? '')
-        this.#writer.usage(this.#usage.read(asObject(message['usage'])))
+        this.#readUsage(message['usage'])
         break
       }
       case 'content_block_start': {
@@ -96,7 +97,13 @@ export class MessagesDecoder implements StreamDecoder {
     const delta = asObject(json['delta'])
     this.#stopReason = delta['stop_reason'] ?? this.#stopReason
     this.#stopSequence = asString(delta['stop_sequence']) ?? this.#stopSequence
-    this.#writer.usage(this.#usage.read(asObject(json['usage'])))
+    this.#readUsage(json['usage'])
+  }
+
+  /** A count of null is not repeated; it keeps its value. */
+  #readUsage(usage: unknown): void {
+    addReport(this.#usage, readUsage(asObject(usage)))
+    this.#writer.usage(canonicalUsage(this.#usage))
   }
 }
 

@@ -5,7 +5,7 @@ import type { LlmFacts } from '../../../exchange/facts.ts'
 import type { ModelError } from '../../canonical/answer.ts'
 import type { TranslationNotes } from '../../canonical/format.ts'
 import { asNumber, type JsonObject } from '../../json.ts'
-import { totalTokens } from '../../usage.ts'
+import { addReport, EMPTY_REPORT } from '../../usage.ts'
 import type { SentFormat } from '../format.ts'
 
 /** What the call has and the answer of the provider may lack. */
@@ -60,8 +60,5 @@ export function plainFormat(name: OwnPlainFormat, { inputTokens, ...own }: Own):
 }
 
 export function observeInput(facts: LlmFacts, count: number | undefined): void {
-  if (count === undefined) return
-  facts.inputTokens = count
-  facts.providerInputTokens = count
-  facts.totalTokens = totalTokens(facts)
+  addReport(facts, { ...EMPTY_REPORT, input: count })
 }

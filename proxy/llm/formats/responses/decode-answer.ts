@@ -4,8 +4,8 @@ import type { AnswerEvent, FinishReason, ModelError } from '../../canonical/answ
 import type { Citation } from '../../canonical/request.ts'
 import { asArray, asNumber, asObject, asString, type JsonObject } from '../../json.ts'
 import { decodeError } from '../openai-error.ts'
+import { decodeUsage } from '../openai-usage.ts'
 import { reasoningOf, signatureOf } from './reasoning.ts'
-import { decodeUsage } from './usage.ts'
 
 /** undefined: not an answer in this format. */
 export function decodeAnswer(body: JsonObject): readonly AnswerEvent[] | undefined {
