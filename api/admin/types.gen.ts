@@ -547,7 +547,7 @@ export interface components {
         /** @description The fields depend on the type. */
         TraceMessage: {
             /** @enum {string} */
-            type: "requestStarted" | "requestSnapshot" | "policySelection" | "policy" | "policyEvent" | "cel" | "traceSampling" | "authorizationResult" | "routeSelection" | "llmRouteResolved" | "llmRequestDetected" | "llmStreamingTranslation" | "backendCallStart" | "backendCallResult" | "responseSnapshot" | "bodySnapshot" | "requestFinished";
+            type: "requestStarted" | "requestSnapshot" | "policySelection" | "policy" | "policyEvent" | "cel" | "traceSampling" | "authorizationResult" | "routeSelection" | "llmRouteResolved" | "llmRequestDetected" | "llmStreamingTranslation" | "llmUsage" | "backendCallStart" | "backendCallResult" | "responseSnapshot" | "bodySnapshot" | "requestFinished";
             stage?: string;
             /** @enum {string} */
             phase?: "gateway" | "route" | "backend" | "subBackend" | "inlineBackend";
@@ -566,6 +566,14 @@ export interface components {
             requestState?: {
                 [key: string]: unknown;
             };
+            /** @description Of `llmUsage` */
+            inputTokens?: number;
+            /** @description Of `llmUsage`. */
+            outputTokens?: number;
+            /** @description Of `llmUsage`, in USD; absent when the catalog has no price. */
+            cost?: number;
+            /** @enum {string} */
+            costStatus?: "Exact" | "Missing" | "Unpriced" | "NoCatalog";
             /** @description `namespace/name`, of `policySelection` of the phase gateway. */
             gateway?: string;
             /** @description Its listener. */

@@ -81,6 +81,16 @@ describe('summaryOf', () => {
       'A => B model=m streaming=true',
     ],
     [{ type: 'llmStreamingTranslation', from: 'A', to: 'B' }, 'LLM Stream', 'A => B'],
+    [
+      { type: 'llmUsage', inputTokens: 5, outputTokens: 2, cost: 0.0015, costStatus: 'Exact' },
+      'LLM Usage',
+      '5 input tokens, 2 output tokens, 0.0015 USD',
+    ],
+    [
+      { type: 'llmUsage', inputTokens: 5, costStatus: 'NoCatalog' },
+      'LLM Usage',
+      '5 input tokens, 0 output tokens, no price (NoCatalog)',
+    ],
     [{ type: 'requestFinished', status: 200, error: null }, 'Request Done', 'request finished status=200'],
     [{ type: 'fromTheFuture', x: 1 }, 'fromTheFuture', '{"type":"fromTheFuture","x":1}'],
   ])('%j', (message, label, summary) => {

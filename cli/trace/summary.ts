@@ -22,6 +22,7 @@ const LABELS: ReadonlyMap<string, string> = new Map([
   ['llmRouteResolved', 'LLM Route'],
   ['llmRequestDetected', 'LLM Request'],
   ['llmStreamingTranslation', 'LLM Stream'],
+  ['llmUsage', 'LLM Usage'],
   ['traceSampling', 'Trace Sampling'],
   ['requestFinished', 'Request Done'],
 ])
@@ -53,6 +54,7 @@ const SUMMARIES: ReadonlyMap<string, (message: Message) => string> = new Map([
   ['llmRouteResolved', (message: Message) => `${textOf(message['routeType'])} to ${textOf(message['provider'])}`],
   ['llmRequestDetected', llmRequest],
   ['llmStreamingTranslation', (message: Message) => `${textOf(message['from'])} => ${textOf(message['to'])}`],
+  ['llmUsage', llmUsage],
   ['requestFinished', (message: Message) => `request finished ${outcome(message)}`],
 ])
 
@@ -111,6 +113,11 @@ function llmRequest(message: Message): string {
   const formats =
     inputFormat === outputFormat ? textOf(inputFormat) : `${textOf(inputFormat)} => ${textOf(outputFormat)}`
   return `${formats} model=${textOf(model)} streaming=${textOf(streaming)}`
+}
+
+function llmUsage({ inputTokens = 0, outputTokens = 0, cost, costStatus }: Message): string {
+  const price = cost === undefined ? `no price (${costStatus ?? 'unknown'})` : `${cost} USD`
+  return `${inputTokens} input tokens, ${outputTokens} output tokens, ${price}`
 }
 
 function outcome({ status, error }: Message): string {

@@ -5,6 +5,8 @@ import { Flattened } from '#api/cel/values/flattened.ts'
 import { redactTree } from '../log/redact-tree.ts'
 import { routeShares } from '../cel/budget.ts'
 import type { Exchange } from '../exchange/exchange.ts'
+import type { LlmFacts } from '../exchange/facts.ts'
+import { costOf } from '../log/fields.ts'
 import type { HeaderList } from '../message/headers.ts'
 import type { OutgoingBody } from '../message/body.ts'
 import { Tunnel } from '../socket/tunnel.ts'
@@ -124,7 +126,8 @@ export class ExchangeTrace implements RequestTrace<Exchange> {
 
   finished(exchange: Exchange, isComplete: boolean): void {
     for (const recorder of this.#recording) recorder.over()
-    const { response, reason, errorDetail } = exchange
+    const { response, reason, errorDetail, llm } = exchange
+    if (llm !== undefined) this.#usage(llm)
     const status = isComplete ? response?.status : undefined
     const hasFailed = reason !== 'Upstream' || !isComplete
     this.#writer.end(
@@ -135,6 +138,20 @@ export class ExchangeTrace implements RequestTrace<Exchange> {
       },
       this.#options(severityOf(status), exchange.startMs),
     )
+  }
+
+  /** Only of a response with tokens. */
+  #usage(llm: LlmFacts): void {
+    const cost = costOf(llm)
+    if (cost === undefined) return
+    const { inputTokens, outputTokens } = llm
+    this.write({
+      type: 'llmUsage',
+      ...(inputTokens !== undefined && { inputTokens }),
+      ...(outputTokens !== undefined && { outputTokens }),
+      costStatus: cost.status,
+      ...(cost.usd && { cost: cost.usd.total }),
+    })
   }
 
   // --- backends ---

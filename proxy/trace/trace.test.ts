@@ -265,6 +265,7 @@ describe('/debug/trace', () => {
       'responseSnapshot backend response ready',
       'responseSnapshot final response',
       'bodySnapshot response',
+      'llmUsage',
       'requestFinished',
     ])
     expect(messageOf(events, 'llmRouteResolved')).toMatchObject({ routeType: 'Completions', provider: 'claude' })
@@ -277,6 +278,7 @@ describe('/debug/trace', () => {
       model: 'claude-x',
       streaming: false,
     })
+    expect(messageOf(events, 'llmUsage')).toMatchObject({ inputTokens: 5, outputTokens: 2, costStatus: 'NoCatalog' })
     expect(messageOf(events, 'requestSnapshot', 'final request').requestState).toMatchObject({
       request: { path: '/v1/messages' },
     })

@@ -55,8 +55,7 @@ export const SPECIFIED: Readonly<Record<string, ExpectedMetric>> = {
 }
 
 /** Metrics of the supplement that a proxy does not have yet, with the missing feature. */
-export const WAITING: Readonly<Record<string, string>> = {
-}
+export const WAITING: Readonly<Record<string, string>> = {}
 
 /** Additional metrics of this proxy about itself. */
 export const OWN: Readonly<Record<string, ExpectedMetric>> = {

@@ -51,6 +51,7 @@ const EVENTS: Readonly<Record<TraceMessage['type'], Sent>> = {
   llmRouteResolved: ['/model/v1/chat/completions', json(CHAT)],
   llmRequestDetected: ['/model/v1/chat/completions', json(CHAT)],
   llmStreamingTranslation: ['/claude/v1/chat/completions', json(CHAT)],
+  llmUsage: ['/model/v1/chat/completions', json(CHAT)],
   backendCallStart: ['/echo'],
   backendCallResult: ['/gone'],
   responseSnapshot: ['/echo'],
