@@ -5,6 +5,7 @@ import { TokenError } from '../credentials/token.ts'
 
 export function formCaller(service: ServiceCaller): FormCaller {
   return {
+    answerMs: service.answerMs,
     async http(exchange, request) {
       try {
         return await service.http(exchange, request)

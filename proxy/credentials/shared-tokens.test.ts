@@ -1,6 +1,6 @@
 // Tokens that several workers share through the main thread.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { LEASE_MS_MAX, type TokenPeer } from './shared-tokens.ts'
+import { LEASE_MS_MORE, type TokenPeer } from './shared-tokens.ts'
 import { TokenError, type TokenSource } from './token.ts'
 import { type FakeWorker, workers } from './workers.testing.ts'
 
@@ -154,9 +154,11 @@ describe('a worker that was about to fetch', () => {
       post: (message) => posted.push(`${name} ${JSON.stringify('answer' in message ? message.answer : message)}`),
     })
     const [first, second] = [peer('first'), peer('second')]
-    main.receive(first, { type: 'tokenClaimed', key: 'k', otherThan: undefined, afterMs: 0 })
-    main.receive(second, { type: 'tokenClaimed', key: 'k', otherThan: undefined, afterMs: 0 })
-    await vi.advanceTimersByTimeAsync(LEASE_MS_MAX)
+    main.receive(first, { type: 'tokenClaimed', key: 'k', otherThan: undefined, afterMs: 0, fetchMs: 30_000 })
+    main.receive(second, { type: 'tokenClaimed', key: 'k', otherThan: undefined, afterMs: 0, fetchMs: 30_000 })
+    await vi.advanceTimersByTimeAsync(30_000 + LEASE_MS_MORE - 1)
+    expect(posted).toEqual(['first "Fetch"'])
+    await vi.advanceTimersByTimeAsync(1)
     expect(posted).toEqual(['first "Fetch"', 'second "Fetch"'])
     main.receive(first, {
       type: 'tokenFetched',
@@ -168,7 +170,7 @@ describe('a worker that was about to fetch', () => {
       key: 'k',
       outcome: { token: { value: 'new', expiresMs: 2 }, id: '2' },
     })
-    main.receive(first, { type: 'tokenClaimed', key: 'k', otherThan: undefined, afterMs: 1 })
+    main.receive(first, { type: 'tokenClaimed', key: 'k', otherThan: undefined, afterMs: 1, fetchMs: 30_000 })
     expect(posted[2]).toContain('"new"')
   })
 })

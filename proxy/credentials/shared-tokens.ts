@@ -5,8 +5,8 @@ import { INVALIDATION_MS_MIN, sizeOf, type Token, type TokenError } from './toke
 const TOKENS_MAX = 16_384
 /** Characters of all of them. */
 const SIZE_MAX = 64 * 1024 * 1024
-/** Longer than a fetch may take (token-store.ts): a worker that does not answer by then does not respond at all. */
-export const LEASE_MS_MAX = 12_000
+/** Added to the time that a fetch may take: a worker that does not answer by then does not respond at all. */
+export const LEASE_MS_MORE = 2000
 
 /** `Fetch`: the worker that gets it fetches the token and reports the outcome. */
 export type TokenAnswer = 'Fetch' | TokenOutcome
@@ -31,6 +31,8 @@ export interface WantedToken {
   readonly otherThan: string | undefined
   /** Only a token that ends later is of use. Unix time in milliseconds. */
   readonly afterMs: number
+  /** How long a fetch may take, in milliseconds. */
+  readonly fetchMs: number
 }
 
 export interface TokenRefused {
@@ -53,6 +55,8 @@ export interface TokenPeer {
 interface Lease {
   readonly holder: TokenPeer
   readonly waiting: readonly TokenPeer[]
+  /** Of the fetch, in milliseconds. */
+  readonly fetchMs: number
   readonly timer: NodeJS.Timeout
 }
 
@@ -85,13 +89,13 @@ export class SharedTokens {
     }
   }
 
-  #claimed(peer: TokenPeer, key: string, { otherThan, afterMs }: WantedToken): void {
+  #claimed(peer: TokenPeer, key: string, { otherThan, afterMs, fetchMs }: WantedToken): void {
     const kept = this.#tokens.get(key)
     const lease = this.#leases.get(key)
     // Within the time after a refusal, a worker that did not know of it gets the same token again.
     const isWanted = kept !== undefined && (kept.id !== otherThan || this.#isRefusedLately(key))
     if (isWanted && kept.token.expiresMs > afterMs) answer(peer, key, kept)
-    else if (lease === undefined) this.#grant(key, peer, [])
+    else if (lease === undefined) this.#grant(key, { holder: peer, waiting: [], fetchMs })
     else this.#leases.set(key, { ...lease, waiting: [...lease.waiting, peer] })
   }
 
@@ -117,20 +121,20 @@ export class SharedTokens {
     return Date.now() - (this.#refusals.get(key) ?? -Infinity) < INVALIDATION_MS_MIN
   }
 
-  #grant(key: string, holder: TokenPeer, waiting: readonly TokenPeer[]): void {
+  #grant(key: string, { holder, waiting, fetchMs }: Omit<Lease, 'timer'>): void {
     const onEnd = (): void => {
       const lease = this.#leases.get(key)
       if (lease !== undefined) this.#passOn(key, lease)
     }
-    this.#leases.set(key, { holder, waiting, timer: setTimeout(onEnd, LEASE_MS_MAX).unref() })
+    this.#leases.set(key, { holder, waiting, fetchMs, timer: setTimeout(onEnd, fetchMs + LEASE_MS_MORE).unref() })
     answer(holder, key, 'Fetch')
   }
 
-  #passOn(key: string, { timer, waiting }: Lease): void {
+  #passOn(key: string, { timer, waiting, fetchMs }: Lease): void {
     clearTimeout(timer)
     this.#leases.delete(key)
     const [next, ...others] = waiting
-    if (next !== undefined) this.#grant(key, next, others)
+    if (next !== undefined) this.#grant(key, { holder: next, waiting: others, fetchMs })
   }
 }
 

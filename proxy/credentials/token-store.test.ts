@@ -8,10 +8,13 @@ const START_MS = 1_700_000_000_000
 class FakeClock implements TokenClock {
   ms = START_MS
   readonly timeouts: AbortController[] = []
+  /** Of the same timeouts. */
+  readonly limitsMs: number[] = []
   now = (): number => this.ms
   random = (): number => 0.5
-  timeout = (): AbortSignal => {
+  timeout = (ms: number): AbortSignal => {
     const controller = new AbortController()
+    this.limitsMs.push(ms)
     this.timeouts.push(controller)
     return controller.signal
   }
@@ -213,6 +216,17 @@ describe('a failure', () => {
     const waiting = store.get(source)
     clock.timeouts[0]?.abort()
     await expect(waiting).rejects.toThrow('did not come in time')
+  })
+
+  it.each([
+    [undefined, 10_000],
+    [1, 10_000],
+    [25_000, 25_000],
+    [3_600_000, 60_000],
+  ])('of a source that asks for %s ms comes after %i ms', async (fetchMs, limitMs) => {
+    const { clock, store, source } = start()
+    await store.get(Object.assign(source, fetchMs !== undefined && { fetchMs }))
+    expect(clock.limitsMs).toEqual([limitMs])
   })
 })
 

@@ -20,8 +20,10 @@ const LIFE_MS_MAX = 24 * 3_600_000
 /** Refreshed when between one and two fifths of its life are left, but not earlier than twice this before its end. */
 const AHEAD_MS_MAX = 300_000
 const AHEAD_SHARE = 0.2
-/** A fetch may take so long. Sources may have shorter limits. */
-const FETCH_MS_MAX = 10_000
+/** A fetch may take so long, where its source asks for no more. Sources may have shorter limits. */
+const FETCH_MS = 10_000
+/** Longest fetch that a source may ask for: waiting requests take memory. */
+export const FETCH_MS_MAX = 60_000
 const FETCHES_MAX = 1024
 /** So that an endpoint that does not answer leaves fetches to others. */
 const FETCHES_OF_OWNER_MAX = 512
@@ -195,8 +197,9 @@ export class WorkerTokenStore implements TokenStore {
     const share = source.entriesMax === 0 ? undefined : this.#share
     if (share === undefined) return { token: await this.#fetchOnce(needed) }
     const key = shareKey(source)
-    const wanted = { otherThan: entry.id, afterMs: this.#clock.now() + LAST_MS }
-    const answer = await share.claim(key, wanted, this.#clock.timeout(FETCH_MS_MAX))
+    const fetchMs = fetchMsOf(source)
+    const wanted = { otherThan: entry.id, afterMs: this.#clock.now() + LAST_MS, fetchMs }
+    const answer = await share.claim(key, wanted, this.#clock.timeout(fetchMs))
     if (answer !== 'Fetch') {
       if ('token' in answer) return answer
       throw new TokenError(answer.reason, answer.message)
@@ -237,7 +240,7 @@ export class WorkerTokenStore implements TokenStore {
   }
 
   async #fetchChecked(source: TokenSource<unknown>): Promise<Token<unknown>> {
-    const token = await inTime(source, this.#clock.timeout(FETCH_MS_MAX))
+    const token = await inTime(source, this.#clock.timeout(fetchMsOf(source)))
     const now = this.#clock.now()
     // Also where the time is not a number.
     if (!(token.expiresMs > now)) throw new TokenError('Unavailable', 'the issuer gave a token that has ended')
@@ -291,6 +294,10 @@ function isOpen({ circuit }: Owner): boolean {
 function circuitAfter(before: Failure | undefined, error: TokenError, now: number): Failure {
   const isCounted = before !== undefined && before.count >= CIRCUIT_FAILURES && now < before.untilMs
   return isCounted ? before : failureAfter(before, error, now)
+}
+
+function fetchMsOf({ fetchMs = FETCH_MS }: TokenSource<unknown>): number {
+  return Math.min(Math.max(fetchMs, FETCH_MS), FETCH_MS_MAX)
 }
 
 /** Of workers: sources of different kinds may have the same key. */

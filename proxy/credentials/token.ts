@@ -27,6 +27,8 @@ export interface TokenSource<T> {
   readonly name: TokenName
   /** How many tokens of its owner are kept; 0: none. Unset: 8192 (data-plane supplement section 8.5). */
   readonly entriesMax?: number
+  /** How long a fetch may take, in milliseconds, where that is more than 10 s. The store allows at most 60 s. */
+  readonly fetchMs?: number
   /**
    * Fetches a new one, once: retries are the store's. Rejects with a TokenError.
    *

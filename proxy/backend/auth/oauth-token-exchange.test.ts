@@ -43,8 +43,8 @@ function filter(more: Partial<OAuthTokenExchange> = {}, secrets = SECRETS, token
 function filterOf(
   policy: OAuthTokenExchange,
   secrets = SECRETS,
-  tokens = new WorkerTokenStore(),
-  caller: Pick<TestService['caller'], 'http'> = service.caller,
+  tokens: AuthEnvironment['tokens'] = new WorkerTokenStore(),
+  caller: Pick<TestService['caller'], 'http' | 'answerMs'> = service.caller,
 ) {
   // What this kind does not use is left out.
   const environment = {
@@ -80,6 +80,21 @@ describe('oauthTokenExchange', () => {
         ['subject_token_type', `${TYPE}access_token`],
       ]),
     )
+  })
+
+  it('may take as long as `requestTimeout` of the token endpoint', async () => {
+    const waits: (number | undefined)[] = []
+    const store = new WorkerTokenStore()
+    const tokens: AuthEnvironment['tokens'] = {
+      get: (source, usedBy) => {
+        waits.push(source.fetchMs)
+        return store.get(source, usedBy)
+      },
+      invalidate: () => false,
+    }
+    const slow = { ...service.caller, answerMs: 45_000 }
+    expect(await filterOf(POLICY, SECRETS, tokens, slow)(bearer(await idToken('ann')))).toBeUndefined()
+    expect(waits).toEqual([45_000])
   })
 
   it('sends all that is set, in fields of their own', async () => {
@@ -302,6 +317,7 @@ describe('the cache', () => {
   ])('with maxEntries %s keeps %i of 10,000 subjects, those that were used last', async (entriesMax, kept) => {
     let calls = 0
     const caller = {
+      answerMs: 10_000,
       http: () => {
         calls++
         const body = JSON.stringify({ access_token: `at-${calls}`, token_type: 'Bearer', expires_in: 600 })

@@ -191,6 +191,15 @@ describe('crossAppSource', () => {
     await expect(fetched(await idToken('ann'))).rejects.toMatchObject({ reason: 'Unavailable' })
   })
 
+  it('may take as long as the slower authority', () => {
+    const { identityProvider, resourceAuthorizationServer } = settings()
+    const slow = { http: () => Promise.reject(new Error('not called')), answerMs: 30_000 }
+    const fetchMs = (more: Partial<CrossAppSettings>) => crossAppSource(exchangeOf(), settings(more), 'token').fetchMs
+    expect(fetchMs({})).toBe(500)
+    expect(fetchMs({ identityProvider: { ...identityProvider, caller: slow } })).toBe(30_000)
+    expect(fetchMs({ resourceAuthorizationServer: { ...resourceAuthorizationServer, caller: slow } })).toBe(30_000)
+  })
+
   it('contains no secret, token or description in its errors', async () => {
     const subject = await idToken('ann')
     application.override = (response) =>

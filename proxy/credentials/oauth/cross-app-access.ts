@@ -34,10 +34,12 @@ export interface CrossAppSettings {
  * @param subject the ID token of the client
  */
 export function crossAppSource(exchange: Exchange, settings: CrossAppSettings, subject: string): TokenSource<string> {
+  const { identityProvider, resourceAuthorizationServer } = settings
   return {
     key: hash('sha256', JSON.stringify([settings.fingerprint, ID_TOKEN, subject])),
     name: { kind: 'crossAppAccess', owner: settings.owner },
     ...(settings.entriesMax !== undefined && { entriesMax: settings.entriesMax }),
+    fetchMs: Math.max(...[identityProvider, resourceAuthorizationServer].map(({ caller }) => caller?.answerMs ?? 0)),
     fetch: async (signal) => {
       const startMs = Date.now()
       const assertion = await requestAssertion(exchange, settings, { subject, signal })

@@ -31,6 +31,8 @@ export interface FormRequest {
 }
 
 export interface FormCaller {
+  /** How long the endpoint may take to answer, in milliseconds: `http.requestTimeout` of its policies, else 10 s. */
+  readonly answerMs: number
   /** The response with its whole body. Rejects with a TokenError if there is none in time. */
   http(exchange: Exchange, request: FormRequest): Promise<HttpResponse>
 }

@@ -59,6 +59,7 @@ export function exchangeSource(
     key: hash('sha256', JSON.stringify([fingerprint, subject, actor ?? null, params])),
     name: { kind: 'oauthTokenExchange', owner },
     ...(entriesMax !== undefined && { entriesMax }),
+    fetchMs: settings.endpoint.caller?.answerMs ?? 0,
     fetch: async (signal) => {
       const startMs = Date.now()
       const issued = await requestToken(exchange, settings.endpoint, {
