@@ -10,7 +10,7 @@ import { dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { VERSION } from '#api/version.ts'
 import { buildArguments, TOOLS } from './build-arguments.ts'
-import { archive, layApp, layBase } from './root.ts'
+import { archive, layApp, layBase, layCompiled } from './root.ts'
 import { licences, sbom } from './sbom.ts'
 
 /** Target of the Dockerfile to name of the image. The last one is for tests and samples only. */
@@ -55,7 +55,7 @@ function build(program: string, target: string, image: string): void {
   console.log(image)
 }
 
-/** Folder with the Dockerfile and the two archives; the SBOM stays beside them. */
+/** Folder with the Dockerfile and the archives; the SBOM stays beside them. */
 function makeContext(folder: string): string {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
@@ -66,9 +66,10 @@ function makeContext(folder: string): string {
   const bundle = resolve(values.bundle)
   const bill = sbom({ repository, bundle, version: VERSION, runtime: name, systemFiles })
   layApp({ root: join(folder, 'app'), bundle, repository, runtime, sbom: bill, licences: licences(repository, bundle) })
+  layCompiled({ root: join(folder, 'compiled'), app: join(folder, 'app') })
   mkdirSync(join(folder, 'demo/app'), { recursive: true })
   if (values.demo) bundleDemo(join(folder, 'demo/app/demo.js'))
-  for (const part of ['base', 'app', 'demo']) {
+  for (const part of ['base', 'app', 'compiled', 'demo']) {
     archive(join(folder, part), join(folder, `${part}.tar`), epoch())
     rmSync(join(folder, part), { recursive: true })
   }
@@ -85,6 +86,7 @@ function bundleDemo(file: string): void {
   if (status !== 0) throw new Error(`rolldown: ${stdout}${stderr}`)
 }
 
+/** Without the compiled code, which follows from the rest. */
 function contentTag(folder: string): string {
   const hash = createHash('sha256')
   for (const name of ['Dockerfile', 'base.tar', 'app.tar', 'demo.tar']) hash.update(readFileSync(join(folder, name)))

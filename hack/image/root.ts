@@ -1,11 +1,24 @@
-// The root file system of the images, in two archives: what changes with the runtime (base.tar) and what changes with
-// the code (app.tar). Equal inputs give equal archives, byte for byte.
+// The root file system of the images, in three archives: what changes with the runtime (base.tar), what changes with
+// the code (app.tar), and its compiled code (compiled.tar). Equal inputs give equal archives, byte for byte, except for
+// the compiled code: V8 does not write it in the same order each time, and it fits the processor of the build.
 import { execFileSync } from 'node:child_process'
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, realpathSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
 /** User and group of the processes; the deployer's default says the same number. */
 const USER_ID = 10_101
+
+/** Where cli/main.ts looks for it, beside the bundle. */
+const COMPILED = '.compiled'
 
 const AUTHORITIES = '/etc/ssl/certs/ca-certificates.crt'
 
@@ -51,6 +64,26 @@ export function layApp({ root, bundle, repository, runtime, sbom, licences }: Ap
   write(join(root, 'usr/share/doc/gw/LICENSES-OF-PACKAGES'), licences)
   put(join(runtime, 'LICENSE'), join(root, 'usr/share/doc/node/LICENSE'), 0o644)
   write(join(root, 'usr/share/sbom/gw.cdx.json'), sbom)
+}
+
+/** Fills `root` with the compiled code of `app`, a root with the bundle. Where it does not fit, Node ignores it. */
+export function layCompiled({ root, app }: { readonly root: string; readonly app: string }): void {
+  const env = { PATH: process.env['PATH'] }
+  const script = join(import.meta.dirname, 'compile.ts')
+  execFileSync(process.execPath, ['--disable-warning=ExperimentalWarning', script, join(app, 'app')], {
+    env,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  const written = join(app, 'app', COMPILED)
+  const target = join(root, 'app', COMPILED)
+  for (const name of readdirSync(written)) {
+    // Node names the folder after the user as well; its files can be read by this user only.
+    const place = name.replace(/-\d+$/, `-${USER_ID}`)
+    for (const file of readdirSync(join(written, name))) {
+      put(join(written, name, file), join(target, place, file), 0o644)
+    }
+  }
+  rmSync(written, { recursive: true })
 }
 
 /** GNU tar with everything that differs between machines and runs set to one value. */

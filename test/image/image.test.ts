@@ -1,8 +1,8 @@
 // The content of the images, without a container engine: the archives from which the Dockerfile builds them. Size,
 // user, entry point, no shell, and a bill of materials with the content of the bundle.
 // @module-tag full
-import { execFileSync } from 'node:child_process'
-import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { execFileSync, spawnSync, type SpawnSyncReturns } from 'node:child_process'
+import { existsSync, globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -37,7 +37,7 @@ beforeAll(() => {
   const args = ['hack/image/main.ts', '--bundle', bundle, '--output', output]
   execFileSync(process.execPath, args, { cwd: ROOT, env: { ...process.env, PATH: tools.path }, stdio: 'pipe' })
   mkdirSync(root)
-  for (const name of ['base', 'app']) execFileSync('tar', ['-xpf', join(output, `${name}.tar`), '-C', root])
+  for (const name of ['base', 'app', 'compiled']) execFileSync('tar', ['-xpf', join(output, `${name}.tar`), '-C', root])
   components = JSON.parse(readFileSync(join(root, 'usr/share/sbom/gw.cdx.json'), 'utf8')).components
   dockerfile = readFileSync(join(output, 'Dockerfile'), 'utf8')
 }, SETUP_MS)
@@ -97,19 +97,35 @@ describe('an image', () => {
     expect(globSync(join(root, '**/{sh,bash,busybox,apt,dpkg,npm,npx,corepack}'))).toEqual([])
   })
 
+  /** As the user of the image, where this process may change its user. */
+  const gw = (...args: string[]): SpawnSyncReturns<string> => {
+    const env = { ...process.env, NODE_DEBUG_NATIVE: 'COMPILE_CACHE' }
+    const flags = ['--disable-warning=ExperimentalWarning', '--use-system-ca']
+    return process.getuid?.() === 0
+      ? spawnSync(
+          'chroot',
+          [`--userspec=${RUN_AS_USER}:${RUN_AS_USER}`, root, '/usr/local/bin/node', ...flags, '/app/gw.js', ...args],
+          { encoding: 'utf8', env },
+        )
+      : spawnSync(process.execPath, [...flags, join(root, 'app/gw.js'), ...args], { encoding: 'utf8', env })
+  }
+
   it('prints its version, with only its own files', { timeout: RUN_MS }, () => {
-    const command = [
-      '/usr/local/bin/node',
-      '--disable-warning=ExperimentalWarning',
-      '--use-system-ca',
-      '/app/gw.js',
-      'version',
-    ]
-    const said =
-      process.getuid?.() === 0
-        ? execFileSync('chroot', [`--userspec=${RUN_AS_USER}:${RUN_AS_USER}`, root, ...command], { encoding: 'utf8' })
-        : execFileSync(process.execPath, [join(root, 'app/gw.js'), 'version'], { encoding: 'utf8' })
-    expect(said).toContain(VERSION)
+    expect(gw('version').stdout).toContain(VERSION)
+  })
+
+  it('has compiled code of every module of the bundle', () => {
+    const [folder = '', ...others] = readdirSync(join(root, 'app/.compiled'))
+    expect(others).toEqual([])
+    expect(folder).toMatch(new RegExp(`^${process.version}-.*-${RUN_AS_USER}$`))
+    const scripts = globSync(join(root, 'app/*.js'))
+    // The command is loaded before, with the module that enables compiled code.
+    const compiled = readdirSync(join(root, 'app/.compiled', folder))
+    expect(compiled.length).toBeGreaterThanOrEqual(scripts.length - 2)
+  })
+
+  it.runIf(process.getuid?.() === 0)('starts with compiled code as its own user', { timeout: RUN_MS }, () => {
+    expect(gw('version').stderr).toMatch(/V8 code cache for ESM \S+program-\S+ was accepted/)
   })
 
   it('has no source maps, no sources, no tests', () => {
