@@ -42,6 +42,8 @@ export default defineConfig({
     sourcemap: true,
     // A file of Latin-1 characters only takes half the memory: V8 keeps the text of what it runs.
     charset: 'ascii',
+    // Shorter for the same reason. Names of functions stay, for stacks in the log; nothing is removed or rewritten.
+    minify: { compress: false, mangle: { toplevel: true, keepNames: true }, codegen: { removeWhitespace: true } },
     comments: { legal: true, annotation: false, jsdoc: false },
   },
 })
