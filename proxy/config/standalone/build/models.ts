@@ -89,7 +89,7 @@ export class ModelBuilder {
     return {
       provider: shared.provider,
       params: { ...defined({ ...params }), ...own },
-      settings: { ...defined({ ...defaults }), ...settings },
+      settings: { ...defined({ ...defaults }), ...settings, ...mergedCaching(defaults, settings) },
       pathOf: (field) =>
         isOwn(field) ? pathIn(field) : pathTo(sharedPath, field in params ? 'params' : 'defaults', field),
     }
@@ -102,7 +102,8 @@ export class ModelBuilder {
     const credential = this.#credential(merged)
     const guard = this.#guards(guardrails, index)
     const edits = aiEdits({ ...settings, transformations: settings.transformation })
-    const ai = defined({ ...edits, promptGuard: guard?.promptGuard })
+    const promptCaching = ifSet(settings.promptCaching, (value) => defined(value))
+    const ai = defined({ ...edits, promptCaching, promptGuard: guard?.promptGuard })
     return defined({
       deny: credential?.deny ?? guard?.deny,
       ai: Object.keys(ai).length > 0 ? ai : undefined,
@@ -153,7 +154,13 @@ export class ModelBuilder {
 
 function settingsOf(fields: ModelFields): ModelSettings {
   const { defaults, overrides, transformation, requestHeaders, responseHeaders } = fields
-  const { backendTLS, tls, auth, health, backendTunnel } = fields
+  const { backendTLS, tls, auth, health, backendTunnel, promptCaching } = fields
   const body = { defaults, overrides, transformation, requestHeaders, responseHeaders }
-  return defined({ ...body, backendTLS, tls, auth, health, backendTunnel })
+  return defined({ ...body, backendTLS, tls, auth, health, backendTunnel, promptCaching })
+}
+
+/** Field by field, unlike the other settings. */
+function mergedCaching(shared: ModelSettings, own: ModelSettings): Pick<ModelSettings, 'promptCaching'> {
+  if (shared.promptCaching === undefined || own.promptCaching === undefined) return {}
+  return { promptCaching: { ...defined(shared.promptCaching), ...defined(own.promptCaching) } }
 }

@@ -6,7 +6,7 @@ import { absolutePath, azureType, custom, resourceName } from './backends.ts'
 import { tls } from './listeners.ts'
 import { evaluatedAt } from './moment.ts'
 import { fields, isMap, notServed, oneShape, ONE_FIELD } from './object.ts'
-import { gatewayPolicyShape, localRateLimit, rules } from './policies.ts'
+import { gatewayPolicyShape, localRateLimit, promptCaching, rules } from './policies.ts'
 import { remoteRateLimit } from './external.ts'
 import { promptGuard } from './prompt-guard.ts'
 import { health } from './resilience.ts'
@@ -64,7 +64,7 @@ const settingsShape = {
   auth: backendAuth.optional(),
   health: health.optional(),
   backendTunnel: backendTunnel.optional(),
-  ...notServed(['promptCaching']),
+  promptCaching: promptCaching.optional(),
 }
 
 /** `*` at the beginning or at the end, or alone. */

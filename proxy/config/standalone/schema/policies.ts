@@ -102,6 +102,13 @@ const directResponse = orConditional(directResponseShape)
 const timeout = fields({ requestTimeout: duration.optional(), backendRequestTimeout: duration.optional() })
 
 const promptMessages = z.array(fields({ role: text, content: text })).min(1)
+export const promptCaching = fields({
+  cacheSystem: z.boolean().optional(),
+  cacheMessages: z.boolean().optional(),
+  cacheTools: z.boolean().optional(),
+  minTokens: z.int().min(0).optional(),
+  cacheMessageOffset: z.int().min(0).optional(),
+})
 const ai = fields({
   defaults: mapOf(z.json()).optional(),
   overrides: mapOf(z.json()).optional(),
@@ -110,13 +117,7 @@ const ai = fields({
   modelAliases: mapOf(text).optional(),
   routes: mapOf(z.enum(ROUTE_TYPES_IN_FILES)).optional(),
   promptGuard: promptGuard.optional(),
-  promptCaching: fields({
-    cacheSystem: z.boolean().optional(),
-    cacheMessages: z.boolean().optional(),
-    cacheTools: z.boolean().optional(),
-    minTokens: z.int().min(0).optional(),
-    cacheMessageOffset: z.int().min(0).optional(),
-  }).optional(),
+  promptCaching: promptCaching.optional(),
 })
 
 export const gatewayPolicyShape = {
