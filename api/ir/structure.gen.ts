@@ -1089,6 +1089,7 @@ const AIProvider: Structure = {
   properties: {
     name: { type: 'string', minLength: 1 },
     provider: ProviderSettings,
+    service: { type: 'string', minLength: 1 },
     hostOverride: HostOverride,
     backendRef: BackendReference,
     pathOverride: { type: 'string' },

@@ -1306,6 +1306,10 @@ export interface ProviderGroup {
 export interface AIProvider {
   name: string
   provider: ProviderSettings
+  /**
+   * Name in telemetry of a service without code of its own, such as `groq`.
+   */
+  service?: string
   hostOverride?: HostOverride
   backendRef?: BackendReference
   pathOverride?: string

@@ -75,6 +75,11 @@ export const SERVICES: { readonly [N in ServiceName]: Service } = {
 // Object.keys loses the type of the keys, which are exactly the names.
 export const SERVICE_NAMES = Object.keys(SERVICES) as readonly ServiceName[]
 
+/** `gen_ai.provider.name` in logs, metrics and spans, and name in standalone files. */
+export function serviceId(name: ServiceName): string {
+  return name.toLowerCase()
+}
+
 export function isService(provider: ModelProvider): provider is ServiceName {
   return Object.hasOwn(SERVICES, provider)
 }

@@ -62,7 +62,11 @@ export function serveModel(
   const isTls = 'provider' in chosen && chosen.isTls
   const inlinePolicies = isTls && own?.tls === undefined ? { ...own, tls: {} } : own
   return {
-    provider: { ...provider, ...(inlinePolicies !== undefined && { inlinePolicies }) },
+    provider: {
+      ...provider,
+      ...('provider' in chosen && chosen.service !== undefined && { service: chosen.service }),
+      ...(inlinePolicies !== undefined && { inlinePolicies }),
+    },
     authorization: rules.rules,
     problems: [...faults, ...report.problems.map((problem) => inTermsOfModel(problem))],
     secrets: report.secrets,

@@ -1,6 +1,6 @@
 // Which provider a GwModel names, in the terms of a GwBackend, so that both are rendered by the same code.
 import { PROVIDER_NAMES, type ProviderName, PROVIDERS } from '#api/llm/providers.ts'
-import { isService, type Service, SERVICES } from '#api/llm/services.ts'
+import { isService, type Service, serviceId, SERVICES } from '#api/llm/services.ts'
 import type { NamedLLMProvider } from '#api/v1alpha1/gwbackend.gen.ts'
 import type { GwModelSpec } from '#api/v1alpha1/gwmodel.gen.ts'
 import { parseBaseUrl } from './base-url.ts'
@@ -9,6 +9,8 @@ export interface ChosenProvider {
   readonly provider: NamedLLMProvider
   /** The proxy uses TLS for the address, unless policies set it. */
   readonly isTls: boolean
+  /** Name in telemetry of a service without code of its own. */
+  readonly service: string | undefined
 }
 
 export interface ProviderFault {
@@ -26,11 +28,16 @@ export function chooseProvider(
 ): ChosenProvider | { readonly fault: ProviderFault } {
   const target = targetOf(spec, model)
   if ('fault' in target) return target
-  if (spec.baseURL === undefined) return { provider: { name, ...target.fields }, isTls: target.isTls }
+  const service = spec.provider !== undefined && isService(spec.provider) ? serviceId(spec.provider) : undefined
+  if (spec.baseURL === undefined) return { provider: { name, ...target.fields }, isTls: target.isTls, service }
   const url = parseBaseUrl(spec.baseURL)
   if ('message' in url) return { fault: { path: 'spec.baseURL', message: url.message } }
   const { host, port, isTls, pathPrefix = target.basePath } = url
-  return { provider: { name, ...target.fields, host, port, ...(pathPrefix !== undefined && { pathPrefix }) }, isTls }
+  return {
+    provider: { name, ...target.fields, host, port, ...(pathPrefix !== undefined && { pathPrefix }) },
+    isTls,
+    service,
+  }
 }
 
 interface Target {

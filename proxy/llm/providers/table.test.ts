@@ -147,6 +147,10 @@ describe('a provider', () => {
     })
   })
 
+  it('has the name of its service in telemetry', () => {
+    expect(profileOf(CUSTOM, { service: 'groq' }).telemetryName).toBe('groq')
+  })
+
   it.each<[string, string | undefined, AIProvider['provider'], Partial<AIProvider>?]>([
     ['Vertex AI', 'discoveryengine.googleapis.com', { vertex: { projectId: 'p', region: 'eu' } }],
     ['Bedrock', 'bedrock-agent-runtime.us-east-1.amazonaws.com', { bedrock: {} }],

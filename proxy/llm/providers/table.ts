@@ -51,7 +51,7 @@ export function providerProfile(configured: AIProvider): ProviderProfile | undef
   const { pathOverride, pathPrefix } = configured
   const spoken = provider.formats(settings)
   return {
-    telemetryName: NAMES[name].telemetryName,
+    telemetryName: configured.service ?? NAMES[name].telemetryName,
     defaultHost: providerHost(configured),
     defaultAuth: defaultAuth(name),
     model: provider.model(settings),

@@ -21,6 +21,8 @@ export interface Target {
   readonly fields: Omit<NamedProviderFields, 'name' | 'policies'>
   /** Unless policies set it. */
   readonly isTls: boolean
+  /** Name in telemetry of a service without code of its own. */
+  readonly service: string | undefined
 }
 
 /** `model`: to request if the parameters name none. undefined: reported. */
@@ -42,6 +44,7 @@ export function targetOf(chosen: ChosenProvider, model: string | undefined, cont
       provider: kind.fields,
       ...defined({ hostOverride: isOwn ? kind.address : server.address, pathOverride, pathPrefix }),
     },
+    service: typeof provider === 'string' && SERVICES_IN_FILES.has(provider) ? provider : undefined,
     isTls: isOwn ? kind.address !== undefined : server.isTls,
   }
 }

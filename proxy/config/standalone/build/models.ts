@@ -49,7 +49,8 @@ export class ModelBuilder {
     const rendered = renderProvider({ name, ...target.fields }, pathTo(this.#path, 'models', index), this.#context)
     const policies = this.#policies(fields, merged, index)
     const inlinePolicies = { ...(target.isTls && { tls: {} }), ...policies }
-    return { ...rendered, ...(Object.keys(inlinePolicies).length > 0 && { inlinePolicies }) }
+    const { service } = target
+    return { ...rendered, ...defined({ service }), ...(Object.keys(inlinePolicies).length > 0 && { inlinePolicies }) }
   }
 
   /** A rule of each kind is checked by itself: those that allow become one. */

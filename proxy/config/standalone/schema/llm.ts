@@ -1,7 +1,7 @@
 // The `llm` section: models by name, their providers, and virtual models that select other models (resources supplement
 // 4.7).
 import * as z from 'zod'
-import { SERVICE_NAMES } from '#api/llm/services.ts'
+import { SERVICE_NAMES, serviceId } from '#api/llm/services.ts'
 import { absolutePath, azureType, custom, resourceName } from './backends.ts'
 import { tls } from './listeners.ts'
 import { evaluatedAt } from './moment.ts'
@@ -23,7 +23,7 @@ const WEIGHT_MAX = 1_000_000
 const BUILT_IN = ['openai', 'openAI', 'anthropic', 'gemini', 'vertex', 'bedrock', 'azure'] as const
 /** The name in a file is that of the resource in lower case. */
 export const SERVICES_IN_FILES: ReadonlyMap<string, (typeof SERVICE_NAMES)[number]> = new Map(
-  SERVICE_NAMES.map((name) => [name.toLowerCase(), name]),
+  SERVICE_NAMES.map((name) => [serviceId(name), name]),
 )
 const providerName = z.enum([...BUILT_IN, ...SERVICES_IN_FILES.keys()])
 const reference = fields({ reference: text })
