@@ -61,6 +61,8 @@ beforeAll(async () => {
       route('openai', { openai: {} }, { request: [MASK, REJECT], response: [MASK] }),
       route('claude', { anthropic: {} }, { request: [MASK, REJECT], response: [MASK] }),
       route('broken', { openai: {} }, { request: [BROKEN] }),
+      route('streaming', { openai: {} }, { streaming: true, response: [MASK] }),
+      route('failing', { openai: {} }, { streaming: true, response: [BROKEN] }),
       route('quiet', { openai: {} }, { response: [BROKEN] }),
     ],
   })
@@ -218,5 +220,52 @@ describe('guards of responses', () => {
     answer = { status: 429, body }
     const response = await post('/openai/chat/completions', chat('hi'))
     expect([response.status, await response.text()]).toEqual([429, body])
+  })
+})
+
+describe('guards of streams', () => {
+  const EVENTS = { 'content-type': 'text/event-stream' }
+  const delta = (content: string): string =>
+    `data: ${JSON.stringify({ id: 'c', choices: [{ index: 0, delta: { content } }] })}\n\n`
+  const END =
+    'data: {"id":"c","choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":2}}\n\ndata: [DONE]\n\n'
+  const stream = (content: string) => ({ ...chat(content), stream: true })
+
+  it('mask texts in events', async () => {
+    answer = { headers: EVENTS, body: delta('mail a@') + delta('b.co now') + END }
+    const response = await post('/streaming/chat/completions', stream('hi'))
+    expect(response.headers.get('content-type')).toBe('text/event-stream')
+    const text = await response.text()
+    expect(text).toBe(delta('mail <EMAIL_ADDRESS>') + delta(' now') + END)
+  })
+
+  it('mask texts of a stream that is translated, and of an answer that is sent as a stream', async () => {
+    answer = { headers: EVENTS, body: delta('mail a@') + delta('b.co now') + END }
+    const message = { ...stream('hi'), max_tokens: 9 }
+    expect(await (await post('/streaming/messages', message)).text()).toContain('"text":"mail <EMAIL_ADDRESS>"')
+    answer = { body: completion('mail a@b.co now') }
+    const whole = await (await post('/streaming/messages', message)).text()
+    expect(whole).toContain('mail <EMAIL_ADDRESS> now')
+    expect(whole).toContain('event: message_stop')
+  })
+
+  it.each([
+    ['/streaming/chat/completions', `data: ${FAILED}\n\n`],
+    [
+      '/streaming/messages',
+      'event: error\ndata: {"type":"error","error":{"type":"api_error","message":"prompt guard failed"}}\n\n',
+    ],
+  ])('end %s with an error event if a guard fails, without the texts that were held', async (path, expected) => {
+    answer = { headers: EVENTS, body: delta('private '.repeat(40)) + END }
+    const response = await post(path.replace('streaming', 'failing'), { ...stream('hi'), max_tokens: 9 })
+    expect(response.status).toBe(200)
+    const text = await response.text()
+    expect(text.endsWith(expected)).toBe(true)
+    expect(text).not.toContain('private')
+  })
+
+  it('leave streams alone without `streaming`', async () => {
+    answer = { headers: EVENTS, body: delta('mail a@b.co') + END }
+    expect(await (await post('/openai/chat/completions', stream('hi'))).text()).toBe(delta('mail a@b.co') + END)
   })
 })

@@ -9,6 +9,7 @@ import type { ClientFraming, SentFormat } from './formats/format.ts'
 import { observeInput } from './formats/plain/plain.ts'
 import { FRAMES } from './frames.ts'
 import { type AnswerCheck, answerCheck, checkAnswer } from './guards/answer.ts'
+import { checkedEvents, checkedStream } from './guards/stream/guarded-stream.ts'
 import { editedText, readJsonText } from './json-text.ts'
 import { parseExactObject, parseObject, type JsonObject } from './json.ts'
 import type { ReplyContext } from './reply-context.ts'
@@ -53,17 +54,14 @@ function inputTokensIn({ inputTokensHeader }: SentFormat, headers: HeaderList): 
 function streamReply(context: ReplyContext, upstream: UpstreamResponse): HttpResponse {
   const { translation } = context.call.conversion
   context.facts.isStreaming = true
-  if (context.guards?.checksStreams === true && answerCheck(context) !== undefined) {
-    upstream.body.cancel()
-    return context.exchange.fail('promptGuardFailed', 'guards of streams are not supported by this version')
-  }
   try {
     const decoded = decodeStream(upstream.body, upstream.headers.get('content-encoding'))
     const body =
       translation === undefined
         ? passThroughStream(context, decoded)
         : translatedStream(context, translation, decoded, sourceOf(context, upstream.headers))
-    const framed = context.call.framing === 'Sse' ? body : jsonArrayStream(context, body)
+    const checked = checkedStream(context, body, upstream.headers)
+    const framed = context.call.framing === 'Sse' ? checked : jsonArrayStream(context, checked)
     return new HttpResponse(
       upstream.status,
       ownHeaders(upstream.headers, STREAM_TYPES[context.call.framing]),
@@ -154,10 +152,9 @@ async function translatedReply(
     const checked = check === undefined ? translated : await checkAnswer(context, translated, check, headers)
     return checked instanceof HttpResponse ? checked : jsonReply(upstream, checked)
   }
-  if (context.guards?.checksStreams === true && answerCheck(context) !== undefined) {
-    return context.exchange.fail('promptGuardFailed', 'guards of streams are not supported by this version')
-  }
-  const events = translation.answerAsStream(json, { createdSeconds, includeUsage: call.includeUsage, source })
+  const options = { createdSeconds, includeUsage: call.includeUsage, source }
+  const events = await checkedEvents(context, translation.answerAsStream(json, options), headers)
+  if (events instanceof HttpResponse) return events
   const chunks = call.framing === 'Sse' ? events : arrayOfEvents(context, events)
   return new HttpResponse(status, ownHeaders(headers, STREAM_TYPES[call.framing]), Buffer.from(chunks), false)
 }

@@ -1,20 +1,15 @@
-// backend.ai. This version does not check streams: it rejects the requests of policies with guards of streams.
+// backend.ai: edits of requests to models, prompts, guards and cache marks.
 import type { AIPolicy, BackendPayload } from '#api/ir/types.gen.ts'
 import type { BackendAI } from '#api/v1alpha1/shared.gen.ts'
 import { checkExpression } from './expression.ts'
-import { denyNotProgrammed, type FieldContext, type FieldTranslator } from './field.ts'
+import type { FieldContext, FieldTranslator } from './field.ts'
 import { renderPromptGuard } from './prompt-guard.ts'
 
 export const ai: FieldTranslator<BackendAI, BackendPayload> = {
   failureMode: 'deny',
   translate: (value, context) => {
     const rendered = render(value, context)
-    return [
-      ...(Object.keys(rendered).length === 0 ? [] : [{ suffix: 'ai', payload: { ai: rendered } }]),
-      ...(value.promptGuard?.streaming === undefined
-        ? []
-        : [denyNotProgrammed(context, 'ai-prompt-guard', 'promptGuard.streaming')]),
-    ]
+    return Object.keys(rendered).length === 0 ? [] : [{ suffix: 'ai', payload: { ai: rendered } }]
   },
 }
 

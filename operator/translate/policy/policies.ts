@@ -43,13 +43,7 @@ export interface LostField {
 }
 
 /** Sections whose keys start with a prefix; other backend fields have none. */
-const PREFIXED_BACKEND: ReadonlySet<string> = new Set([
-  'ai',
-  'ai-prompt-guard',
-  'backend-auth',
-  'extauth',
-  'mcp-guardrails',
-])
+const PREFIXED_BACKEND: ReadonlySet<string> = new Set(['ai', 'backend-auth', 'extauth', 'mcp-guardrails'])
 
 /** A policy by itself, before its targets are resolved. */
 export interface PolicyFields {

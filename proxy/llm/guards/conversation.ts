@@ -10,7 +10,7 @@ import { folded, type FormatTexts, type TextField } from './text-fields.ts'
 /** Inside of a string that is the text of a JSON object. */
 const INSIDE = Symbol('inside')
 
-type Step = string | number | typeof INSIDE
+export type Step = string | number | typeof INSIDE
 
 interface Place {
   readonly path: readonly Step[]
@@ -27,7 +27,7 @@ export class Conversation {
   readonly #places: readonly Place[]
   readonly #copies: readonly Copy[]
 
-  private constructor({ places, copies }: Reader) {
+  private constructor({ places, copies }: { readonly places: readonly Place[]; readonly copies: readonly Copy[] }) {
     this.#places = places
     this.#copies = copies
   }
@@ -50,24 +50,47 @@ export class Conversation {
     return new Conversation(reader)
   }
 
+  /** Texts that an event of a stream has as a whole, in any of its members. */
+  static ofEvent(event: JsonObject, { fields }: FormatTexts): Conversation {
+    const reader = new Reader(fields)
+    reader.read(event, { path: [], role: 'assistant', field: undefined })
+    return new Conversation(reader)
+  }
+
   get spans(): readonly TextSpan[] {
     return this.#places.map(({ span }) => span)
   }
 
+  /** All texts but those at these paths, which are written as `a.0.b`. */
+  without(paths: ReadonlySet<string>): Conversation {
+    const isOther = ({ path }: Place): boolean => {
+      const inside = path.indexOf(INSIDE)
+      return !paths.has((inside === -1 ? path : path.slice(0, inside)).join('.'))
+    }
+    return new Conversation({ places: this.#places.filter(isOther), copies: this.#copies })
+  }
+
   /**
    * A copy of the body along the paths of the texts that differ. `texts`: one for each span; `body`: equal to the one
-   * that was read.
+   * that was read, or with other texts already (`isChanged`).
    */
-  write(texts: readonly string[], body: JsonObject): JsonObject {
+  write(texts: readonly string[], body: JsonObject, isChanged = false): JsonObject {
     const changes = new Changes()
     for (const [index, { path, span }] of this.#places.entries()) {
       const text = texts[index]
       if (text !== undefined && text !== span.text) changes.set(path, text)
     }
-    if (changes.isEmpty) return body
+    if (changes.isEmpty && !isChanged) return body
     for (const { path, empty } of this.#copies) changes.set(path, empty)
     return asObject(changes.appliedTo(body))
   }
+}
+
+/** A copy of the value with others at these paths. */
+export function withValues(value: JsonObject, values: readonly (readonly [readonly Step[], unknown])[]): JsonObject {
+  const changes = new Changes()
+  for (const [path, one] of values) changes.set(path, one)
+  return changes.isEmpty ? value : asObject(changes.appliedTo(value))
 }
 
 interface Position {

@@ -139,7 +139,7 @@ describe('bounds', () => {
   it('lets other work run during a long check', async () => {
     let turns = 0
     const timer = setInterval(() => turns++, 1)
-    const numbers = Array.from({ length: 5000 }, (_, index) => `${(index * 7919) % 1000} ${index} 1234`).join('\n')
+    const numbers = Array.from({ length: 1000 }, (_, index) => `${(index * 7919) % 1000} ${index} 1234`).join('\n')
     await maskedBy({ ...MASK, builtins: ['PhoneNumber'] }, numbers)
     clearInterval(timer)
     expect(turns).toBeGreaterThan(3)

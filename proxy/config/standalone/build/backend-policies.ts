@@ -1,15 +1,14 @@
 // Policies of backends, as backend fields of the contract. Credentials are stored in the secrets, never in the payload.
-import type { AIPolicy, Authorization, BackendPayload, Deny } from '#api/ir/types.gen.ts'
+import type { AIPolicy, Authorization, BackendPayload } from '#api/ir/types.gen.ts'
 import { ROUTE_TYPES } from '#api/llm/formats.ts'
 import type { BACKEND, Built, WrittenIn } from '../coverage.ts'
 import { pathTo } from '../field-path.ts'
 import { DENYING_BACKEND, type AI, type BackendPolicies, type RoutePolicies } from '../schema/policies.ts'
 import type { BuildContext } from './context.ts'
 import { defined, ifSet } from './defined.ts'
-import { deniedField, denialOf } from './denial.ts'
+import { denialOf } from './denial.ts'
 import { renderExtAuth } from './external.ts'
 import { expressions, renderModifier, renderRedirect, renderTransformation } from './headers.ts'
-import type { PromptGuard } from '../schema/prompt-guard.ts'
 import { renderPromptGuard } from './prompt-guard.ts'
 import { renderHealth } from './resilience.ts'
 import { renderRules } from './rules.ts'
@@ -64,20 +63,14 @@ function sharedSide(
 ) {
   const tls = ifSet(backendTLS, (value) => renderTls(value, pathTo(path, 'backendTLS'), context))
   const auth = ifSet(backendAuth, (value) => renderAuth(value, pathTo(path, 'backendAuth'), context))
-  const guard = ifSet(ai?.promptGuard, (value) => guardDenial(value, pathTo(path, 'ai', 'promptGuard'), context))
   const payload: Built<BackendPayload, 'deny' | 'ai' | 'tls' | 'auth' | 'tunnel'> = {
-    deny: auth?.deny ?? guard,
+    deny: auth?.deny,
     ai: ifSet(ai, (value) => renderAi(value, pathTo(path, 'ai'), context)),
     tls,
     auth: auth?.auth,
     tunnel: ifSet(backendTunnel, (value) => renderTunnel(value, pathTo(path, 'backendTunnel'), context)),
   }
   return { payload, mcpRules: renderRules(mcpAuthorization, pathTo(path, 'mcpAuthorization'), context) }
-}
-
-/** Until guards of streams are served. */
-export function guardDenial({ streaming }: PromptGuard, path: string, context: BuildContext): Deny | undefined {
-  return streaming === 'Enabled' ? deniedField(pathTo(path, 'streaming'), context) : undefined
 }
 
 function renderAi(value: AI, path: string, context: BuildContext): AIPolicy {

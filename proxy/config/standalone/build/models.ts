@@ -5,7 +5,7 @@ import { pathTo } from '../field-path.ts'
 import type { LlmSection, ModelFields, ModelSettings, ProviderParams } from '../schema/llm.ts'
 import type { PromptGuard } from '../schema/prompt-guard.ts'
 import { renderProvider } from './ai.ts'
-import { aiEdits, guardDenial } from './backend-policies.ts'
+import { aiEdits } from './backend-policies.ts'
 import type { BuildContext } from './context.ts'
 import { defined, ifSet } from './defined.ts'
 import { renderModifier } from './headers.ts'
@@ -101,12 +101,12 @@ export class ModelBuilder {
     const context = this.#context
     const { requestHeaders, responseHeaders, health, backendTunnel } = settings
     const credential = this.#credential(merged)
-    const guard = this.#guards(guardrails, index)
+    const promptGuard = this.#guards(guardrails, index)
     const edits = aiEdits({ ...settings, transformations: settings.transformation })
     const promptCaching = ifSet(settings.promptCaching, (value) => defined(value))
-    const ai = defined({ ...edits, promptCaching, promptGuard: guard?.promptGuard })
+    const ai = defined({ ...edits, promptCaching, promptGuard })
     return defined({
-      deny: credential?.deny ?? guard?.deny,
+      deny: credential?.deny,
       ai: Object.keys(ai).length > 0 ? ai : undefined,
       auth: credential?.auth,
       tls: this.#tls(merged),
@@ -142,14 +142,11 @@ export class ModelBuilder {
     const rendered = set.map(({ guard, path }) => renderPromptGuard(guard, path, this.#context))
     const request = rendered.flatMap((guard) => guard.request ?? [])
     const response = rendered.flatMap((guard) => guard.response ?? [])
-    return {
-      deny: set.map(({ guard, path }) => guardDenial(guard, path, this.#context)).find((deny) => deny !== undefined),
-      promptGuard: defined({
-        streaming: rendered.some(({ streaming }) => streaming === true) ? true : undefined,
-        request: request.length === 0 ? undefined : request,
-        response: response.length === 0 ? undefined : response,
-      }),
-    }
+    return defined({
+      streaming: rendered.some(({ streaming }) => streaming === true) ? true : undefined,
+      request: request.length === 0 ? undefined : request,
+      response: response.length === 0 ? undefined : response,
+    })
   }
 }
 

@@ -1,0 +1,149 @@
+// Where the events of a stream have parts of texts, for each format of clients. Texts that an event has as a whole are
+// found as those of an answer (text-fields.ts).
+import type { FormatName } from '#api/llm/formats.ts'
+import { asArray, asNumber, asObject, asString, type JsonObject } from '../../json.ts'
+import type { Step } from '../conversation.ts'
+
+/** A part of a text that continues in later events. */
+export interface Delta {
+  /** The text that it is a part of. */
+  readonly channel: string
+  readonly kind: 'text' | 'values'
+  readonly path: readonly Step[]
+  readonly text: string
+}
+
+export interface StreamTexts {
+  deltas(event: JsonObject): readonly Delta[]
+  /** Whether the channel ends with the event. */
+  closes(event: JsonObject): (channel: string) => boolean
+  /** Later events repeat whole texts. */
+  readonly isRepeated: boolean
+}
+
+const NONE = (): boolean => false
+
+const completions: StreamTexts = {
+  isRepeated: false,
+  deltas: (event) => choicesOf(event).flatMap(({ choice, at, index }) => choiceDeltas(choice, at, index)),
+  closes(event) {
+    const ended = choicesOf(event).filter(({ choice }) => typeof choice['finish_reason'] === 'string')
+    return (channel) => ended.some(({ index }) => channel.startsWith(`${index}.`))
+  },
+}
+
+function choicesOf(event: JsonObject) {
+  return asArray(event['choices']).map((item, at) => {
+    const choice = asObject(item)
+    return { choice, at, index: asNumber(choice['index']) ?? 0 }
+  })
+}
+
+const CHOICE_TEXTS = ['content', 'refusal', 'reasoning_content', 'reasoning'] as const
+
+function choiceDeltas(choice: JsonObject, at: number, index: number): readonly Delta[] {
+  const delta = asObject(choice['delta'])
+  const path = ['choices', at, 'delta']
+  const texts = CHOICE_TEXTS.flatMap((name) =>
+    deltaOf(delta[name], { channel: `${index}.${name}`, kind: 'text', path: [...path, name] }),
+  )
+  const calls = asArray(delta['tool_calls']).flatMap((item, place) => {
+    const call = asObject(item)
+    const channel = `${index}.call${asNumber(call['index']) ?? 0}`
+    const own = [...path, 'tool_calls', place]
+    return [
+      ...deltaOf(asObject(call['function'])['arguments'], {
+        channel,
+        kind: 'values',
+        path: [...own, 'function', 'arguments'],
+      }),
+      ...deltaOf(asObject(call['custom'])['input'], { channel, kind: 'text', path: [...own, 'custom', 'input'] }),
+    ]
+  })
+  return [...texts, ...calls]
+}
+
+function deltaOf(value: unknown, place: Omit<Delta, 'text'>): readonly Delta[] {
+  const text = asString(value) ?? ''
+  return text === '' ? [] : [{ ...place, text }]
+}
+
+const BLOCK_DELTAS: Readonly<Record<string, Delta['kind']>> = { text: 'text', thinking: 'text', partial_json: 'values' }
+
+const messages: StreamTexts = {
+  isRepeated: false,
+  deltas(event) {
+    if (event['type'] !== 'content_block_delta') return []
+    const delta = asObject(event['delta'])
+    return Object.entries(BLOCK_DELTAS).flatMap(([name, kind]) =>
+      deltaOf(delta[name], { channel: String(event['index']), kind, path: ['delta', name] }),
+    )
+  },
+  closes: (event) => (event['type'] === 'content_block_stop' ? (channel) => channel === String(event['index']) : NONE),
+}
+
+const RESPONSE_DELTA = /^response\.([a-z_]+)\.(delta|done)$/
+
+const responses: StreamTexts = {
+  isRepeated: true,
+  deltas(event) {
+    const name = responsePart(event, 'delta')
+    // Sound is not a text.
+    if (name === undefined || name === 'audio') return []
+    const kind = name.endsWith('arguments') ? 'values' : 'text'
+    return deltaOf(event['delta'], { channel: responseChannel(event, name), kind, path: ['delta'] })
+  },
+  closes(event) {
+    const name = responsePart(event, 'done')
+    const ended = name === undefined ? undefined : responseChannel(event, name)
+    return (channel) => channel === ended
+  },
+}
+
+function responsePart({ type }: JsonObject, step: 'delta' | 'done'): string | undefined {
+  const [, name, found] = RESPONSE_DELTA.exec(asString(type) ?? '') ?? []
+  return found === step ? name : undefined
+}
+
+function responseChannel(
+  { output_index: output, content_index: content, summary_index: summary }: JsonObject,
+  name: string,
+) {
+  return `${name}.${asNumber(output) ?? 0}.${asNumber(content) ?? asNumber(summary) ?? 0}`
+}
+
+const gemini: StreamTexts = {
+  isRepeated: false,
+  deltas: (event) =>
+    candidatesOf(event).flatMap(({ candidate, at, index }) =>
+      asArray(asObject(candidate['content'])['parts']).flatMap((item, place) => {
+        const { text, thought } = asObject(item)
+        const path = ['candidates', at, 'content', 'parts', place, 'text']
+        return deltaOf(text, { channel: `${index}.${thought === true}`, kind: 'text', path })
+      }),
+    ),
+  closes(event) {
+    const ended = candidatesOf(event).filter(({ candidate }) => typeof candidate['finishReason'] === 'string')
+    return (channel) => ended.some(({ index }) => channel.startsWith(`${index}.`))
+  },
+}
+
+function candidatesOf(event: JsonObject) {
+  return asArray(event['candidates']).map((item, at) => {
+    const candidate = asObject(item)
+    return { candidate, at, index: asNumber(candidate['index']) ?? 0 }
+  })
+}
+
+/** undefined: the format has no streams of a conversation. */
+export const STREAM_TEXTS: { readonly [N in FormatName]: StreamTexts | undefined } = {
+  Completions: completions,
+  Messages: messages,
+  Responses: responses,
+  GenerateContent: gemini,
+  GeminiCountTokens: undefined,
+  Embeddings: undefined,
+  AnthropicTokenCount: undefined,
+  Realtime: undefined,
+  Rerank: undefined,
+}
