@@ -108,12 +108,7 @@ export async function prepareCall(
       body: bodyToSend(read, conversion, {
         dropped,
         toolNames,
-        finish: finishFor(provider, {
-          model,
-          headers: exchange.request.headers,
-          sent: conversion.sent.name,
-          promptCaching: provider.policies.ai?.promptCaching,
-        }),
+        finish: finishFor(provider, { model, headers: exchange.request.headers, sent: conversion.sent.name }),
       }),
       dropped,
       asked: conversion.translation?.keepsRequest === true ? body : undefined,
@@ -181,9 +176,12 @@ function isSame(before: JsonObject, after: JsonObject): boolean {
   return names.length === Object.keys(before).length && names.every((name) => before[name] === after[name])
 }
 
-function finishFor({ profile }: CompiledProvider, facts: RequestFacts): SendContext['finish'] {
-  const { finish } = profile
-  return finish && ((body) => finish(body, facts))
+function finishFor(
+  { profile: { finish }, policies }: CompiledProvider,
+  facts: Omit<RequestFacts, 'promptCaching'>,
+): SendContext['finish'] {
+  const { promptCaching } = policies.ai ?? {}
+  return finish && ((body) => finish(body, { ...facts, promptCaching }))
 }
 
 /** The model to request; undefined if no name is set. */
