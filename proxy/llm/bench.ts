@@ -1,4 +1,5 @@
 // CPU time of a chat request through the models of a listener to the call of its provider: `node proxy/llm/bench.ts`.
+import type { GuardBuiltin } from '#api/ir/types.gen.ts'
 import type { BackendHandler } from '../chain/handler.ts'
 import { exchangeOf } from '../policy/exchange.testing.ts'
 import { llmBackend, offeringModels } from './backend.testing.ts'
@@ -7,6 +8,7 @@ const BODY_BYTES = 16 * 1024
 const CALLS = 5000
 const ROUNDS = 5
 
+const BUILTINS: GuardBuiltin[] = ['Ssn', 'CreditCard', 'PhoneNumber', 'Email', 'CaSin']
 const TEXT = 'The quick brown fox jumps over the lazy dog, "twice"; then it sleeps.\n'
 
 function chatBody(more: object = {}): string {
@@ -20,6 +22,13 @@ function chatBody(more: object = {}): string {
 }
 
 const openai = llmBackend({ openai: {} }, {}, () => {})
+const guarded = llmBackend(
+  { openai: {} },
+  {
+    promptGuard: { request: [{ rejection: { status: 403, body: '' }, regex: { action: 'Mask', builtins: BUILTINS } }] },
+  },
+  () => {},
+)
 const anthropic = llmBackend({ anthropic: {} }, {}, () => {})
 const virtual = offeringModels([{ name: 'gpt-5', weighted: [{ backend: 'openai', model: 'gpt-5-mini', weight: 1 }] }], {
   openai,
@@ -31,6 +40,7 @@ const CHAT = '/v1/chat/completions'
 
 const cases: readonly (readonly [string, BackendHandler, string, path?: string])[] = [
   ['a backend without models, as it is', openai, chatBody()],
+  ['a backend with a guard of all built-in patterns, as it is', guarded, chatBody()],
   ['a model, as it is', modelOf(openai), chatBody()],
   ['a model, streaming: usage asked for', modelOf(openai), chatBody({ stream: true })],
   ['a virtual model: another model asked for', virtual, chatBody()],

@@ -1,6 +1,8 @@
 // Prompt guards in front of models, through a real proxy: requests and whole answers of the formats of clients.
 import { createServer, type Server } from 'node:http'
 import { gzipSync } from 'node:zlib'
+import Anthropic from '@anthropic-ai/sdk'
+import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AIProvider, PromptGuard, RouteType } from '#api/ir/types.gen.ts'
 import { closeServer, listening } from '#test/ports.ts'
@@ -30,6 +32,7 @@ let answer: Answer
 
 const ROUTES: Readonly<Record<string, RouteType>> = {
   '/chat/completions': 'Completions',
+  '/v1/messages': 'Messages',
   '/messages': 'Messages',
   '/responses': 'Responses',
   '/embeddings': 'Embeddings',
@@ -264,8 +267,57 @@ describe('guards of streams', () => {
     expect(text).not.toContain('private')
   })
 
+  it('mask streams that the SDKs of OpenAI and Anthropic accept', async () => {
+    const call = (text: string): string =>
+      `data: ${JSON.stringify({ id: 'c', choices: [{ index: 0, delta: { tool_calls: [{ index: 0, id: 't', type: 'function', function: { name: 'f', arguments: text } }] } }] })}\n\n`
+    const role = 'data: {"id":"c","choices":[{"index":0,"delta":{"role":"assistant","content":""}}]}\n\n'
+    const body = role + delta('mail a@') + delta('b.co now') + call('{"to":"secr') + call('et-1"}') + END
+    answer = { headers: EVENTS, body }
+    const anthropic = new Anthropic({ baseURL: `${gateway.url}/streaming`, apiKey: 'x', maxRetries: 0 })
+    const messages = [{ role: 'user' as const, content: 'hi' }]
+    const message = await anthropic.messages.stream({ model: 'm', max_tokens: 9, messages }).finalMessage()
+    expect(message.content).toMatchObject([
+      { type: 'text', text: 'mail <EMAIL_ADDRESS> now' },
+      { type: 'tool_use', name: 'f', input: { to: '<masked>' } },
+    ])
+    const openai = new OpenAI({ baseURL: `${gateway.url}/streaming`, apiKey: 'x', maxRetries: 0 })
+    const completion = await openai.chat.completions.stream({ model: 'm', messages }).finalChatCompletion()
+    expect(completion.choices[0]?.message).toMatchObject({
+      content: 'mail <EMAIL_ADDRESS> now',
+      tool_calls: [{ function: { arguments: '{"to":"<masked>"}' } }],
+    })
+    answer = { headers: EVENTS, body: responseEvents('mail a@b.co now') }
+    const response = await openai.responses.stream({ model: 'm', input: 'hi' }).finalResponse()
+    expect(response.output_text).toBe('mail <EMAIL_ADDRESS> now')
+  })
+
   it('leave streams alone without `streaming`', async () => {
     answer = { headers: EVENTS, body: delta('mail a@b.co') + END }
     expect(await (await post('/openai/chat/completions', stream('hi'))).text()).toBe(delta('mail a@b.co') + END)
   })
 })
+
+/** A stream in the format responses, which repeats its text in four events. */
+function responseEvents(text: string): string {
+  const at = { item_id: 'msg_1', output_index: 0, content_index: 0 }
+  const part = { type: 'output_text', text, annotations: [], logprobs: [] }
+  const item = { id: 'msg_1', type: 'message', role: 'assistant', status: 'completed', content: [part] }
+  const empty = { ...item, status: 'in_progress', content: [] }
+  const response = { id: 'resp_1', object: 'response', created_at: 1, model: 'm', status: 'in_progress', output: [] }
+  const usage = { input_tokens: 1, output_tokens: 2, total_tokens: 3 }
+  const events: readonly (readonly [string, object])[] = [
+    ['response.created', { response }],
+    ['response.output_item.added', { output_index: 0, item: empty }],
+    ['response.content_part.added', { ...at, part: { ...part, text: '' } }],
+    ...(text.match(/[^]{1,5}/g) ?? []).map((delta) => ['response.output_text.delta', { ...at, delta }] as const),
+    ['response.output_text.done', { ...at, text }],
+    ['response.content_part.done', { ...at, part }],
+    ['response.output_item.done', { output_index: 0, item }],
+    ['response.completed', { response: { ...response, status: 'completed', output: [item], usage } }],
+  ]
+  return events
+    .map(
+      ([type, more], index) => `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: index, ...more })}\n\n`,
+    )
+    .join('')
+}

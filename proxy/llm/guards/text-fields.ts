@@ -44,7 +44,14 @@ export const FORMAT_TEXTS: { readonly [N in SentFormatName]: FormatTexts | undef
   Completions: {
     request: { messages: 'user', prediction: 'user' },
     answer: ['choices'],
-    fields: byName({ ...OPENAI, reasoning_content: 'text', reasoning: 'text', input: 'text' }),
+    fields: byName({
+      ...OPENAI,
+      reasoning_content: 'text',
+      reasoning: 'text',
+      // Of the blocks that repeat the reasoning with its signature.
+      thinking: 'text',
+      input: 'text',
+    }),
   },
   Messages: {
     request: { system: 'system', messages: 'user' },

@@ -138,6 +138,28 @@ describe('a masked stream of completions', () => {
   })
 })
 
+describe('a stream of completions', () => {
+  it('has masked blocks of reasoning and masked arguments of functions', async () => {
+    const chunk = (delta: object): string => sseData({ choices: [{ index: 0, delta }] })
+    const chunks = [
+      chunk({ reasoning_content: 'secret' }),
+      chunk({ reasoning_content: '-1' }),
+      chunk({ thinking_blocks: [{ type: 'thinking', thinking: 'secret-1', signature: 's' }] }),
+      chunk({ function_call: { name: 'f', arguments: '{"a":"a@b' } }),
+      chunk({ function_call: { arguments: '.co"}' } }),
+      END,
+    ]
+    const sent = (await sentFor(guardOf('Completions'), chunks)).join('')
+    expect(sent).not.toMatch(/secret|-1|a@b|\.co/)
+    expect(sent).toContain('"thinking":"<masked>"')
+  })
+
+  it.each(['a@b.co', '["a@b.co"]', ''])('fails for an event with the data %j', async (data) => {
+    const result = await guardOf('Completions').push([{ event: '', data }])
+    expect(result).toEqual({ kind: 'failed', detail: 'an event of the stream is not a JSON object' })
+  })
+})
+
 describe('a masked stream of messages', () => {
   it('has masked texts, thoughts and arguments', async () => {
     const event = (type: string, more: object): string => `event: ${type}\n${sseData({ type, ...more })}`

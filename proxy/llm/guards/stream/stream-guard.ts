@@ -14,6 +14,8 @@ import { FORMAT_TEXTS, type FormatTexts, type TextField } from '../text-fields.t
 import { Channel } from './channel.ts'
 import { type Delta, STREAM_TEXTS, type StreamTexts } from './stream-texts.ts'
 
+/** The last event of chat completions; all others are JSON objects. */
+const LAST = '[DONE]'
 /** New characters that start a check. */
 const CHECK_CHARS = 1024
 /** Texts of one answer that are open at the same time or held. */
@@ -112,6 +114,7 @@ export class StreamGuard {
     const json = parseObject(event.data)
     this.#heldBytes += event.data.length
     if (json === undefined) {
+      if (event.data.trim() !== LAST) return { kind: 'failed', detail: 'an event of the stream is not a JSON object' }
       this.#held.push({ event, parts: [], json })
       return undefined
     }

@@ -60,7 +60,12 @@ function choiceDeltas(choice: JsonObject, at: number, index: number): readonly D
       ...deltaOf(asObject(call['custom'])['input'], { channel, kind: 'text', path: [...own, 'custom', 'input'] }),
     ]
   })
-  return [...texts, ...calls]
+  const legacy = deltaOf(asObject(delta['function_call'])['arguments'], {
+    channel: `${index}.function_call`,
+    kind: 'values',
+    path: [...path, 'function_call', 'arguments'],
+  })
+  return [...texts, ...calls, ...legacy]
 }
 
 function deltaOf(value: unknown, place: Omit<Delta, 'text'>): readonly Delta[] {
