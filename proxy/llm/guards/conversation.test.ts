@@ -253,6 +253,7 @@ const ANSWERS: typeof REQUESTS = {
   Responses: [
     {
       instructions: 'of the client',
+      output_text: 'b',
       output: [
         { type: 'reasoning', summary: [{ type: 'summary_text', text: 'a' }] },
         { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'b', annotations: [] }] },
@@ -263,6 +264,7 @@ const ANSWERS: typeof REQUESTS = {
       'assistant a output[0].summary[0].text',
       'assistant b output[1].content[0].text',
       'assistant c output[2].arguments.x',
+      'assistant b output_text',
     ],
   ],
   GenerateContent: [

@@ -94,6 +94,7 @@ const ROUTES: Readonly<Record<string, PromptGuard>> = {
       guard({ moderationApi: { policies: via({ key: { secret: 'n/openai' } }, { http: { requestTimeoutMs: 300 } }) } }),
     ],
   },
+  hurried: { request: [webhookGuard('FailOpen')], response: [webhookGuard('FailClosed')] },
   unsigned: { request: [guard({ moderationApi: { policies: via({ key: { secret: 'n/absent' } }) } })] },
 }
 
@@ -135,6 +136,7 @@ beforeAll(async () => {
     routes: Object.entries(ROUTES).map(([name, promptGuard]) => ({
       name,
       prefix: `/${name}`,
+      ...(name === 'hurried' && { inline: { timeouts: { requestMs: 300 } } }),
       backend: {
         ai: { groups: [{ providers: [{ name: 'p', provider: { openai: {} }, hostOverride }] }] },
         inlinePolicies: { ai: { promptGuard } },
@@ -247,6 +249,14 @@ describe('a webhook', () => {
   it('rejects an answer with its own status and body', async () => {
     decide = ({ target }) => ({ body: { action: target === '/response' ? { body: 'no', status_code: 451 } : {} } })
     expect(await ask('webhook', 'hello')).toEqual({ status: 451, text: 'no' })
+  })
+
+  it('that is silent until the timeout of the request ends it, whatever its failure mode is', async () => {
+    decide = () => SILENCE
+    expect(await ask('hurried', 'hello')).toMatchObject({ status: 504 })
+    expect(sent).toBeUndefined()
+    decide = ({ target }) => (target === '/response' ? SILENCE : { body: { action: {} } })
+    expect(await ask('hurried', 'hello')).toMatchObject({ status: 504 })
   })
 
   it('that fails is an error for the client, or is skipped', async () => {

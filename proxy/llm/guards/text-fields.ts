@@ -72,7 +72,8 @@ export const FORMAT_TEXTS: { readonly [N in SentFormatName]: FormatTexts | undef
   },
   Responses: {
     request: { instructions: 'system', input: 'user', prompt: 'user' },
-    answer: ['output'],
+    // Some servers repeat the text of the answer in `output_text`.
+    answer: ['output', 'output_text'],
     fields: byName({
       ...OPENAI,
       input: 'text',
