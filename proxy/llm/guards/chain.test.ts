@@ -87,6 +87,17 @@ describe('a chain of guards', () => {
     expect(open.llm?.guards?.map(({ action }) => action)).toEqual(['FailOpen', 'Mask'])
   })
 
+  it.each(['FailOpen', 'FailClosed'] as const)(
+    'ends with 504 at the timeout of the request (%s)',
+    async (failureMode) => {
+      const exchange = guarded()
+      exchange.deadlineMs = performance.now()
+      const result = await run([chained(fail, { failureMode })], exchange)
+      if (result.kind === 'passed') throw new Error('passed')
+      expect(responseOf(exchange, result).status).toBe(504)
+    },
+  )
+
   it('fails if a guard returns another number of texts', async () => {
     const result = await run([chained(() => ({ kind: 'mask', texts: ['x'], matched: [] }))], guarded())
     expect(result).toEqual({

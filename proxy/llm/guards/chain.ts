@@ -82,7 +82,9 @@ export async function runGuards(guards: readonly ChainedGuard[], texts: GuardedT
 
 /** The response in place of the request or of the answer of the provider. */
 export function responseOf(exchange: Exchange, result: Exclude<ChainResult, { kind: 'passed' }>): HttpResponse {
-  if (result.kind === 'failed') return exchange.fail('promptGuardFailed', result.detail)
+  if (result.kind === 'failed') {
+    return exchange.fail(isTooLate(exchange) ? 'requestTimeout' : 'promptGuardFailed', result.detail)
+  }
   const { status, body, headers = [] } = result.rejection
   // Without a content type (data-plane supplement section 3.6).
   const response = new HttpResponse(status, HeaderList.of(headers), body, true)
@@ -107,10 +109,15 @@ async function verdictOf(guard: Guard, texts: GuardedTexts): Promise<GuardVerdic
     const detail = `the prompt guard ${guard.name} failed: ${error.message}`
     report(texts, guard, guard.failureMode, [])
     texts.exchange.trace?.note(detail)
-    if (guard.failureMode === 'FailClosed') return { kind: 'failed', detail }
+    // No guard is skipped because the client waits no longer.
+    if (guard.failureMode === 'FailClosed' || isTooLate(texts.exchange)) return { kind: 'failed', detail }
     texts.exchange.errorDetail ??= detail
     return { kind: 'pass' }
   }
+}
+
+function isTooLate({ deadlineMs }: Exchange): boolean {
+  return deadlineMs !== undefined && performance.now() >= deadlineMs
 }
 
 const ACTIONS: { readonly [K in GuardVerdict['kind']]: GuardAction } = { pass: 'Allow', mask: 'Mask', reject: 'Reject' }
