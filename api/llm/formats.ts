@@ -69,7 +69,9 @@ export const MODEL_ROUTES: Readonly<Record<string, RouteType>> = {
 export const MODEL_MATCHES: readonly RouteMatch[] = ['/v1/models', '/models', ...Object.keys(MODEL_ROUTES)]
   .filter((suffix) => suffix !== '*')
   // A method stands behind the name of the model.
-  .map((suffix) => ({ path: suffix.startsWith('/') ? { exact: suffix } : { regex: `.*${suffix}` } }))
+  .map((suffix): RouteMatch => ({ path: suffix.startsWith('/') ? { exact: suffix } : { regex: `.*${suffix}` } }))
+  // One model.
+  .concat(['/v1/models', '/models'].map((pathPrefix) => ({ path: { pathPrefix }, method: 'GET' })))
 
 // Object.keys loses the type of the keys, which are exactly the names.
 export const FORMATS_IN_FILES = Object.keys(FORMATS) as readonly (keyof typeof FORMATS)[]

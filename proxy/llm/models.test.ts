@@ -25,6 +25,7 @@ async function ask(
   fields: object,
   team = 'none',
   path = '/v1/chat/completions',
+  method = 'POST',
 ): Promise<Outcome> {
   let backend: string | undefined
   const handler = compileModels(
@@ -40,7 +41,7 @@ async function ask(
     },
   )
   const exchange = exchangeOf({
-    method: 'POST',
+    method,
     path,
     headers: [['x-team', team]],
     body: JSON.stringify(fields),
@@ -180,5 +181,31 @@ describe('the list of models', () => {
     ]
     const { response } = (await ask(models, {}, 'none', '/v1/models')).exchange
     expect(jsonOf(response?.body)).toMatchObject({ data: [{ id: 'plain' }, { id: 'weighted' }, { id: 'conditional' }] })
+  })
+})
+
+describe('a question about one model', () => {
+  const models: OfferedModel[] = [
+    { name: 'plain', backend: 'a', createdAt: 7 },
+    { name: 'org/pattern-*', backend: 'a' },
+    { name: 'hidden', backend: 'a', internal: true },
+    { name: 'closed', backend: 'a', authorization: [only('staff')] },
+    { name: 'broken', backend: 'gone' },
+  ]
+  const about = (path: string) => ask(models, {}, 'none', path, 'GET')
+
+  it.each([
+    ['/v1/models/plain', 'plain', 7],
+    ['/models/plain', 'plain', 7],
+    ['/v1/models/org%2Fpattern-1', 'org/pattern-1', 0],
+    ['/v1/models/org/pattern-1', 'org/pattern-1', 0],
+  ])('%s is answered', async (path, id, created) => {
+    const { exchange, backend } = await about(path)
+    expect([exchange.response?.status, backend]).toEqual([200, undefined])
+    expect(jsonOf(exchange.response?.body)).toEqual({ id, object: 'model', created, owned_by: 'openai' })
+  })
+
+  it.each(['hidden', 'closed', 'broken', 'absent', 'org/pattern'])('%s is not found', async (name) => {
+    expect(codeOf(await about(`/v1/models/${name}`))).toMatchObject(error(404, 'model_not_found'))
   })
 })

@@ -6,6 +6,7 @@ import type { CelExpression } from '#api/cel/expression.ts'
 import type { BackendEnvironment } from '../backend/handler.ts'
 import type { BackendHandler } from '../chain/handler.ts'
 import { weightedPicker } from '../chain/weighted.ts'
+import { decodedOrNot } from './formats/gemini/model-path.ts'
 import { failByDefect } from '../exchange/defects.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { HttpResponse } from '../message/message.ts'
@@ -48,14 +49,22 @@ export function compileModels({ models }: ModelsBackend, environment: ModelsEnvi
   // Internal models are reached only through the targets of other models.
   const offered = models.filter(({ internal }) => internal !== true).map((model) => compileModel(model, environment))
   return (exchange, done) => {
+    const isUsable = ({ isAllowed, backends }: CompiledModel): boolean =>
+      isAllowed(exchange) && backends.some((key) => environment.isServed(key))
     if (isDiscovery(exchange.request.path)) {
-      const isListed = ({ name, isAllowed, backends }: CompiledModel): boolean =>
-        !name.includes('*') && isAllowed(exchange) && backends.some((key) => environment.isServed(key))
-      exchange.response = listOf(offered.filter(isListed))
+      exchange.response = listOf(offered.filter((one) => !one.name.includes('*') && isUsable(one)))
       done(exchange)
       return
     }
     exchange.failureBody = modelsFailureBody
+    const name = describedModel(exchange.request)
+    if (name !== undefined) {
+      const found = offered.find((one) => one.matches(name) && isUsable(one))
+      if (found === undefined) failModel(exchange, 'modelNotFound')
+      else exchange.response = jsonResponse(description(name, found))
+      done(exchange)
+      return
+    }
     findHandler(exchange, offered, environment).then(
       (handler) => (handler === undefined ? done(exchange) : handler(exchange, done)),
       (error: unknown) => {
@@ -70,15 +79,22 @@ function isDiscovery(path: string): boolean {
   return path === '/v1/models' || path === '/models'
 }
 
+/** The model that the client asks about, as `/v1/models/NAME`; undefined: the request is another one. */
+function describedModel({ method, path }: Exchange['request']): string | undefined {
+  const [, name] = (method === 'GET' && /^(?:\/v1)?\/models\/(.+)$/.exec(path)) || []
+  return name === undefined ? undefined : decodedOrNot(name)
+}
+
 function listOf(models: readonly CompiledModel[]): HttpResponse {
-  const data = models.map(({ name, createdAt: created }) => ({
-    id: name,
-    object: 'model',
-    created,
-    owned_by: 'openai',
-  }))
-  const headers = [['content-type', 'application/json']] as const
-  return HttpResponse.local(200, JSON.stringify({ object: 'list', data }), headers)
+  return jsonResponse({ object: 'list', data: models.map((model) => description(model.name, model)) })
+}
+
+function description(id: string, { createdAt: created }: CompiledModel): object {
+  return { id, object: 'model', created, owned_by: 'openai' }
+}
+
+function jsonResponse(body: object): HttpResponse {
+  return HttpResponse.local(200, JSON.stringify(body), [['content-type', 'application/json']])
 }
 
 /** undefined: the exchange has its response. */
