@@ -1,12 +1,14 @@
 // Errors that the gateway itself reports: official SDKs read status, message and type of each.
 import { createServer, type Server } from 'node:http'
 import Anthropic, { APIError as AnthropicError } from '@anthropic-ai/sdk'
+import { ApiError as GoogleError, GoogleGenAI } from '@google/genai'
 import OpenAI, { APIError as OpenAiError } from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Backend, BackendPayload, RouteType, TrafficPayload } from '#api/ir/types.gen.ts'
 import { testProxy, type TestProxy } from '#proxy/main.testing.ts'
 import { closeServer, freePort, listening } from '#test/ports.ts'
 import { commonFailureBody, failureBodyOf } from './failure-body.ts'
+import { VENDORS } from './translate/vendors.testing.ts'
 
 const ROUTES: Readonly<Record<string, RouteType>> = {
   '/v1/chat/completions': 'Completions',
@@ -15,6 +17,7 @@ const ROUTES: Readonly<Record<string, RouteType>> = {
   '/v1/responses': 'Responses',
   '/v1/embeddings': 'Embeddings',
   '/v1/rerank': 'Rerank',
+  ':generateContent': 'GenerateContent',
   '/detect': 'Detect',
   '/plain': 'Passthrough',
 }
@@ -24,8 +27,8 @@ interface Failure {
   readonly policies?: BackendPayload
   readonly status: number
   readonly message: string
-  /** In the formats of OpenAI and of Anthropic. */
-  readonly types: readonly [openai: string, anthropic: string]
+  /** In the formats of the vendors. */
+  readonly types: readonly [openai: string, anthropic: string, google: string]
 }
 
 const oneOf = (unit: 'Requests' | 'Tokens'): TrafficPayload => ({
@@ -38,43 +41,46 @@ const FAILURES: Readonly<Record<string, Failure>> = {
     inline: oneOf('Requests'),
     status: 429,
     message: 'rate limit exceeded',
-    types: ['rate_limit_error', 'rate_limit_error'],
+    types: ['rate_limit_error', 'rate_limit_error', 'RESOURCE_EXHAUSTED'],
   },
   'token limit': {
     inline: oneOf('Tokens'),
     status: 429,
     message: 'rate limit exceeded',
-    types: ['rate_limit_error', 'rate_limit_error'],
+    types: ['rate_limit_error', 'rate_limit_error', 'RESOURCE_EXHAUSTED'],
   },
   'authorization rule': {
     inline: { authorization: { action: 'Deny', matchExpressions: ['true'] } },
     status: 403,
     message: 'authorization failed',
-    types: ['permission_error', 'authentication_error'],
+    types: ['permission_error', 'authentication_error', 'PERMISSION_DENIED'],
   },
   'body limit': {
     inline: { buffer: { request: { bytesMax: 1, failureMode: 'FailClosed' } } },
     status: 413,
     message: 'Payload Too Large',
-    types: ['invalid_request_error', 'request_too_large'],
+    types: ['invalid_request_error', 'request_too_large', 'INVALID_ARGUMENT'],
   },
   'invalid answer': {
     status: 502,
     message: 'failed to process LLM response: the provider returned a body that is not a JSON object',
-    types: ['api_error', 'api_error'],
+    types: ['api_error', 'api_error', 'INTERNAL'],
   },
   'closed port': {
     status: 503,
     message: 'upstream call failed: connection refused',
-    types: ['api_error', 'api_error'],
+    types: ['api_error', 'api_error', 'INTERNAL'],
   },
   timeout: {
     inline: { timeouts: { backendRequestMs: 50 } },
     status: 504,
     message: 'upstream call timeout',
-    types: ['timeout_error', 'api_error'],
+    types: ['timeout_error', 'api_error', 'DEADLINE_EXCEEDED'],
   },
 }
+
+/** For a client of Gemini, which is translated. */
+const ANSWER = VENDORS.Completions.whole({ text: 'x', stop: 'stop', usage: { input: 9, cached: 0, output: 9 } })
 
 let upstream: Server
 let gateway: TestProxy
@@ -84,12 +90,14 @@ beforeAll(async () => {
     request.resume()
     if (request.headers['x-case'] === 'timeout') return
     const usage = { prompt_tokens: 9, input_tokens: 9, completion_tokens: 9, output_tokens: 9 }
-    request.on('end', () => response.end(request.headers['x-case'] === 'invalid answer' ? '<html>' : json({ usage })))
+    request.on('end', () =>
+      response.end(request.headers['x-case'] === 'invalid answer' ? '<html>' : json({ ...ANSWER, usage })),
+    )
   })
   const open = { host: '127.0.0.1', port: await listening(upstream) }
   const closed = { host: '127.0.0.1', port: await freePort() }
   const backend = (hostOverride: typeof open, policies: BackendPayload = {}): Omit<Backend, 'key' | 'name'> => ({
-    // A provider with all formats: no request of this test is translated.
+    // A provider with the formats of all clients but Gemini.
     ai: { groups: [{ providers: [{ name: 'p', provider: { custom: { formats: ALL_FORMATS } }, hostOverride }] }] },
     inlinePolicies: { ai: { routes: ROUTES }, ...policies },
   })
@@ -146,6 +154,10 @@ const CLIENTS = {
     const anthropic = new Anthropic({ baseURL: base, apiKey: 'k', maxRetries: 0, defaultHeaders: headers })
     await anthropic.messages.countTokens({ model: 'm', messages: [{ role: 'user', content: 'hi' }] })
   },
+  GenerateContent: async (baseUrl: string, headers: Record<string, string>) => {
+    const google = new GoogleGenAI({ apiKey: 'k', httpOptions: { baseUrl, headers } })
+    await google.models.generateContent({ model: 'm', contents: 'hi' })
+  },
 }
 
 /** What an SDK reports to its user. */
@@ -156,30 +168,39 @@ async function reported(client: keyof typeof CLIENTS, path: string, name = ''): 
     if (error instanceof OpenAiError || error instanceof AnthropicError) {
       return { status: error.status, body: error.error, text: error.message }
     }
+    // The SDK of Google reports the whole body as the message.
+    if (error instanceof GoogleError)
+      return { status: error.status, body: JSON.parse(error.message) as unknown, text: error.message }
     throw error
   }
   return 'no error'
 }
 
-describe.each(Object.keys(CLIENTS) as (keyof typeof CLIENTS)[])('a client of %s', (client) => {
+type Client = keyof typeof CLIENTS
+
+/** The error as the SDK of the client has it; the types are those of the vendors. */
+function bodyFor(client: Client, message: string, [openai, anthropic, google]: Failure['types']): object {
+  if (client === 'GenerateContent') return { error: { message, status: google } }
+  const isAnthropic = client === 'Messages' || client === 'AnthropicTokenCount'
+  return isAnthropic ? { type: 'error', error: { type: anthropic, message } } : { type: openai, message }
+}
+
+describe.each(Object.keys(CLIENTS) as Client[])('a client of %s', (client) => {
   it.each(Object.entries(FAILURES))('reads message and type: %s', async (name, { status, message, types }) => {
     // A limit of one is used up by the first request.
     if (status === 429) await reported(client, slug(name)).catch(() => {})
-    const isAnthropic = client === 'Messages' || client === 'AnthropicTokenCount'
     expect(await reported(client, slug(name), name)).toMatchObject({
       status,
-      body: isAnthropic ? { type: 'error', error: { type: types[1], message } } : { type: types[0], message },
+      body: bodyFor(client, message, types),
       text: expect.stringContaining(message),
     })
   })
 
-  it('reads the code of a model that does not exist', async () => {
-    const isAnthropic = client === 'Messages' || client === 'AnthropicTokenCount'
+  it('reads that a model does not exist', async () => {
+    const types = ['invalid_request_error', 'not_found_error', 'NOT_FOUND'] as const
     expect(await reported(client, 'models')).toMatchObject({
       status: 404,
-      body: isAnthropic
-        ? { type: 'error', error: { type: 'not_found_error', message: 'model not found' } }
-        : { type: 'invalid_request_error', message: 'model not found', code: 'model_not_found' },
+      body: bodyFor(client, 'model not found', types),
     })
   })
 })
