@@ -176,6 +176,28 @@ describe('gw run', () => {
     expect(gw.stdout + gw.stderr).not.toMatch(/first|second/)
   })
 
+  it('takes new prices of models, and keeps those of a file that becomes invalid', { tags: ['full'] }, async () => {
+    const port = await freePort()
+    const prices = (input: string): string =>
+      `{"providers": {"openai": {"models": {"a": {"rates": {"input": "${input}"}}, "b": {}}}}}`
+    const named = write('named.json', prices('1'))
+    const file = write('gateway.yaml', `config: { modelCatalog: [{ file: named.json }] }\n${answering(port, '/a')}`)
+    const ofEnvironment = write('environment.json', prices('2'))
+    const gw = new GwProcess(['run', '-f', file, ...ANY_PORTS], { MODEL_CATALOG_PATHS: ofEnvironment })
+    processes.push(gw)
+    await gw.says('gw: serving')
+    writeFileSync(ofEnvironment, prices('3'))
+    await gw.says(`gw: reloaded the model catalog: ${ofEnvironment}`)
+    writeFileSync(ofEnvironment, prices('many'))
+    await gw.says('must be a decimal number in USD per million tokens')
+    await gw.says('its last valid content stays in use')
+    writeFileSync(named, prices('4'))
+    await gw.says(`gw: reloaded the model catalog of ${file}`)
+    writeFileSync(named, prices('-1'))
+    await gw.says('gateway.yaml has errors; the last valid configuration stays active')
+    expect((await get(port, '/a')).status).toBe(200)
+  })
+
   it('serves a folder of manifests and applies a new file', { tags: ['full'] }, async () => {
     const port = await freePort()
     for (const name of ['gateway.yaml', 'http.yaml']) {

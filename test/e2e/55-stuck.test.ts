@@ -120,7 +120,7 @@ describe('a stuck roll-out', () => {
   it('is not caused by a missing catalogue or mesh', async () => {
     const modelCatalog = { sources: [{ configMap: { name: 'no-such-catalogue' } }] }
     await parameters({ modelCatalog, meshIntegration: {}, deployment: { spec: { replicas: 1 } } })
-    expect(await says('does not read them', 'Accepted')).toMatchObject({ status: 'True' })
+    expect(await says('no-such-catalogue not found', 'Accepted')).toMatchObject({ status: 'True' })
     await waitFor('the new template', async () => {
       const deployment = await get('deployment', NAMESPACE, 'http')
       return JSON.stringify(deployment?.spec).includes('no-such-catalogue') ? true : undefined

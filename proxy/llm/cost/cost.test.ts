@@ -128,6 +128,22 @@ describe('worked examples', () => {
   })
 })
 
+it.each<[name: string, change: Partial<LlmFacts>, total: number]>([
+  ['input', { inputTokens: 1000 }, 0.002],
+  ['output', { outputTokens: 10 }, 0.00028],
+  ['reads of the cache', { cachedInputTokens: 100 }, 0.00005],
+  ['writes to the cache', { cacheCreationInputTokens: 100 }, 0.00025],
+  ['audio', { kinds: { ...NO_KINDS, inputAudio: 100 } }, 0.004],
+  ['the model that answered', { responseModel: 'other' }, 0.0001],
+])('prices the tokens of the moment: %s', (_name, change, total) => {
+  const pricing = pricingOf(catalogOf({ m: { rates: ALL }, other: { rates: rates({ input: 1 }) } }))
+  const call = facts({ inputTokens: 100 })
+  expect(pricing.costOf(call)?.usd?.total).toBe(0.0002)
+  Object.assign(call, change)
+  expect(pricing.costOf(call)?.usd?.total).toBe(total)
+  expect(pricing.costOf(facts({ inputTokens: 1 }))?.usd?.total).toBe(0.000002)
+})
+
 describe('tiers', () => {
   const tiers = [
     { contextOver: 1000, rates: rates({ input: 4 }) },

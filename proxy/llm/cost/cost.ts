@@ -11,27 +11,70 @@ const NO_CATALOG: LlmCost = { status: 'NoCatalog', usd: undefined, rates: undefi
 const MISSING: LlmCost = { status: 'Missing', usd: undefined, rates: undefined }
 const UNPRICED: LlmCost = { status: 'Unpriced', usd: undefined, rates: undefined }
 
-/** Prices calls by a catalog; undefined: there is none. */
-export function pricingOf(catalog: ModelCatalog | undefined): LlmPricing {
-  return { costOf: (facts) => costOf(catalog, facts) }
+/** The rates of a model for calls with more than `contextOver` input tokens. */
+interface PriceList {
+  readonly contextOver: number
+  /** Of each kind of tokens, also of those that cost as much as text; absent: they cost nothing. */
+  readonly rates: ModelRates
+  /** For expressions; undefined: there are no rates. */
+  readonly shown: LlmAmounts | undefined
 }
 
-/** undefined: the provider reported no tokens, so the call has no known cost. */
-function costOf(catalog: ModelCatalog | undefined, facts: LlmFacts): LlmCost | undefined {
-  if (facts.inputTokens === undefined && facts.outputTokens === undefined) return undefined
-  if (catalog === undefined) return NO_CATALOG
-  const model = modelOf(catalog, facts)
-  if (model === undefined) return MISSING
-  const rates = ratesOf(model, facts.inputTokens ?? 0)
-  const named = RATE_NAMES.filter((name) => rates[name] !== undefined)
-  if (named.length === 0) return UNPRICED
-  const costs = bucketCosts(tokensOf(facts, rates), rates)
-  const total = RATE_NAMES.reduce((sum, name) => sum + (costs[name] ?? 0n), 0n)
-  return {
-    status: 'Exact',
-    usd: { total: usd(total), ...amounts(RATE_NAMES, (name) => usdOrNot(costs[name])) },
-    rates: amounts(named, (name) => Number(rates[name]) / RATE_UNITS),
+/** By falling `contextOver`. */
+type PriceLists = readonly PriceList[]
+
+/** Prices calls by a catalog; undefined: there is none. */
+export function pricingOf(catalog: ModelCatalog | undefined): LlmPricing {
+  return catalog === undefined
+    ? { costOf: (facts) => (hasTokens(facts) ? NO_CATALOG : undefined) }
+    : new Pricing(catalog)
+}
+
+class Pricing implements LlmPricing {
+  readonly #catalog: ModelCatalog
+  readonly #lists = new WeakMap<CatalogModel, PriceLists>()
+  /** Log, metrics and expressions ask for the cost of the same call one after the other. */
+  #last: { readonly facts: LlmFacts; readonly of: LlmFacts; readonly cost: LlmCost } | undefined = undefined
+
+  constructor(catalog: ModelCatalog) {
+    this.#catalog = catalog
   }
+
+  costOf(facts: LlmFacts): LlmCost | undefined {
+    if (!hasTokens(facts)) return undefined
+    if (this.#last?.facts === facts && isSameCall(this.#last.of, facts)) return this.#last.cost
+    const model = modelOf(this.#catalog, facts)
+    const cost = model === undefined ? MISSING : costBy(this.#listsOf(model), facts)
+    this.#last = { facts, of: { ...facts }, cost }
+    return cost
+  }
+
+  #listsOf(model: CatalogModel): PriceLists {
+    const known = this.#lists.get(model)
+    if (known !== undefined) return known
+    const lists = priceLists(model)
+    this.#lists.set(model, lists)
+    return lists
+  }
+}
+
+/** Without tokens the call has no known cost. */
+function hasTokens({ inputTokens, outputTokens }: LlmFacts): boolean {
+  return inputTokens !== undefined || outputTokens !== undefined
+}
+
+/** Since then, no event of a stream has changed what the cost depends on. */
+function isSameCall(before: LlmFacts, now: LlmFacts): boolean {
+  return (
+    before.inputTokens === now.inputTokens &&
+    before.outputTokens === now.outputTokens &&
+    before.cachedInputTokens === now.cachedInputTokens &&
+    before.cacheCreationInputTokens === now.cacheCreationInputTokens &&
+    before.reasoningTokens === now.reasoningTokens &&
+    before.kinds === now.kinds &&
+    before.responseModel === now.responseModel &&
+    before.requestModel === now.requestModel
+  )
 }
 
 /** The model that answered, else the one that was requested; exact names only. */
@@ -40,61 +83,74 @@ function modelOf(catalog: ModelCatalog, { provider, responseModel, requestModel 
   return models?.get(responseModel ?? '') ?? models?.get(requestModel ?? '')
 }
 
-/** The rates of the highest tier below the number of input tokens, over the base rates. */
-function ratesOf({ rates, tiers = [] }: CatalogModel, contextTokens: number): ModelRates {
-  const tier = tiers.findLast(({ contextOver }) => contextOver < contextTokens)
-  return tier === undefined ? rates : { ...rates, ...tier.rates }
+function priceLists({ rates, tiers = [] }: CatalogModel): PriceLists {
+  const base = { contextOver: -1, rates }
+  return [base, ...tiers].toReversed().map((tier) => priceList(tier.contextOver, { ...rates, ...tier.rates }))
+}
+
+function priceList(contextOver: number, rates: ModelRates): PriceList {
+  const named = RATE_NAMES.filter((name) => rates[name] !== undefined)
+  return {
+    contextOver,
+    rates: { ...ratesOfText(rates), ...rates },
+    shown: named.length === 0 ? undefined : amounts(named, (name) => Number(rates[name]) / RATE_UNITS),
+  }
+}
+
+/** Reasoning and audio without a rate of their own. */
+function ratesOfText({ input, output }: ModelRates): ModelRates {
+  return {
+    ...(input !== undefined && { inputAudio: input }),
+    ...(output !== undefined && { reasoning: output, outputAudio: output }),
+  }
+}
+
+function costBy(lists: PriceLists, facts: LlmFacts): LlmCost {
+  const contextTokens = facts.inputTokens ?? 0
+  const list = lists.find(({ contextOver }) => contextOver < contextTokens)
+  if (list?.shown === undefined) return UNPRICED
+  const tokens = tokensOf(facts, list.rates)
+  let total = 0n
+  const parts = amounts(RATE_NAMES, (name) => {
+    const rate = list.rates[name]
+    if (rate === undefined) return undefined
+    const units = BigInt(tokens[name]) * rate
+    total += units
+    return usd(units)
+  })
+  return { status: 'Exact', usd: { ...parts, total: usd(total) }, rates: list.shown }
 }
 
 /** Each token in exactly one bucket; a provider that reports more of a kind than of all is cut. */
-function tokensOf(facts: LlmFacts, rates: ModelRates): { readonly [N in RateName]: bigint } {
+function tokensOf(facts: LlmFacts, rates: ModelRates): { readonly [N in RateName]: number } {
   const input = new Remainder(facts.inputTokens)
   const output = new Remainder(facts.outputTokens)
   // Without a rate of their own, cache tokens are input tokens.
-  const cacheRead = rates.cacheRead === undefined ? 0n : input.take(facts.cachedInputTokens)
-  const cacheWrite = rates.cacheWrite === undefined ? 0n : input.take(facts.cacheCreationInputTokens)
+  const cacheRead = rates.cacheRead === undefined ? 0 : input.take(facts.cachedInputTokens)
+  const cacheWrite = rates.cacheWrite === undefined ? 0 : input.take(facts.cacheCreationInputTokens)
   const inputAudio = input.take(facts.kinds?.inputAudio)
   const outputAudio = output.take(facts.kinds?.outputAudio)
   const reasoning = output.take(facts.reasoningTokens)
   return { input: input.left, output: output.left, cacheRead, cacheWrite, reasoning, inputAudio, outputAudio }
 }
 
+/** Whole numbers. */
 class Remainder {
-  left: bigint
+  left: number
 
   constructor(tokens: number | undefined) {
     this.left = whole(tokens)
   }
 
-  take(tokens: number | undefined): bigint {
-    const given = whole(tokens)
-    const taken = given < this.left ? given : this.left
+  take(tokens: number | undefined): number {
+    const taken = Math.min(whole(tokens), this.left)
     this.left -= taken
     return taken
   }
 }
 
-function whole(tokens: number | undefined): bigint {
-  return BigInt(Math.trunc(Math.max(0, tokens ?? 0)))
-}
-
-/** A kind of tokens without a rate of its own has that of text; without that, it has no cost. */
-function bucketCosts(
-  tokens: { readonly [N in RateName]: bigint },
-  rates: ModelRates,
-): { readonly [N in RateName]: bigint | undefined } {
-  const { input, output } = rates
-  const cost = (name: RateName, rate: bigint | undefined): bigint | undefined =>
-    rate === undefined ? undefined : tokens[name] * rate
-  return {
-    input: cost('input', input),
-    output: cost('output', output),
-    cacheRead: cost('cacheRead', rates.cacheRead),
-    cacheWrite: cost('cacheWrite', rates.cacheWrite),
-    reasoning: cost('reasoning', rates.reasoning ?? output),
-    inputAudio: cost('inputAudio', rates.inputAudio ?? input),
-    outputAudio: cost('outputAudio', rates.outputAudio ?? output),
-  }
+function whole(tokens: number | undefined): number {
+  return Math.min(Math.trunc(Math.max(0, tokens ?? 0)), Number.MAX_SAFE_INTEGER)
 }
 
 /** The closest double: it prints as the exact decimal up to 15 digits. */
@@ -102,12 +158,11 @@ function usd(units: bigint): number {
   return Number(units) / UNITS_PER_USD
 }
 
-function usdOrNot(units: bigint | undefined): number | undefined {
-  return units === undefined ? undefined : usd(units)
-}
-
 function amounts(names: readonly RateName[], amountOf: (name: RateName) => number | undefined): LlmAmounts {
-  const entries = names.map((name) => [name, amountOf(name)] as const).filter(([, amount]) => amount !== undefined)
-  // Object.fromEntries loses the type of the keys, which are exactly the names.
-  return Object.fromEntries(entries) as LlmAmounts
+  const given: { -readonly [N in RateName]?: number } = {}
+  for (const name of names) {
+    const amount = amountOf(name)
+    if (amount !== undefined) given[name] = amount
+  }
+  return given
 }
