@@ -66,12 +66,20 @@ export const MODEL_ROUTES: Readonly<Record<string, RouteType>> = {
 }
 
 /** Requests to the models of a listener that other routes share: the paths above, and the list of models. */
-export const MODEL_MATCHES: readonly RouteMatch[] = ['/v1/models', '/models', ...Object.keys(MODEL_ROUTES)]
-  .filter((suffix) => suffix !== '*')
-  // A method stands behind the name of the model.
-  .map((suffix): RouteMatch => ({ path: suffix.startsWith('/') ? { exact: suffix } : { regex: `.*${suffix}` } }))
+export const MODEL_MATCHES: readonly RouteMatch[] = [
+  ...['/v1/models', '/models', ...Object.keys(MODEL_ROUTES)]
+    .filter((suffix) => suffix.startsWith('/'))
+    .map((exact) => ({ path: { exact } })),
+  // Of Gemini: the name of the model is in the path. Any prefix has precedence over a regular expression.
+  ...['/v1beta', '/v1', '/v1alpha'].flatMap((version) =>
+    ['models', 'tunedModels'].map((kind) => ({ method: 'POST', path: { pathPrefix: `${version}/${kind}` } })),
+  ),
+  ...Object.keys(MODEL_ROUTES)
+    .filter((suffix) => suffix.startsWith(':'))
+    .map((suffix) => ({ path: { regex: `.*${suffix}` } })),
   // One model.
-  .concat(['/v1/models', '/models'].map((pathPrefix) => ({ path: { pathPrefix }, method: 'GET' })))
+  ...['/v1/models', '/models'].map((pathPrefix) => ({ method: 'GET', path: { pathPrefix } })),
+]
 
 // Object.keys loses the type of the keys, which are exactly the names.
 export const FORMATS_IN_FILES = Object.keys(FORMATS) as readonly (keyof typeof FORMATS)[]

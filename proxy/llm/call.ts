@@ -222,7 +222,7 @@ function addressFor(
   const credential = credentialKind(policies.auth)
   const options = { isTranslated: translation !== undefined, isPlaced: credential === 'Placed', headers }
   const query = client.url?.sentQuery(request.query, options) ?? request.query
-  if (translation !== undefined) client.leave(headers, credential !== 'Key')
+  if (translation !== undefined) client.leave(headers, credential)
   profile.prepareHeaders(headers, credential, sent)
   return { pathAndQuery: pathFor({ path: request.path, query }, provider, conversion, model), headers }
 }

@@ -1,4 +1,5 @@
 // GwModel: models by name, their list, authorization, and virtual models.
+import { GoogleGenAI } from '@google/genai'
 import OpenAI from 'openai'
 import { expect } from 'vitest'
 import { replacing, type ConformanceCase } from './suite/case.ts'
@@ -89,6 +90,30 @@ export const cases: readonly ConformanceCase[] = [
       const stream = await client.chat.completions.create({ model: 'claude-any', messages, stream: true })
       let text = ''
       for await (const chunk of stream) text += chunk.choices[0]?.delta.content ?? ''
+      expect(text).toBe(ANSWER)
+      expect(gateway.upstreams.lastModelRequest()).toMatchObject({
+        path: '/v1/messages',
+        body: { model: 'claude-any' },
+      })
+    },
+  },
+  {
+    shortName: 'ModelByGoogleSdk',
+    description: 'requests of the SDK of Google name the model in their path, and reach a provider of another format',
+    sample: SAMPLE,
+    async run(gateway) {
+      const { models } = new GoogleGenAI({ apiKey: 'of-the-client', httpOptions: { baseUrl: gateway.url } })
+      const request = { model: 'demo-small', contents: 'hello there' }
+      expect((await models.generateContent(request)).text).toBe(ANSWER)
+      expect(gateway.upstreams.lastModelRequest()).toMatchObject({
+        path: '/v1/chat/completions',
+        body: { model: 'demo-small' },
+        headers: { authorization: 'Bearer demo-key' },
+      })
+      let text = ''
+      for await (const chunk of await models.generateContentStream({ ...request, model: 'claude-any' })) {
+        text += chunk.text ?? ''
+      }
       expect(text).toBe(ANSWER)
       expect(gateway.upstreams.lastModelRequest()).toMatchObject({
         path: '/v1/messages',

@@ -5,6 +5,7 @@ import type { FormatName, SentFormatName } from '#api/llm/formats.ts'
 import type { LlmFacts, LlmParams } from '../../exchange/facts.ts'
 import type { FailureText } from '../../exchange/slots.ts'
 import type { HeaderList } from '../../message/headers.ts'
+import type { CredentialKind } from '../credential-kind.ts'
 import type { JsonObject } from '../json.ts'
 
 /** A format in which requests are sent to providers. */
@@ -79,9 +80,9 @@ export interface Format extends SentFormat {
   readonly url: FormatUrl | undefined
   /**
    * Makes the header fields of a client of this format those of any format, for a request that is translated: a key is
-   * a bearer token, and fields for the vendor are removed. `hasExplicitLocation`: the user set the place of the key.
+   * a bearer token unless there is one, and fields for the vendor are removed. A placed credential stays where it is.
    */
-  leave(headers: HeaderList, hasExplicitLocation: boolean): void
+  leave(headers: HeaderList, credential: CredentialKind): void
   /** Adds the messages of a policy to a request; undefined: the format has none, or none is added. */
   readonly enrich: Enrich | undefined
   /** Settings of a request for logs, spans and expressions; undefined: it has none. */

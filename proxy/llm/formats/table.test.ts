@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { FormatName } from '#api/llm/formats.ts'
 import { HeaderList } from '../../message/headers.ts'
+import type { CredentialKind } from '../credential-kind.ts'
 import { emptyFacts } from '../usage.ts'
 import { FORMATS } from './table.ts'
 
@@ -74,10 +75,10 @@ describe('usage that few providers report', () => {
 })
 
 describe('header fields of a client whose request is translated', () => {
-  it.each<[FormatName, boolean, [string, string][], [string, string][]]>([
+  it.each<[FormatName, CredentialKind, [string, string][], [string, string][]]>([
     [
       'Messages',
-      false,
+      'Key',
       [
         ['x-api-key', 'k'],
         ['anthropic-version', '1'],
@@ -91,17 +92,50 @@ describe('header fields of a client whose request is translated', () => {
     ],
     [
       'Messages',
-      false,
+      'Key',
       [
         ['x-api-key', 'of the client'],
         ['authorization', 'Bearer p'],
       ],
       [['authorization', 'Bearer p']],
     ],
-    ['Messages', true, [['x-api-key', 'k']], [['x-api-key', 'k']]],
+    ['Messages', 'Placed', [['x-api-key', 'k']], [['x-api-key', 'k']]],
+    [
+      'Messages',
+      'Token',
+      [
+        ['x-api-key', 'of the client'],
+        ['authorization', 'Bearer t'],
+      ],
+      [['authorization', 'Bearer t']],
+    ],
+    [
+      'GenerateContent',
+      'Key',
+      [
+        ['x-goog-api-key', 'k'],
+        ['x-goog-api-client', 'c'],
+        ['x-goog-user-project', 'p'],
+        ['x-own', '1'],
+      ],
+      [
+        ['x-own', '1'],
+        ['authorization', 'Bearer k'],
+      ],
+    ],
+    [
+      'GenerateContent',
+      'Token',
+      [
+        ['x-goog-api-key', 'of the client'],
+        ['authorization', 'Bearer t'],
+      ],
+      [['authorization', 'Bearer t']],
+    ],
+    ['GenerateContent', 'Placed', [['x-goog-api-key', 'k']], [['x-goog-api-key', 'k']]],
     [
       'Completions',
-      false,
+      'Key',
       [
         ['openai-organization', 'o'],
         ['authorization', 'Bearer k'],
@@ -110,16 +144,16 @@ describe('header fields of a client whose request is translated', () => {
     ],
     [
       'Responses',
-      false,
+      'Key',
       [
         ['openai-beta', 'b'],
         ['x-own', '1'],
       ],
       [['x-own', '1']],
     ],
-  ])('%s, place of the key set: %s', (format, isPlaced, given, expected) => {
+  ])('%s, with a credential of the kind %s', (format, credential, given, expected) => {
     const headers = HeaderList.of(given)
-    FORMATS[format].leave(headers, isPlaced)
+    FORMATS[format].leave(headers, credential)
     expect(headers.fields).toEqual(expected.flat())
   })
 })
@@ -133,6 +167,8 @@ describe('an event of a stream', () => {
     ['Messages', { type: 'message_start' }, false],
     ['Responses', { type: 'response.output_text.delta' }, true],
     ['Responses', { type: 'response.created' }, false],
+    ['GenerateContent', { candidates: [{ content: { parts: [{ text: 'a' }] } }] }, true],
+    ['GenerateContent', { candidates: [{ content: { parts: [{ text: '' }] } }] }, false],
   ])('of %s %j has content: %s', (format, event, expected) => {
     expect(FORMATS[format].hasContent(event)).toBe(expected)
   })
@@ -144,5 +180,7 @@ describe('an event of a stream', () => {
     const openai = 'data: {"error":{"message":"m","type":"api_error","param":null,"code":null}}\n\n'
     expect(FORMATS.Completions.errorEvent('m')).toBe(openai)
     expect(FORMATS.Responses.errorEvent('m')).toBe(openai)
+    const google = 'data: {"error":{"code":500,"message":"m","status":"INTERNAL"}}\n\n'
+    expect(FORMATS.GenerateContent.errorEvent('m')).toBe(google)
   })
 })

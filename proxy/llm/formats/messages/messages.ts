@@ -17,10 +17,10 @@ export const messages: Format = {
   frames: 'Sse',
   idHeader: undefined,
   operation: 'chat',
-  leave(headers, hasExplicitLocation) {
+  leave(headers, credential) {
     for (const name of VENDOR_HEADERS) headers.remove(name)
     const key = headers.get('x-api-key')
-    if (key === undefined || hasExplicitLocation) return
+    if (key === undefined || credential === 'Placed') return
     headers.remove('x-api-key')
     if (!headers.has('authorization')) headers.set('authorization', `Bearer ${key}`)
   },
