@@ -314,6 +314,20 @@ describe('the operator', () => {
     expect(parents()).toEqual([foreign])
   })
 
+  it('reports proxies without a certificate of their mesh until they have one', async () => {
+    await start()
+    make(GATEWAYS, gateway())
+    await until('delivered', () => delivered() !== undefined)
+    const mesh = (): string => condition(kube.store.get(GATEWAYS, 'shop/web'), 'gw.dev/MeshUnavailable')
+    acknowledge('web', { meshTrouble: 'it has no certificate' })
+    await until('the condition', () => mesh() === 'True MeshNotServed')
+    const programmed = (): string => condition(kube.store.get(GATEWAYS, 'shop/web'), 'Programmed')
+    await until('programmed all the same', () => programmed() === 'True Programmed')
+    expect(mesh()).toBe('True MeshNotServed')
+    acknowledge('web')
+    await until('its end', () => mesh() === '')
+  })
+
   it('writes one Event for a rejected configuration', async () => {
     const one = await start()
     make(GATEWAYS, gateway())
