@@ -110,7 +110,7 @@ describe('a stream', () => {
       const text = await ask(`${path}?stalled`)
       expect(text).toMatch(/^cut: |"error"/)
       expect(text).not.toContain('[DONE]')
-      // The provider does not go on for nothing.
+      // The connection to the provider is closed as well.
       await closed.promise
       expect(await log.line(`${path}?stalled`)).toContain('reason=Timeout')
     },
