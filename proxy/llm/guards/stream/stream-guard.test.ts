@@ -127,6 +127,18 @@ describe('a masked stream of completions', () => {
     })
   })
 
+  it.each<[name: string, deltaOf: (text: string) => object]>([
+    ['a list of parts', (text) => ({ content: [{ type: 'text', text }] })],
+    ['a function call', (text) => ({ function_call: { arguments: text } })],
+    ['a transcript', (text) => ({ audio: { id: 'a', transcript: text } })],
+    ['details of reasoning', (text) => ({ reasoning_details: [{ type: 'reasoning.text', text }] })],
+  ])('masks a match that is cut in %s', async (_, deltaOf) => {
+    const cut = ['{"a":"sec', 'ret-1"}'].map((text) => sseData({ choices: [{ index: 0, delta: deltaOf(text) }] }))
+    const sent = (await sentFor(guardOf('Completions'), [...cut, END])).join('')
+    expect(sent).toContain('<masked>')
+    expect(sent).not.toMatch(/sec|ret-1/)
+  })
+
   it('has no logprobs where a text was masked', async () => {
     const logprobs = { content: [{ token: 'a@b.co' }] }
     const sent = await sentFor(guardOf('Completions'), [
@@ -287,4 +299,32 @@ describe('the edits between two texts', () => {
   ])('of %j and %j', (before, after, edits) => {
     expect(editsBetween(before, after)).toEqual(edits)
   })
+})
+
+it.each<[FormatName, readonly object[]]>([
+  [
+    'Messages',
+    [
+      { type: 'content_block_start', index: 0, content_block: { type: 'text', text: 'sec' } },
+      { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'ret-1' } },
+      { type: 'content_block_stop', index: 0 },
+    ],
+  ],
+  [
+    'Responses',
+    [
+      { type: 'response.audio.transcript.delta', response_id: 'r', delta: 'sec' },
+      { type: 'response.audio.transcript.delta', response_id: 'r', delta: 'ret-1' },
+      { type: 'response.audio.transcript.done', response_id: 'r' },
+    ],
+  ],
+])('masks a match that is cut in rare events of %s', async (format, events) => {
+  const sent = (
+    await sentFor(
+      guardOf(format),
+      events.map((event) => sseData(event)),
+    )
+  ).join('')
+  expect(sent).toContain('<masked>')
+  expect(sent).not.toMatch(/"(?:sec|ret-1)"/)
 })

@@ -39,14 +39,22 @@ function choicesOf(event: JsonObject) {
   })
 }
 
-const CHOICE_TEXTS = ['content', 'refusal', 'reasoning_content', 'reasoning'] as const
+const CHOICE_TEXTS = ['content', 'refusal', 'reasoning_content', 'reasoning', 'reasoning_details'] as const
 
 function choiceDeltas(choice: JsonObject, at: number, index: number): readonly Delta[] {
   const delta = asObject(choice['delta'])
   const path = ['choices', at, 'delta']
-  const texts = CHOICE_TEXTS.flatMap((name) =>
-    deltaOf(delta[name], { channel: `${index}.${name}`, kind: 'text', path: [...path, name] }),
-  )
+  const texts = CHOICE_TEXTS.flatMap((name) => textDeltas(delta[name], `${index}.${name}`, [...path, name]))
+  const spoken = deltaOf(asObject(delta['audio'])['transcript'], {
+    channel: `${index}.transcript`,
+    kind: 'text',
+    path: [...path, 'audio', 'transcript'],
+  })
+  const called = deltaOf(asObject(delta['function_call'])['arguments'], {
+    channel: `${index}.function`,
+    kind: 'values',
+    path: [...path, 'function_call', 'arguments'],
+  })
   const calls = asArray(delta['tool_calls']).flatMap((item, place) => {
     const call = asObject(item)
     const channel = `${index}.call${asNumber(call['index']) ?? 0}`
@@ -60,12 +68,17 @@ function choiceDeltas(choice: JsonObject, at: number, index: number): readonly D
       ...deltaOf(asObject(call['custom'])['input'], { channel, kind: 'text', path: [...own, 'custom', 'input'] }),
     ]
   })
-  const legacy = deltaOf(asObject(delta['function_call'])['arguments'], {
-    channel: `${index}.function_call`,
-    kind: 'values',
-    path: [...path, 'function_call', 'arguments'],
-  })
-  return [...texts, ...calls, ...legacy]
+  return [...texts, ...spoken, ...called, ...calls]
+}
+
+/** A text, or a list of parts, which some servers send. */
+function textDeltas(value: unknown, channel: string, path: readonly Step[]): readonly Delta[] {
+  return [
+    ...deltaOf(value, { channel, kind: 'text', path }),
+    ...asArray(value).flatMap((part, place) =>
+      deltaOf(asObject(part)['text'], { channel, kind: 'text', path: [...path, place, 'text'] }),
+    ),
+  ]
 }
 
 function deltaOf(value: unknown, place: Omit<Delta, 'text'>): readonly Delta[] {
@@ -75,19 +88,26 @@ function deltaOf(value: unknown, place: Omit<Delta, 'text'>): readonly Delta[] {
 
 const BLOCK_DELTAS: Readonly<Record<string, Delta['kind']>> = { text: 'text', thinking: 'text', partial_json: 'values' }
 
+/** A block may begin with a text. */
+const BLOCK_EVENTS: ReadonlyMap<unknown, string> = new Map([
+  ['content_block_start', 'content_block'],
+  ['content_block_delta', 'delta'],
+])
+
 const messages: StreamTexts = {
   isRepeated: false,
   deltas(event) {
-    if (event['type'] !== 'content_block_delta') return []
-    const delta = asObject(event['delta'])
+    const member = BLOCK_EVENTS.get(event['type'])
+    if (member === undefined) return []
+    const delta = asObject(event[member])
     return Object.entries(BLOCK_DELTAS).flatMap(([name, kind]) =>
-      deltaOf(delta[name], { channel: String(event['index']), kind, path: ['delta', name] }),
+      deltaOf(delta[name], { channel: String(event['index']), kind, path: [member, name] }),
     )
   },
   closes: (event) => (event['type'] === 'content_block_stop' ? (channel) => channel === String(event['index']) : NONE),
 }
 
-const RESPONSE_DELTA = /^response\.([a-z_]+)\.(delta|done)$/
+const RESPONSE_DELTA = /^response\.([a-z_.]+)\.(delta|done)$/
 
 const responses: StreamTexts = {
   isRepeated: true,
