@@ -77,17 +77,6 @@ export function reportError(
   context.report.problems.push({ ...problem, severity: 'error' })
 }
 
-/** A part this version does not run, whose absence is not a security risk. */
-export function reportNotProgrammed(context: FieldContext, subField?: string): void {
-  const suffix = subField === undefined ? '' : `.${subField}`
-  context.report.problems.push({
-    path: `${context.path}${suffix}`,
-    reason: NOT_YET_PROGRAMMED,
-    message: `${context.field}${suffix} is not supported by this version of the proxy and has no effect`,
-    severity: 'warning',
-  })
-}
-
 /** A security field this version does not run: reported, and the traffic it covers is rejected. */
 export function denyNotProgrammed(context: FieldContext, suffix: string, subField?: string): Emission<{ deny: Deny }> {
   const below = subField === undefined ? '' : `.${subField}`
