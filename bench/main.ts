@@ -85,7 +85,7 @@ function print(
       errors: sample.errors,
       'CPU to nginx': ratio(sample.cpuMicrosPerRequest, base?.cpuMicrosPerRequest),
       'requests/s to nginx': ratio(sample.requestsPerSecond, base?.requestsPerSecond),
-      'CPU to the same without': ratio(
+      'CPU to its counterpart': ratio(
         sample.cpuMicrosPerRequest,
         rows.find((row) => row.name === comparedTo.get(name))?.sample.cpuMicrosPerRequest,
       ),

@@ -6,7 +6,8 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import type { Contender, MeasuredRoute } from './servers.ts'
+import type { MeasuredRoute } from './measured-route.ts'
+import type { Contender } from './servers.ts'
 
 const run = promisify(execFile)
 const START_DEADLINE_MS = 20_000
@@ -85,7 +86,7 @@ export async function load(options: {
     `-d${seconds}s`,
     '--latency',
     ...(route?.headers ?? []).flatMap((field) => ['-H', field]),
-    ...postOf(folder, route?.bodyBytes),
+    ...postOf(folder, route),
     `http://127.0.0.1:${port}${route?.path ?? '/'}`,
   ])
   const used = processorSeconds(pid) - before
@@ -103,10 +104,11 @@ export async function load(options: {
   }
 }
 
-function postOf(folder: string, bodyBytes: number | undefined): string[] {
-  if (bodyBytes === undefined) return []
+function postOf(folder: string, { body, bodyBytes }: Partial<MeasuredRoute> = {}): string[] {
+  if (body === undefined && bodyBytes === undefined) return []
   const script = join(folder, 'post.lua')
-  writeFileSync(script, `wrk.method = "POST"\nwrk.body = string.rep("x", ${bodyBytes})\n`)
+  const text = body === undefined ? `string.rep("x", ${bodyBytes})` : `[==[${body}]==]`
+  writeFileSync(script, `wrk.method = "POST"\nwrk.body = ${text}\n`)
   return ['-s', script]
 }
 

@@ -1,7 +1,16 @@
 // The servers that are compared: each proxies to the same upstream with keep-alive, one worker, no access log.
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
+import type { MeasuredRoute } from './measured-route.ts'
+import {
+  MODEL_ROUTES,
+  modelLocations,
+  modelManifests,
+  modelUpstreams,
+  modelServers,
+  NGINX_MODEL_ROUTES,
+} from './model-routes.ts'
 
 export interface Contender {
   readonly name: string
@@ -13,18 +22,6 @@ export interface Contender {
   readonly watched?: { readonly name: string; readonly url: string }
   /** Measured on the same server, one after the other. */
   readonly routes?: readonly MeasuredRoute[]
-}
-
-/** Requests of one kind to one route. */
-export interface MeasuredRoute {
-  readonly name: string
-  readonly path: string
-  /** The same requests without the policy. */
-  readonly comparedTo?: string
-  /** Header fields, `name: value`. */
-  readonly headers?: readonly string[]
-  /** POST with a body of so many bytes. */
-  readonly bodyBytes?: number
 }
 
 /** Credentials for backends, beside the same requests without. */
@@ -50,6 +47,8 @@ events { worker_connections 4096; }
 `
 
 export function upstream(folder: string): Contender {
+  // The worker of nginx reads answers as another user.
+  chmodSync(folder, 0o755)
   const config = `${NGINX_COMMON}pid ${folder}/upstream.pid;
 http {
   access_log off;
@@ -59,7 +58,7 @@ http {
     listen 127.0.0.1:${UPSTREAM_PORT} backlog=4096;
     location / { default_type text/plain; return 200 "hello\\n"; }
     location /token { default_type application/json; return 200 '{"access_token":"t","token_type":"Bearer","expires_in":3600}'; }
-  }
+  }${modelServers(folder)}
 }
 `
   return nginx('upstream', UPSTREAM_PORT, folder, config)
@@ -75,14 +74,16 @@ http {
   access_log off;
   keepalive_requests 1000000000;
   client_body_temp_path ${folder}/n; proxy_temp_path ${folder}/n; fastcgi_temp_path ${folder}/n; uwsgi_temp_path ${folder}/n; scgi_temp_path ${folder}/n;
+  ${modelUpstreams()}
   upstream backend { server 127.0.0.1:${UPSTREAM_PORT}; keepalive 64; keepalive_requests 1000000000; }
   server {
     listen 127.0.0.1:19101 backlog=4096;
     location / { proxy_pass http://backend; proxy_http_version 1.1; proxy_set_header Connection ""; }
+    ${modelLocations()}
   }
 }
 `
-  return nginx('nginx', 19_101, folder, config)
+  return { ...nginx('nginx', 19_101, folder, config), routes: NGINX_MODEL_ROUTES }
 }
 
 function nginx(name: string, port: number, folder: string, config: string): Contender {
@@ -133,7 +134,7 @@ function gw(folder: string, root: string, hasAccessLog: boolean): Contender {
     port,
     ...(!hasAccessLog && {
       watched: { name: 'gw, trace watcher that matches nothing', url: watchUrl(port + 100) },
-      routes: CREDENTIAL_ROUTES,
+      routes: [...CREDENTIAL_ROUTES, ...MODEL_ROUTES],
     }),
     command: process.execPath,
     args: [
@@ -172,6 +173,7 @@ function gwManifests(port: number): readonly object[] {
       metadata: { name: 'credentials' },
       stringData: { accessKey: 'AKIABENCH', secretKey: 'bench', clientSecret: 'bench' },
     },
+    ...modelManifests(),
     ...routeWith('exchange', { oauthTokenExchange: { backendRef, path: '/token', clientAuth } }),
     ...routeWith('signed', { cloudA: { secretRef, region: 'eu-central-1', serviceName: 'execute-api' } }),
     {

@@ -1,0 +1,126 @@
+// Requests to models for `make bench`: the answers of the upstream, the routes of Gw to it, and the requests with their
+// counterparts at nginx, which relays the same bytes.
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { MeasuredRoute } from './measured-route.ts'
+
+/** Answers of a model, for Gw and nginx. */
+export const MODEL_PORT = 19_110
+export const MODEL_STREAM_PORT = 19_111
+
+/** With the last event that has usage. */
+const EVENTS = 51
+
+function completion(bytes: number): string {
+  return JSON.stringify({
+    id: 'chatcmpl-1',
+    object: 'chat.completion',
+    created: 1,
+    model: 'm',
+    choices: [{ index: 0, message: { role: 'assistant', content: 'x'.repeat(bytes) }, finish_reason: 'stop' }],
+    usage: { prompt_tokens: 9, completion_tokens: 9, total_tokens: 18 },
+  })
+}
+
+function stream(): string {
+  const chunk = (choices: readonly object[], usage: object | null): string =>
+    `data: ${JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'm', choices, usage })}\n\n`
+  const words = Array.from({ length: EVENTS - 1 }, (_, index) =>
+    chunk([{ index: 0, delta: { content: `word${index} ` }, finish_reason: null }], null),
+  )
+  return [...words, chunk([], { prompt_tokens: 9, completion_tokens: 50, total_tokens: 59 }), 'data: [DONE]\n\n'].join(
+    '',
+  )
+}
+
+/** Servers of the upstream's configuration, with their answers as files in `folder`. */
+export function modelServers(folder: string): string {
+  const server = (port: number, type: string, text: string): string => {
+    writeFileSync(join(folder, `answer-${port}`), text)
+    // A file is no answer to POST: an error page is sent with GET.
+    return `
+  server {
+    listen 127.0.0.1:${port} backlog=4096;
+    client_body_buffer_size 64k;
+    location / { error_page 405 =200 /answer-${port}; return 405; }
+    location = /answer-${port} { root ${folder}; default_type ${type}; }
+  }`
+  }
+  return (
+    server(MODEL_PORT, 'application/json', completion(600)) + server(MODEL_STREAM_PORT, 'text/event-stream', stream())
+  )
+}
+
+/** Of the configuration of nginx: the servers it relays to, and its locations. */
+export function modelUpstreams(): string {
+  const one = (name: string, port: number): string =>
+    `upstream ${name} { server 127.0.0.1:${port}; keepalive 64; keepalive_requests 1000000000; }`
+  return `${one('chat', MODEL_PORT)}\n  ${one('stream', MODEL_STREAM_PORT)}`
+}
+
+export function modelLocations(): string {
+  const one = (name: string): string =>
+    `location /${name} { client_body_buffer_size 64k; proxy_pass http://${name}; proxy_http_version 1.1; proxy_set_header Connection ""; }`
+  return `${one('chat')}\n    ${one('stream')}`
+}
+
+function chat(bytes: number, rest: object = {}): string {
+  return JSON.stringify({
+    model: 'm',
+    max_tokens: 64,
+    ...rest,
+    messages: [{ role: 'user', content: 'x'.repeat(bytes) }],
+  })
+}
+
+const JSON_TYPE = ['content-type: application/json']
+const request = (name: string, path: string, body: string, comparedTo?: string): MeasuredRoute => ({
+  name,
+  path,
+  body,
+  headers: JSON_TYPE,
+  ...(comparedTo !== undefined && { comparedTo }),
+})
+
+export const NGINX_MODEL_ROUTES: readonly MeasuredRoute[] = [
+  request('nginx, completions of 1 KiB', '/chat', chat(1024)),
+  request('nginx, completions of 16 KiB', '/chat', chat(16 * 1024)),
+  request('nginx, stream in one body', '/stream', chat(1024, { stream: true })),
+]
+
+export const MODEL_ROUTES: readonly MeasuredRoute[] = [
+  request('gw, completions of 1 KiB', '/chat/v1/chat/completions', chat(1024), 'nginx, completions of 1 KiB'),
+  request('gw, completions of 16 KiB', '/chat/v1/chat/completions', chat(16 * 1024), 'nginx, completions of 16 KiB'),
+  request('gw, messages to completions, 1 KiB', '/chat/v1/messages', chat(1024), 'nginx, completions of 1 KiB'),
+  request(
+    'gw, stream in one body',
+    '/stream/v1/chat/completions',
+    chat(1024, { stream: true }),
+    'nginx, stream in one body',
+  ),
+]
+
+/** Backends and routes at `/chat` and `/stream`. */
+export function modelManifests(): readonly object[] {
+  const backend = (name: string, port: number): object => ({
+    apiVersion: 'gw.dev/v1alpha1',
+    kind: 'GwBackend',
+    metadata: { name },
+    spec: { ai: { provider: { p1: {}, host: '127.0.0.1', port } } },
+  })
+  const route = (name: string): object => ({
+    apiVersion: 'gateway.networking.k8s.io/v1',
+    kind: 'HTTPRoute',
+    metadata: { name },
+    spec: {
+      parentRefs: [{ name: 'bench' }],
+      rules: [
+        {
+          matches: [{ path: { type: 'PathPrefix', value: `/${name}` } }],
+          backendRefs: [{ group: 'gw.dev', kind: 'GwBackend', name }],
+        },
+      ],
+    },
+  })
+  return [backend('chat', MODEL_PORT), backend('stream', MODEL_STREAM_PORT), route('chat'), route('stream')]
+}
