@@ -1,12 +1,13 @@
 // GwBackend ai: each supported kind of provider, alone and in groups.
 import Anthropic from '@anthropic-ai/sdk'
+import { GoogleGenAI } from '@google/genai'
 import OpenAI from 'openai'
 import { expect } from 'vitest'
 import { all, changing, replacing, type ConformanceCase } from './suite/case.ts'
 import { chat } from './suite/chat.ts'
 import type { SampleGateway } from './suite/gateway.ts'
 import { adding, localService } from './suite/services.ts'
-import { VENDOR } from './suite/vendor.ts'
+import { GOOGLE_VENDOR, VENDOR } from './suite/vendor.ts'
 
 const SAMPLE = 'gwbackend-ai.yaml'
 const messages = [{ role: 'user' as const, content: 'hello there' }]
@@ -71,6 +72,24 @@ async function speaksAllFormats(gateway: SampleGateway, path: string): Promise<v
   const ranked = await gateway.ask(`${path}/v1/rerank`, { method: 'POST', headers, body: rerank })
   expect(JSON.parse(ranked.text)).toMatchObject({ results: [{ index: 1 }, { index: 0 }] })
   asked('Rerank')
+}
+
+const GOOGLE_FORMATS = Object.entries(GOOGLE_VENDOR).map(([type, path]) => ({ type, path }))
+const GOOGLE = { custom: { backendRef: VENDOR_REF, model: 'demo-vendor', formats: GOOGLE_FORMATS } }
+const GOOGLE_POLICIES = {
+  ai: { routes: { ':generateContent': 'GenerateContent', ':countTokens': 'GeminiCountTokens' } },
+}
+
+/** The SDK of Google reads both answers, and the paths have the model behind those of the formats. */
+async function speaksGoogle(gateway: SampleGateway, path: string): Promise<void> {
+  const httpOptions = { baseUrl: gateway.url + path }
+  const { models } = new GoogleGenAI({ apiKey: 'of-the-client', httpOptions })
+  const request = { model: 'any', contents: 'hello there' }
+  const asked = (): unknown => gateway.upstreams.lastModelRequest().path
+  expect((await models.generateContent(request)).text).toBe(SAID)
+  expect(asked()).toBe(`${GOOGLE_VENDOR.GenerateContent}/models/demo-vendor:generateContent`)
+  expect(await models.countTokens(request)).toMatchObject({ totalTokens: 2 })
+  expect(asked()).toBe(`${GOOGLE_VENDOR.GeminiCountTokens}/models/demo-vendor:countTokens`)
 }
 
 export const cases: readonly ConformanceCase[] = [
@@ -150,6 +169,26 @@ export const cases: readonly ConformanceCase[] = [
       withVendor,
     ),
     run: (gateway) => speaksAllFormats(gateway, '/groups'),
+  },
+  {
+    shortName: 'AIGoogleFormats',
+    description: 'a provider with the formats of Google gets the model in the path, alone or in a group',
+    sample: SAMPLE,
+    change: all(
+      changing('GwBackend/custom', {
+        ai: { provider: { ...GOOGLE, host: null, port: null } },
+        policies: GOOGLE_POLICIES,
+      }),
+      changing('GwBackend/groups', {
+        ai: { groups: [{ providers: [{ name: 'first', ...GOOGLE }] }] },
+        policies: GOOGLE_POLICIES,
+      }),
+      withVendor,
+    ),
+    async run(gateway) {
+      await speaksGoogle(gateway, '/custom')
+      await speaksGoogle(gateway, '/groups')
+    },
   },
   {
     shortName: 'AIOtherFormat',

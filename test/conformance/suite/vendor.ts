@@ -16,6 +16,9 @@ export const VENDOR = {
   Rerank: '/vendor/rank',
 } as const
 
+/** Paths of a server in the format of Google, which has the model in the path. */
+export const GOOGLE_VENDOR = { GenerateContent: '/vendor/google', GeminiCountTokens: '/vendor/google-count' } as const
+
 /** The paths of the formats in the other server. */
 const SERVED_BY_MODEL: ReadonlyMap<string, string> = new Map([
   [VENDOR.Completions, '/v1/chat/completions'],
@@ -27,6 +30,8 @@ const ANSWERS: ReadonlyMap<string, (body: Json) => object | undefined> = new Map
   [VENDOR.Embeddings, embeddings],
   [VENDOR.AnthropicTokenCount, tokenCount],
   [VENDOR.Rerank, rerank],
+  [`${GOOGLE_VENDOR.GenerateContent}/models/demo-vendor:generateContent`, generateContent],
+  [`${GOOGLE_VENDOR.GeminiCountTokens}/models/demo-vendor:countTokens`, () => ({ totalTokens: 2 })],
 ])
 
 export function vendorServer(): Server {
@@ -102,6 +107,20 @@ function rerank({ model, query, documents }: Json): object | undefined {
   if (typeof model !== 'string' || typeof query !== 'string' || !Array.isArray(documents)) return undefined
   const results = documents.map((document, index) => ({ index, relevance_score: 1 - 1 / String(document).length }))
   return { id: 'rank_demo', results: results.sort((a, b) => b.relevance_score - a.relevance_score) }
+}
+
+function generateContent({ contents }: Json): object | undefined {
+  if (!Array.isArray(contents)) return undefined
+  const [content]: unknown[] = contents
+  const parts = isRecord(content) && Array.isArray(content['parts']) ? content['parts'] : []
+  const [part]: unknown[] = parts
+  const text = `You said: ${isRecord(part) ? String(part['text']) : ''}`
+  return {
+    candidates: [{ index: 0, content: { role: 'model', parts: [{ text }] }, finishReason: 'STOP' }],
+    usageMetadata: { promptTokenCount: 2, candidatesTokenCount: words(text), totalTokenCount: 2 + words(text) },
+    modelVersion: 'demo-vendor',
+    responseId: 'gen_demo',
+  }
 }
 
 function words(text: string): number {
