@@ -31,27 +31,36 @@ export class SseParser {
   /** @throws {SseTooLarge} when one event exceeds the limit. */
   push(chunk: Buffer): SseEvent[] {
     const events: SseEvent[] = []
-    let start = 0
-    for (let i = 0; i < chunk.length; i++) {
-      const byte = chunk[i]
-      if (byte !== LF && byte !== CR) {
-        this.#skipLf = false
-        continue
-      }
-      if (byte === LF && this.#skipLf) {
-        this.#skipLf = false
-        start = i + 1
-        continue
-      }
-      this.#skipLf = byte === CR
-      this.#line(this.#finishedLine(chunk, start, i), events)
-      start = i + 1
-    }
+    const start = chunk.includes(CR) || this.#skipLf ? this.#anyLines(chunk, events) : this.#lines(chunk, events)
     if (this.#heldBytes + chunk.length - start + this.#dataBytes > this.#eventBytesMax) {
       throw new SseTooLarge(`an event is larger than ${this.#eventBytesMax} bytes`)
     }
     this.#hold(chunk, start, chunk.length)
     return events
+  }
+
+  /** Lines that end with LF alone, as almost all do. Returns the start of the unfinished line. */
+  #lines(chunk: Buffer, events: SseEvent[]): number {
+    let start = 0
+    for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, start)) {
+      this.#line(this.#finishedLine(chunk, start, end), events)
+      start = end + 1
+    }
+    return start
+  }
+
+  /** Lines that end with LF, CR or both. */
+  #anyLines(chunk: Buffer, events: SseEvent[]): number {
+    let start = 0
+    for (let i = 0; i < chunk.length; i++) {
+      const byte = chunk[i]
+      const isRestOfEnd = byte === LF && this.#skipLf
+      this.#skipLf = byte === CR
+      if (byte !== LF && byte !== CR) continue
+      if (!isRestOfEnd) this.#line(this.#finishedLine(chunk, start, i), events)
+      start = i + 1
+    }
+    return start
   }
 
   #finishedLine(chunk: Buffer, start: number, end: number): string {
