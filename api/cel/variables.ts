@@ -70,10 +70,6 @@ export const CEL_VARIABLES = {
 /** Variables and members above that this version never sets. */
 export const CEL_NOT_YET: ReadonlySet<string> = new Set([
   'source.unverifiedWorkload',
-  'llm.countTokens',
-  'llm.prompt',
-  'llm.completion',
-  'llm.toolCalls',
   'mcp.task',
   'mcp.tool.arguments',
   'mcp.tool.result',

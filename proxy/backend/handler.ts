@@ -13,7 +13,7 @@ import type { EffectiveBackend } from '../chain/effective.ts'
 import type { ChainEnvironment } from '../chain/environment.ts'
 import type { Filter, CompiledChain } from '../chain/filter.ts'
 import type { ServiceCaller } from '../chain/service.ts'
-import type { EndpointRecord, HealthRule } from '../exchange/slots.ts'
+import type { EndpointRecord, HealthRule, TextReads } from '../exchange/slots.ts'
 import type { UpstreamClient, UpstreamTarget } from '../upstream/target.ts'
 
 /** One address that can be called, with the counters load balancing needs. */
@@ -86,6 +86,8 @@ export interface BackendEnvironment {
   /** Permissive: a text that does not compile becomes an expression that always fails. */
   expression(source: string): CelExpression
   readonly bufferBytesMax: number
+  /** Of the route; may grow while parts of the route are compiled. */
+  readonly textReads: TextReads
   /** Keys of 32 bytes for MCP sessions: the first seals, all open. */
   readonly sessionKeys: readonly Uint8Array[]
 }

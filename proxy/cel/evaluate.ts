@@ -7,6 +7,7 @@ import { CelTimestamp } from '#api/cel/values/timestamp.ts'
 import { CelUint } from '#api/cel/values/uint.ts'
 import { routeShares } from './budget.ts'
 import type { Exchange } from '../exchange/exchange.ts'
+import type { TextReads } from '../exchange/slots.ts'
 import { textValue } from '../message/header-field.ts'
 
 /** The failure of an expression; no expression can return it. */
@@ -64,6 +65,13 @@ export function evaluateBody(expression: CelExpression, exchange: Exchange): Buf
   } catch {
     return FAILED
   }
+}
+
+/** Texts of LLM requests and answers that expressions read by literal member access. */
+export function textReads(expressions: readonly CelExpression[]): TextReads {
+  const reads = (...names: readonly string[]): boolean =>
+    expressions.some(({ references }) => references.has('*') || names.some((name) => references.has(name)))
+  return { request: reads('llm.prompt'), response: reads('llm.completion', 'llm.toolCalls') }
 }
 
 /** Bodies an expression reads by literal member access. */

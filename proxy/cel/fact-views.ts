@@ -1,7 +1,7 @@
 // CEL `llm` and `mcp`: views of the facts that these kinds of backends collect. An unknown fact is absent.
 import { CelDuration } from '#api/cel/values/duration.ts'
 import { CEL_FIELDS } from '#api/cel/values/host.ts'
-import type { LlmCost, LlmFacts, McpFacts } from '../exchange/facts.ts'
+import type { LlmAnswer, LlmCost, LlmFacts, McpFacts } from '../exchange/facts.ts'
 import { costOf, millisPerOutputToken } from '../log/fields.ts'
 
 const LLM: ReadonlySet<string> = new Set([
@@ -24,6 +24,10 @@ const LLM: ReadonlySet<string> = new Set([
   'outputImageTokens',
   'outputAudioTokens',
   'serviceTier',
+  'countTokens',
+  'prompt',
+  'completion',
+  'toolCalls',
   'params',
   'cost',
   'costRates',
@@ -119,6 +123,22 @@ export class LlmView {
 
   get serviceTier(): string | undefined {
     return this.#facts.serviceTier
+  }
+
+  get countTokens(): bigint | undefined {
+    return integer(this.#facts.countTokens)
+  }
+
+  get prompt(): LlmFacts['prompt'] {
+    return this.#facts.prompt
+  }
+
+  get completion(): LlmAnswer['completion'] | undefined {
+    return this.#facts.answer?.completion
+  }
+
+  get toolCalls(): LlmAnswer['toolCalls'] | undefined {
+    return this.#facts.answer?.toolCalls
   }
 
   /** Counts are integers, other numbers are doubles, whatever the client wrote. */

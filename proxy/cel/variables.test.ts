@@ -49,6 +49,9 @@ function full(): Exchange {
     providerInputTokens: 3,
     serviceTier: 'default',
     params: { temperature: 1, max_tokens: 64 },
+    countTokens: 9,
+    prompt: [{ role: 'user', content: 'hi' }],
+    answer: { completion: ['yes'], toolCalls: [{ id: 'c', name: 'f', arguments: '{}' }] },
     pricing: { costOf: () => ({ status: 'Exact', usd: { total: 0.5, input: 0.5 }, rates: { input: 2 } }) },
     kinds: {
       inputText: undefined,

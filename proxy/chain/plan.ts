@@ -5,7 +5,7 @@ import type { Weighted } from './weighted.ts'
 import type { FailureCode } from '../exchange/errors.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { ExchangePlace } from '../exchange/facts.ts'
-import type { FailureBody } from '../exchange/slots.ts'
+import type { FailureBody, TextReads } from '../exchange/slots.ts'
 import type { HttpRequest } from '../message/message.ts'
 import type { AccessLogRule } from '../log/access-log.ts'
 import type { MetricLabels } from '../metrics/metric-labels.ts'
@@ -33,6 +33,8 @@ export interface ListenerPlan {
   readonly beginSpan?: ((exchange: Exchange) => void) | undefined
   /** Expressions of its log, spans and metrics read bodies, which are copied for them during forwarding. */
   readonly recordsBodies?: { readonly request: boolean; readonly response: boolean } | undefined
+  /** Of expressions of its policies, log, spans and metrics. */
+  readonly textReads?: TextReads | undefined
   /** Labels of every metric of a request, besides its own. */
   readonly metricLabels?: MetricLabels | undefined
 }

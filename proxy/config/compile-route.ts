@@ -35,6 +35,7 @@ import { compileChain, mergeResponseFilters } from '../policy/order.ts'
 import { compileMirror } from './compile-mirror.ts'
 import type { CompileContext } from './context.ts'
 import { partOf } from './parts.ts'
+import { type RecordingContext, recordingTextReads } from './text-reads.ts'
 import { commonService, withTrafficDenied } from './pool-traffic.ts'
 import { chainEnvironment, filtersOf, healthOf, serviceOf, vendorOf } from './service-calls.ts'
 
@@ -55,7 +56,12 @@ export interface RouteInput {
   readonly context: CompileContext
 }
 
-export function compileRoute(input: RouteInput): RoutePlan {
+interface RecordingInput extends RouteInput {
+  readonly context: RecordingContext
+}
+
+export function compileRoute(given: RouteInput): RoutePlan {
+  const input: RecordingInput = { ...given, context: recordingTextReads(given.context) }
   const { route, listenerPlace, listenerChain, port, context } = input
   const routes = [...input.parents, route]
   // The reference to another route was selected before this plan.
@@ -116,7 +122,7 @@ interface RouteParts {
   readonly service: ServiceReference | undefined
 }
 
-function compileBackend(input: RouteInput, backend: RouteBackend, routeParts: RouteParts): BackendPlan {
+function compileBackend(input: RecordingInput, backend: RouteBackend, routeParts: RouteParts): BackendPlan {
   const { route, listenerPlace, listenerChain, limits, context } = input
   const { ref } = backend
   const target = ref.backend === undefined ? undefined : context.resolver.backend(ref.backend)
@@ -301,7 +307,7 @@ function broken(code: FailureCode, detail: Detail): Handling {
 }
 
 function backendEnvironment(
-  context: CompileContext,
+  context: RecordingContext,
   limits: ConnectionLimits,
   policies: EffectiveBackend,
   name: { namespace: string; name: string } | undefined,
@@ -325,6 +331,7 @@ function backendEnvironment(
     secret,
     expression,
     bufferBytesMax: limits.bufferBytesMax,
+    textReads: context.textReads,
     sessionKeys: environment.sessionKeys,
   }
 }

@@ -3,6 +3,7 @@ import type { FrontendPayload, NamedExpression, OtlpTarget } from '#api/ir/types
 import { environmentVariables } from '../cel/variables.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { ExchangePlace } from '../exchange/facts.ts'
+import type { TextReads } from '../exchange/slots.ts'
 import { accessLogRule, type AccessLogRule } from '../log/access-log.ts'
 import { fieldRule, type AddedField, type FieldRule } from '../log/fields.ts'
 import { metricLabels, type MetricLabels } from '../metrics/metric-labels.ts'
@@ -13,7 +14,7 @@ import { resourceAttributes } from '../otlp/resource.ts'
 import { beginSpan, type TracingRule } from '../otlp/sampler.ts'
 import type { ListenerPlan } from '../chain/plan.ts'
 import type { NamedFilter } from '../chain/filter.ts'
-import { evaluate, FAILED, isTrue, readsBody } from '../cel/evaluate.ts'
+import { evaluate, FAILED, isTrue, readsBody, textReads } from '../cel/evaluate.ts'
 import { BUILD } from './build-info.ts'
 import { serviceCaller } from '../backend/service-caller.ts'
 import type { ServiceCaller } from '../chain/service.ts'
@@ -26,6 +27,7 @@ export interface Telemetry {
   readonly beginSpan: ListenerPlan['beginSpan']
   readonly metricLabels: MetricLabels | undefined
   readonly recordsBodies: ListenerPlan['recordsBodies']
+  readonly textReads: TextReads
 }
 
 type Settings = Pick<FrontendPayload, 'accessLog' | 'tracing' | 'metrics'>
@@ -39,15 +41,15 @@ export function compileTelemetry(settings: Settings, place: ExchangePlace, conte
     accessLog: accessLogOf(settings, place, context),
     beginSpan: tracing && ((exchange) => beginSpan(exchange, tracing)),
     metricLabels: metricLabelsOf(settings, context),
-    recordsBodies: recordsBodies(settings, context),
+    ...readsOf(settings, context),
   }
 }
 
-/** undefined: no expression that runs after the request reads a body. */
-function recordsBodies(
+/** What expressions that run after the request read. */
+function readsOf(
   { accessLog, tracing, metrics }: Settings,
   { expression }: CompileContext,
-): ListenerPlan['recordsBodies'] {
+): Pick<Telemetry, 'recordsBodies' | 'textReads'> {
   const policies: readonly (FieldPolicy | undefined)[] = [accessLog, accessLog?.otlp, tracing, metrics]
   const sources = policies.flatMap((policy) => [
     ...(policy?.filter === undefined ? [] : [policy.filter]),
@@ -55,7 +57,10 @@ function recordsBodies(
   ])
   const expressions = sources.map((source) => expression(source))
   const sides = { request: readsBody(expressions, 'request'), response: readsBody(expressions, 'response') }
-  return sides.request || sides.response ? sides : undefined
+  return {
+    recordsBodies: sides.request || sides.response ? sides : undefined,
+    textReads: textReads(expressions),
+  }
 }
 
 function accessLogOf(

@@ -178,12 +178,15 @@ function compileListener(input: {
   const chains = new DelegationChains(groups, (route, parents) => plans.plan(route, parents, context))
   const lazy = (route: Route): LazyRoute =>
     lazyRoute(route.key, () => plans.plan(route, [], context), chains.delegateOf(route))
+  const telemetry = compileTelemetry(frontend, place, context)
+  const { request, response } = telemetry.textReads
   return {
     place,
     chain,
     response: { filters: chain.response, readsBody: chain.readsResponseBody },
     router: routerOf(hosts, tables, lazy),
-    ...compileTelemetry(frontend, place, context),
+    ...telemetry,
+    textReads: { request: request || plans.textReads.request, response: response || plans.textReads.response },
     routesConnect: frontend.connect?.mode === 'Route',
   }
 }

@@ -3,6 +3,7 @@
 import type { Bind, Listener, Route } from '#api/ir/types.gen.ts'
 import { isSame } from '#api/incremental/same.ts'
 import type { ExchangePlace } from '../exchange/facts.ts'
+import type { TextReads } from '../exchange/slots.ts'
 import type { ConnectionLimits } from '../http/handler.ts'
 import type { RoutePlan } from '../chain/plan.ts'
 import { type ListenerPlace, placeOf } from '../policy/policy-index.ts'
@@ -14,6 +15,7 @@ import { compileRoute } from './compile-route.ts'
 import { chainEnvironment } from './service-calls.ts'
 import type { CompileEnvironment } from './compile-environment.ts'
 import type { CompileContext } from './context.ts'
+import { recordingTextReads } from './text-reads.ts'
 import { type InForce, TrackedContext } from './tracked-context.ts'
 
 export interface ListenerInput {
@@ -33,6 +35,8 @@ const NOT_COMPARED: ReadonlySet<string> = new Set(['rateLimits', 'endpoints', 'e
 export class ListenerPlans {
   readonly place: ExchangePlace
   readonly chain: CompiledChain
+  /** Of expressions of `chain`. */
+  readonly textReads: TextReads
   readonly #input: ListenerInput
   readonly #listenerPlace: ListenerPlace
   readonly #inForce: InForce
@@ -56,7 +60,9 @@ export class ListenerPlans {
       routeName: undefined,
       routeRule: undefined,
     }
-    this.chain = chainOf(this.#listenerPlace, bind.port, this.#madeOf)
+    const recording = recordingTextReads(this.#madeOf)
+    this.chain = chainOf(this.#listenerPlace, bind.port, recording)
+    this.textReads = recording.textReads
   }
 
   /** `former`: the plans of the configuration in force, which they serve until `putInForce`. */

@@ -100,6 +100,26 @@ export interface LlmUsage {
   kinds: LlmTokenKinds | undefined
 }
 
+/** One message of a prompt. Names of CEL `llm.prompt`. */
+export interface LlmMessage {
+  readonly role: string
+  readonly content: string
+}
+
+/** Names of CEL `llm.toolCalls`. */
+export interface LlmToolCall {
+  readonly id: string
+  readonly name: string
+  /** JSON text as the model wrote it. */
+  readonly arguments: string
+}
+
+/** The texts of an answer; during a stream, those so far. */
+export interface LlmAnswer {
+  readonly completion: readonly string[]
+  readonly toolCalls: readonly LlmToolCall[]
+}
+
 /** Facts of an LLM backend; all optional, filled as they become known (CEL `llm.*`, access log, GenAI metrics). */
 export interface LlmFacts extends LlmUsage {
   /** `embeddings` for requests in that format. */
@@ -117,6 +137,12 @@ export interface LlmFacts extends LlmUsage {
   failedProviders?: string | undefined
   /** Milliseconds from request start to the first content chunk. */
   timeToFirstTokenMs: number | undefined
+  /** The answer to a request that counts tokens. */
+  countTokens?: number | undefined
+  /** Absent: no expression reads it. For expressions alone. */
+  prompt?: readonly LlmMessage[]
+  /** Absent: no expression reads it. For expressions alone. */
+  answer?: LlmAnswer
   /** Absent: no guard has checked a text. */
   guards?: GuardChecks[]
   /** Absent: the call is not priced. */

@@ -8,6 +8,14 @@ import type { FailureCode } from './errors.ts'
 /** The current step of the pipeline for a request; see pipeline/flow.ts. */
 export interface FlowState {
   readonly bodyBytesMax: number
+  /** Of expressions of the listener. */
+  readonly textReads?: TextReads | undefined
+}
+
+/** Whether expressions read texts of LLM requests (`llm.prompt`) and of answers (`llm.completion`, `llm.toolCalls`). */
+export interface TextReads {
+  readonly request: boolean
+  readonly response: boolean
 }
 
 /** Ends a call before its response head: calls `done` at once with this failure. */

@@ -69,6 +69,7 @@ export function llmBackend(provider: AIProvider['provider'], ai: AIPolicy, seen:
     filters: () => ({ request: [], response: [] }),
     expression,
     bufferBytesMax: BODY_BYTES_MAX,
+    textReads: { request: false, response: false },
   } as unknown as BackendEnvironment
   return compileAiBackend({ groups: [{ providers: [{ name: 'p', provider }] }] }, policies, environment)
 }

@@ -37,6 +37,7 @@ import { PROVIDER_PORT, rerankHost } from '../backend/provider-address.ts'
 import { makeReply } from './reply.ts'
 import { type Handling, HANDLING, routeTypeMatcher } from './route-type.ts'
 import { addressSocket, observeSocket } from './socket.ts'
+import { answerTexts } from './texts.ts'
 import { emptyFacts } from './usage.ts'
 
 /** Upper bound without a timeout policy: models may take long before the first byte. */
@@ -181,7 +182,10 @@ async function answerFrom(exchange: Exchange, facts: LlmFacts, context: TryConte
     }
     const { bufferBytesMax } = environment
     const translationBytesMax = Math.max(bufferBytesMax, TRANSLATION_BYTES_MAX)
-    const reply = { exchange, call, facts, guards: provider.guards, bodyBytesMax: bufferBytesMax, translationBytesMax }
+    const options = { client: call.conversion.client, facts, sizeMax: bufferBytesMax }
+    const texts = answerTexts(exchange, provider.textReads, options)
+    const { guards } = provider
+    const reply = { exchange, call, facts, guards, texts, bodyBytesMax: bufferBytesMax, translationBytesMax }
     exchange.response = await makeReply(reply, upstream)
     await filtered(exchange, provider.response)
   } catch (error) {
@@ -357,6 +361,7 @@ function compileProvider(settings: AIProvider, environment: BackendEnvironment):
     policies,
     picker,
     rerankPicker: rerankPickerOf(settings, policies, environment),
+    textReads: environment.textReads,
     health: environment.health(policies),
     guards: policies.ai?.promptGuard && compileGuards(policies.ai.promptGuard, environment),
     edits: compileEdits(policies.ai ?? {}, (source) => environment.expression(source)),

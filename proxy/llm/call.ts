@@ -3,7 +3,7 @@ import type { AIProvider } from '#api/ir/types.gen.ts'
 import type { EffectiveBackend } from '../chain/effective.ts'
 import type { EndpointPicker } from '../backend/handler.ts'
 import type { FailureCode } from '../exchange/errors.ts'
-import type { HealthRule } from '../exchange/slots.ts'
+import type { HealthRule, TextReads } from '../exchange/slots.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { LlmParams } from '../exchange/facts.ts'
 import type { HeaderList } from '../message/headers.ts'
@@ -22,6 +22,7 @@ import type { Conversion } from './translate/table.ts'
 import { DroppedFields } from './translate/dropped-fields.ts'
 import { ToolNames } from './translate/tool-names.ts'
 import { Untranslatable } from './translate/untranslatable.ts'
+import { recordPrompt } from './texts.ts'
 
 export interface CompiledProvider {
   readonly settings: AIProvider
@@ -37,6 +38,7 @@ export interface CompiledProvider {
   readonly request: readonly NamedFilter[]
   readonly response: readonly NamedFilter[]
   readonly fetched: FetchedCredential | undefined
+  readonly textReads: TextReads
 }
 
 export interface LlmCall {
@@ -93,6 +95,7 @@ export async function prepareCall(
   settleModel(body, { isAdded, isStreaming, conversion, inUrl })
   const rejected = await checkRequest(exchange, read, provider.guards, format.name)
   if (rejected !== undefined) return rejected
+  recordPrompt(exchange, provider.textReads, read.members, format.name)
   const dropped = new DroppedFields()
   const toolNames = new ToolNames()
   try {

@@ -3,12 +3,15 @@ import type { Exchange } from '../exchange/exchange.ts'
 import type { LlmFacts } from '../exchange/facts.ts'
 import type { LlmCall } from './call.ts'
 import type { GuardChains } from './guards/chain.ts'
+import type { AnswerTexts } from './texts.ts'
 
 export interface ReplyContext {
   readonly exchange: Exchange
   readonly call: LlmCall
   readonly facts: LlmFacts
   readonly guards: GuardChains | undefined
+  /** undefined: no expression reads the texts of the answer. */
+  readonly texts?: AnswerTexts | undefined
   /** Limit of observed responses. */
   readonly bodyBytesMax: number
   /** Limit of translated ones: a whole response, or one event of a stream. */

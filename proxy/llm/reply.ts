@@ -61,7 +61,8 @@ function streamReply(context: ReplyContext, upstream: UpstreamResponse): HttpRes
         ? passThroughStream(context, decoded)
         : translatedStream(context, translation, decoded, sourceOf(context, upstream.headers))
     const checked = checkedStream(context, body, upstream.headers)
-    const framed = context.call.framing === 'Sse' ? checked : jsonArrayStream(context, checked)
+    const read = context.texts?.stream(checked) ?? checked
+    const framed = context.call.framing === 'Sse' ? read : jsonArrayStream(context, read)
     return new HttpResponse(
       upstream.status,
       ownHeaders(upstream.headers, STREAM_TYPES[context.call.framing]),
@@ -90,6 +91,7 @@ async function checkedReply(
   context.call.conversion.sent.observe(context.facts, json.members)
   const members = await checkAnswer(context, json.members, check, headers)
   if (members instanceof HttpResponse) return members
+  context.texts?.answer(members)
   const body = members === json.members ? bytes : Buffer.from(editedText({ ...json, members }))
   return new HttpResponse(status, ownHeaders(headers, undefined), body, false)
 }
@@ -114,6 +116,7 @@ async function observedReply(context: ReplyContext, upstream: UpstreamResponse):
     const json = answerOf(context, bytes, parseObject)
     if (json instanceof HttpResponse) return json
     context.call.conversion.sent.observe(context.facts, json)
+    context.texts?.answer(json)
   }
   return new HttpResponse(status, ownHeaders(headers, undefined), bytes, false)
 }
@@ -150,11 +153,14 @@ async function translatedReply(
   if (!call.isStreaming) {
     const check = answerCheck(context)
     const checked = check === undefined ? translated : await checkAnswer(context, translated, check, headers)
-    return checked instanceof HttpResponse ? checked : jsonReply(upstream, checked)
+    if (checked instanceof HttpResponse) return checked
+    context.texts?.answer(checked)
+    return jsonReply(upstream, checked)
   }
   const options = { createdSeconds, includeUsage: call.includeUsage, source }
   const events = await checkedEvents(context, translation.answerAsStream(json, options), headers)
   if (events instanceof HttpResponse) return events
+  context.texts?.events(events)
   const chunks = call.framing === 'Sse' ? events : arrayOfEvents(context, events)
   return new HttpResponse(status, ownHeaders(headers, STREAM_TYPES[call.framing]), Buffer.from(chunks), false)
 }

@@ -2,12 +2,13 @@
 import type { KeptRequest } from '../backend/second-try.ts'
 import type { BackendPlan, ListenerPlan, RoutePlan } from '../chain/plan.ts'
 import type { Exchange } from '../exchange/exchange.ts'
-import type { FlowState } from '../exchange/slots.ts'
+import type { FlowState, TextReads } from '../exchange/slots.ts'
 
 export class Flow implements FlowState {
   readonly respond: (exchange: Exchange) => void
   readonly listener: ListenerPlan
   readonly bodyBytesMax: number
+  readonly textReads: TextReads | undefined
   route: RoutePlan | undefined = undefined
   backend: BackendPlan | undefined = undefined
   /** Before the current try; only for a backend that may refuse a fetched credential. */
@@ -17,6 +18,7 @@ export class Flow implements FlowState {
     this.respond = respond
     this.listener = listener
     this.bodyBytesMax = bodyBytesMax
+    this.textReads = listener.textReads
   }
 }
 

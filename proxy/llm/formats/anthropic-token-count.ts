@@ -1,14 +1,16 @@
 // Counting the tokens of a messages request of Anthropic. No policy changes what is counted (data-plane supplement
 // section 3.9).
+import { observeCount } from './count.ts'
 import type { Format } from './format.ts'
 import { encodeFailure } from './messages/error.ts'
 import { OPENAI } from './openai.ts'
 
-/** The answer has nothing that is observed, and never streams. */
+/** The answer never streams. */
 export const anthropicTokenCount: Format = {
   ...OPENAI,
   name: 'AnthropicTokenCount',
   path: '/messages/count_tokens',
+  observe: observeCount('input_tokens'),
   failure: encodeFailure,
   recognises: ({ input_tokens: count }) => typeof count === 'number',
 }

@@ -4,6 +4,7 @@ import type { TranslationNotes } from '../../canonical/format.ts'
 import { asNumber, type JsonObject } from '../../json.ts'
 import { converseChat } from '../converse/chat.ts'
 import { decodeError as decodeAwsError } from '../converse/error.ts'
+import { observeCount } from '../count.ts'
 import { defined } from '../fields.ts'
 import { geminiChat } from '../gemini/chat.ts'
 import { decodeError as decodeGoogleError } from '../gemini/error.ts'
@@ -21,7 +22,7 @@ export const geminiCountTokens: PlainTranslator = {
 }
 
 export const bedrockCountTokens: PlainFormat = {
-  sent: plainFormat('BedrockCountTokens', { path: '/count-tokens' }),
+  sent: { ...plainFormat('BedrockCountTokens', { path: '/count-tokens' }), observe: observeCount('inputTokens') },
   request(body, notes) {
     const { messages, system, toolConfig } = converseChat.encodeRequest(chatOf(body, notes), notes)
     return { input: { converse: defined({ messages, system, toolConfig }) } }
