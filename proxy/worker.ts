@@ -1,7 +1,7 @@
 // Entry of a worker thread: names the real parts of a worker. Started by the pool only.
 import { compileConfig } from './config/compile.ts'
-import { loadParts } from './config/parts.ts'
-import { createGrpcClient } from './grpc/client.ts'
+import { GRPC, loadParts } from './config/parts.ts'
+import { LateGrpcClient } from './grpc/late-client.ts'
 import { useTraits } from './llm/traits/table.ts'
 import { HboneClient } from './mesh/hbone-client.ts'
 import { sharedRateLimitStore } from './policy/limits/rate-limit-store.ts'
@@ -14,19 +14,19 @@ import { dynamicForwarding } from './upstream/dynamic.ts'
 import { resolverLookup } from './upstream/resolver-lookup.ts'
 import { systemLookup } from './upstream/system-lookup.ts'
 
-runWorker(({ dnsLookupFamily: family, backendAllow, meshTunnelPort: tunnelPort, modelTraits }) => {
+runWorker(({ dnsLookupFamily: family, backendAllow, meshTunnelPort: tunnelPort, modelTraits, otlp }) => {
   useTraits(modelTraits)
   const guard = backendAllow && backendGuard(backendAllow)
   const dns = new DnsCache(systemLookup({ family }), undefined, guard)
   return {
-    loadParts,
+    loadParts: (config) => loadParts(config, otlp),
     compileConfig,
     createServer: serverFactory(dns),
     createClient: (connected) => createUpstreamClient({ connected, dns }),
     createDynamic: (allowed, connected) =>
       dynamicForwarding(allowed, { connected, names: new DnsCache(resolverLookup(family)), dns }),
     createHbone: tunnelPort === undefined ? undefined : (connected) => new HboneClient({ tunnelPort, dns, connected }),
-    createGrpc: (connected) => createGrpcClient(dns, connected),
+    createGrpc: (connected) => new LateGrpcClient(() => GRPC.get().createGrpcClient(dns, connected)),
     createRateLimits: sharedRateLimitStore,
   }
 })

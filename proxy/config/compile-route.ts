@@ -34,7 +34,7 @@ import { effectiveTraffic } from '../policy/merge.ts'
 import { compileChain, mergeResponseFilters } from '../policy/order.ts'
 import { compileMirror } from './compile-mirror.ts'
 import type { CompileContext } from './context.ts'
-import { partOf } from './parts.ts'
+import { LLM, MCP } from './parts.ts'
 import { type RecordingContext, recordingTextReads } from './text-reads.ts'
 import { commonService, withTrafficDenied } from './pool-traffic.ts'
 import { chainEnvironment, filtersOf, healthOf, serviceOf, vendorOf } from './service-calls.ts'
@@ -95,7 +95,7 @@ export function compileRoute(given: RouteInput): RoutePlan {
 /** Only models have one, and without models their code is not loaded. */
 function failureBodyOf(backends: readonly BackendPlan[]): FailureBody | undefined {
   if (backends.every(({ failureBody }) => failureBody === undefined)) return undefined
-  return partOf('llm').commonFailureBody(backends.map(({ failureBody }) => failureBody))
+  return LLM.get().commonFailureBody(backends.map(({ failureBody }) => failureBody))
 }
 
 function leadsToMcp({ route, context }: RouteInput): boolean {
@@ -146,7 +146,7 @@ function compileBackend(input: RecordingInput, backend: RouteBackend, routeParts
     ? handlerOf(ref, policies, environment, context)
     : modelsHandling(target.models, environment, {
         compile: (own) => compileBackend(input, own, routeParts).handler,
-        isServed: (key) => partOf('llm').isServed(context.resolver.backend(key)),
+        isServed: (key) => LLM.get().isServed(context.resolver.backend(key)),
       })
   const chain = environment.filters(policies, { ref })
   // LLM and MCP backends run the filters themselves, once for the selected provider or server.
@@ -264,7 +264,7 @@ function modelsHandling(
     handlers.set(key, handler)
     return handler
   }
-  const { compileModels, modelsFailureBody: failureBody } = partOf('llm')
+  const { compileModels, modelsFailureBody: failureBody } = LLM.get()
   return {
     handler: compileModels(models, { ...environment, handlerOf, isServed }),
     protocol: 'llm',
@@ -282,12 +282,12 @@ function specialHandler(
   if (backend.invalid !== undefined) return broken('backendNotFound', backend.invalid)
   if (backend.unsupported !== undefined) return broken('backendUnsupported', shown(backend.unsupported))
   if (backend.ai !== undefined) {
-    const llm = partOf('llm')
+    const llm = LLM.get()
     const handler = llm.compileAiBackend(backend.ai, policies, environment)
     return { handler, protocol: 'llm', hasOwnFilters: true, failureBody: llm.failureBodyOf(policies.ai?.routes) }
   }
   if (backend.mcp !== undefined) {
-    const handler = partOf('mcp').compileMcpBackend(backend.mcp, policies, environment)
+    const handler = MCP.get().compileMcpBackend(backend.mcp, policies, environment)
     return { handler, protocol: 'mcp', hasOwnFilters: true }
   }
   return backend.static === undefined ? broken('invalidBackendType', `backend ${backend.key}`) : undefined

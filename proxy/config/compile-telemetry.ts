@@ -8,10 +8,9 @@ import { accessLogRule, type AccessLogRule } from '../log/access-log.ts'
 import { fieldRule, type AddedField, type FieldRule } from '../log/fields.ts'
 import { metricLabels, type MetricLabels } from '../metrics/metric-labels.ts'
 import { BATCH_DELAY_MS, EXPORT_TIMEOUT_MS } from '../otlp/batch-exporter.ts'
-import type { Destination, Signal } from '../otlp/hub.ts'
-import { logExporter } from '../otlp/log-export.ts'
-import { resourceAttributes } from '../otlp/resource.ts'
-import { beginSpan, type TracingRule } from '../otlp/sampler.ts'
+import type { Destination, Signal } from '../otlp/destination.ts'
+import { OTLP } from '../otlp/late-otlp.ts'
+import type { TracingRule } from '../otlp/sampler.ts'
 import type { ListenerPlan } from '../chain/plan.ts'
 import type { NamedFilter } from '../chain/filter.ts'
 import { evaluate, FAILED, isTrue, readsBody, textReads } from '../cel/evaluate.ts'
@@ -39,10 +38,15 @@ export function compileTelemetry(settings: Settings, place: ExchangePlace, conte
   const tracing = tracingOf(settings, place, context)
   return {
     accessLog: accessLogOf(settings, place, context),
-    beginSpan: tracing && ((exchange) => beginSpan(exchange, tracing)),
+    beginSpan: tracing && spansOf(tracing),
     metricLabels: metricLabelsOf(settings, context),
     ...readsOf(settings, context),
   }
+}
+
+function spansOf(tracing: TracingRule): ListenerPlan['beginSpan'] {
+  const { beginSpan } = OTLP.get()
+  return (exchange) => beginSpan(exchange, tracing)
 }
 
 /** What expressions that run after the request read. */
@@ -73,7 +77,7 @@ function accessLogOf(
   const exporter =
     otlp === undefined
       ? undefined
-      : logExporter(
+      : OTLP.get().logExporter(
           ruleOf(otlp, context),
           context.otlp.logs(destinationOf('logs', { target: otlp.target, place, context })),
         )
@@ -210,7 +214,7 @@ function resourceOf(
   resources: readonly NamedExpression[],
   context: CompileContext,
 ): Destination['resource'] {
-  return resourceAttributes({
+  return OTLP.get().resourceAttributes({
     environment: context.environment.otlp?.resource ?? {},
     gateway,
     version: BUILD.version,

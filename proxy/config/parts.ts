@@ -1,37 +1,12 @@
 // Parts of the proxy that many configurations do not use. They are loaded before the first configuration that needs
 // them is compiled, and stay; compiling itself waits for nothing.
+import { LatePart } from '#api/late-part.ts'
 import type { RenderedConfig } from '#api/ir/types.gen.ts'
-import type { compileAiBackend } from '../llm/backend.ts'
-import type { commonFailureBody, failureBodyOf, modelsFailureBody } from '../llm/failure-body.ts'
-import type { compileModels } from '../llm/models.ts'
-import type { isServed } from '../llm/providers/table.ts'
-import type { compileMcpBackend } from '../mcp/backend.ts'
+import type { OtlpEnvironment } from '../otlp/environment.ts'
+import { OTLP } from '../otlp/late-otlp.ts'
+import { callsServices, SERVICE_POLICIES } from '../policy/service-policies.ts'
 
-interface Parts {
-  readonly llm: {
-    readonly compileAiBackend: typeof compileAiBackend
-    readonly compileModels: typeof compileModels
-    readonly isServed: typeof isServed
-    readonly commonFailureBody: typeof commonFailureBody
-    readonly failureBodyOf: typeof failureBodyOf
-    readonly modelsFailureBody: typeof modelsFailureBody
-  }
-  readonly mcp: { readonly compileMcpBackend: typeof compileMcpBackend }
-}
-
-const loaded: { -readonly [N in keyof Parts]?: Parts[N] } = {}
-
-/** Before `compileConfig` with the same configuration. */
-export async function loadParts({ backends }: Pick<RenderedConfig, 'backends'>): Promise<void> {
-  if (loaded.llm === undefined && backends.some(({ ai, models }) => ai !== undefined || models !== undefined)) {
-    loaded.llm = await loadLlm()
-  }
-  if (loaded.mcp === undefined && backends.some(({ mcp }) => mcp !== undefined)) {
-    loaded.mcp = await import('../mcp/backend.ts')
-  }
-}
-
-async function loadLlm(): Promise<Parts['llm']> {
+export const LLM = new LatePart('llm', async () => {
   const [backend, failures, models, providers] = await Promise.all([
     import('../llm/backend.ts'),
     import('../llm/failure-body.ts'),
@@ -39,11 +14,59 @@ async function loadLlm(): Promise<Parts['llm']> {
     import('../llm/providers/table.ts'),
   ])
   return { ...backend, ...failures, ...models, ...providers }
+})
+
+export const MCP = new LatePart('mcp', () => import('../mcp/backend.ts'))
+
+/** For calls of `SERVICE_POLICIES` and `OTLP`. */
+export const GRPC = new LatePart('gRPC', () => import('../grpc/client.ts'))
+
+/** Before `compileConfig` with the same configuration. */
+export async function loadParts(config: RenderedConfig, otlp: OtlpEnvironment): Promise<void> {
+  for (const part of partsFor(config, otlp)) await part.load()
 }
 
-/** @throws {Error} when it was not loaded: a configuration was compiled without `loadParts` */
-export function partOf<N extends keyof Parts>(name: N): Parts[N] {
-  const part: Parts[N] | undefined = loaded[name]
-  if (part === undefined) throw new Error(`${name} is not loaded`)
-  return part
+/** What `compileConfig` needs for a configuration, and what its requests need. */
+export function partsFor(
+  config: Pick<RenderedConfig, 'policies' | 'routes' | 'backends'>,
+  { traces }: Pick<OtlpEnvironment, 'traces'>,
+): LatePart<unknown>[] {
+  const { backends } = config
+  const servicePolicies = hasServicePolicies(config) ? [SERVICE_POLICIES] : []
+  const otlp = traces !== undefined || hasExports(config) ? [OTLP] : []
+  return [
+    ...(backends.some(({ ai, models }) => ai !== undefined || models !== undefined) ? [LLM] : []),
+    ...(backends.some(({ mcp }) => mcp !== undefined) ? [MCP] : []),
+    ...servicePolicies,
+    ...otlp,
+    ...(servicePolicies.length + otlp.length > 0 ? [GRPC] : []),
+  ]
+}
+
+function hasServicePolicies({
+  policies,
+  routes,
+  backends,
+}: Pick<RenderedConfig, 'policies' | 'routes' | 'backends'>): boolean {
+  return (
+    policies.some(({ policy: { traffic = {}, backend = {} } }) => callsServices(traffic) || callsServices(backend)) ||
+    routes.some(
+      (route) =>
+        callsServices(route.inlinePolicies ?? {}) ||
+        (route.backends ?? []).some(({ inlinePolicies = {} }) => callsServices(inlinePolicies)),
+    ) ||
+    backends.some(
+      ({ inlinePolicies = {}, ai }) =>
+        callsServices(inlinePolicies) ||
+        (ai?.groups ?? []).some(({ providers }) =>
+          providers.some((provider) => callsServices(provider.inlinePolicies ?? {})),
+        ),
+    )
+  )
+}
+
+function hasExports({ policies }: Pick<RenderedConfig, 'policies'>): boolean {
+  return policies.some(
+    ({ policy: { frontend } }) => frontend?.tracing !== undefined || frontend?.accessLog?.otlp !== undefined,
+  )
 }

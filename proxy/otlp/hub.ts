@@ -1,39 +1,11 @@
 // The exporters of one configuration, one for each destination and resource, so that listeners share them. A
 // destination that the next configuration also has keeps its queue; any other exports its remaining records.
-import { create } from '@bufbuild/protobuf'
-import type { Attribute } from './attributes.ts'
-import { BatchExporter, type ExporterUser, type ExportResult } from './batch-exporter.ts'
-import { LogsService } from './gen/opentelemetry/proto/collector/logs/v1/logs_service.gen.ts'
-import { TraceService } from './gen/opentelemetry/proto/collector/trace/v1/trace_service.gen.ts'
+import { BatchExporter, type ExporterUser } from './batch-exporter.ts'
+import type { Destination, Exported, RecordSink } from './destination.ts'
 import type { LogRecord } from './gen/opentelemetry/proto/logs/v1/logs.gen.ts'
 import type { Span } from './gen/opentelemetry/proto/trace/v1/trace.gen.ts'
-import { sendBatch, type OtlpChannel, type OtlpSignal } from './transport.ts'
+import { OTLP } from './late-otlp.ts'
 
-export type Signal = 'traces' | 'logs'
-
-export interface ExportOutcome {
-  readonly signal: Signal
-  readonly result: ExportResult
-  readonly count: number
-  readonly detail: string | undefined
-}
-
-export interface Destination {
-  /** What makes destinations differ, from the configuration: no address of a running endpoint. */
-  readonly key: string
-  readonly channel: OtlpChannel
-  readonly resource: readonly Attribute[]
-  readonly version: string
-  /** Of the process: the same for as long as it lives. */
-  readonly delayMs: number
-}
-
-/** Takes records; returns at once. */
-export interface RecordSink<T> {
-  add(record: T): void
-}
-
-const SCOPE_NAME = 'gw'
 /** For what a destination that went out of the configuration has left. */
 const RETIRE_MS = 10_000
 
@@ -45,23 +17,23 @@ interface Entry<T> {
 
 export class OtlpHub {
   #previous: OtlpHub | undefined
-  readonly #exported: (outcome: ExportOutcome) => void
+  readonly #exported: Exported
   readonly #traces = new Map<string, Entry<Span>>()
   readonly #logs = new Map<string, Entry<LogRecord>>()
 
-  constructor(previous: OtlpHub | undefined, exported: (outcome: ExportOutcome) => void) {
+  constructor(previous: OtlpHub | undefined, exported: Exported) {
     this.#previous = previous
     this.#exported = exported
   }
 
   traces(destination: Destination): RecordSink<Span> {
     const known = this.#previous === undefined ? undefined : this.#previous.#traces.get(destination.key)
-    return this.#entry(this.#traces, destination, known, () => this.#spanUser(destination))
+    return this.#entry(this.#traces, destination, known, () => OTLP.get().spanUser(destination, this.#exported))
   }
 
   logs(destination: Destination): RecordSink<LogRecord> {
     const known = this.#previous === undefined ? undefined : this.#previous.#logs.get(destination.key)
-    return this.#entry(this.#logs, destination, known, () => this.#logUser(destination))
+    return this.#entry(this.#logs, destination, known, () => OTLP.get().logUser(destination, this.#exported))
   }
 
   /** The configuration is in force. `previous` may be another one than it was compiled after. */
@@ -100,39 +72,5 @@ export class OtlpHub {
     const exporter = known?.exporter ?? new BatchExporter(user, delayMs)
     entries.set(key, { exporter, user })
     return exporter
-  }
-
-  #spanUser({ channel, resource, version }: Destination): ExporterUser<Span> {
-    const signal: OtlpSignal<typeof TraceService.method.export.input, typeof TraceService.method.export.output> = {
-      method: TraceService.method.export,
-      rejected: ({ partialSuccess }) => Number(partialSuccess?.rejectedSpans ?? 0n),
-    }
-    return {
-      send: (spans, timeoutMs) => {
-        const scopeSpans = [{ scope: { name: SCOPE_NAME, version }, spans: [...spans] }]
-        const message = create(signal.method.input, {
-          resourceSpans: [{ resource: { attributes: [...resource] }, scopeSpans }],
-        })
-        return sendBatch(channel, signal, message, timeoutMs)
-      },
-      counted: (result, count, detail) => this.#exported({ signal: 'traces', result, count, detail }),
-    }
-  }
-
-  #logUser({ channel, resource, version }: Destination): ExporterUser<LogRecord> {
-    const signal: OtlpSignal<typeof LogsService.method.export.input, typeof LogsService.method.export.output> = {
-      method: LogsService.method.export,
-      rejected: ({ partialSuccess }) => Number(partialSuccess?.rejectedLogRecords ?? 0n),
-    }
-    return {
-      send: (records, timeoutMs) => {
-        const scopeLogs = [{ scope: { name: SCOPE_NAME, version }, logRecords: [...records] }]
-        const message = create(signal.method.input, {
-          resourceLogs: [{ resource: { attributes: [...resource] }, scopeLogs }],
-        })
-        return sendBatch(channel, signal, message, timeoutMs)
-      },
-      counted: (result, count, detail) => this.#exported({ signal: 'logs', result, count, detail }),
-    }
   }
 }

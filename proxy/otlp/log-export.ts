@@ -5,7 +5,7 @@ import type { LogExporter } from '../log/access-log.ts'
 import { addFields, addHttp, addOutcome, addPlace, addSource, type FieldRule } from '../log/fields.ts'
 import { AttributeList, text } from './attributes.ts'
 import { LogRecordSchema, SeverityNumber, type LogRecord } from './gen/opentelemetry/proto/logs/v1/logs.gen.ts'
-import type { RecordSink } from './hub.ts'
+import type { RecordSink } from './destination.ts'
 import { bytesOf, nanosAt } from './request-span.ts'
 
 export function logExporter(rule: FieldRule, sink: RecordSink<LogRecord>): LogExporter {

@@ -13,7 +13,7 @@ import {
   Status_StatusCode,
   type Span,
 } from './gen/opentelemetry/proto/trace/v1/trace.gen.ts'
-import type { RecordSink } from './hub.ts'
+import type { RecordSink } from './destination.ts'
 import { newSpanId, newTraceId, SAMPLED, traceparentOf, type TraceContext } from './trace-context.ts'
 
 /** What a policy makes of the spans of its requests. */

@@ -4,7 +4,7 @@ import type { Exchange } from '../exchange/exchange.ts'
 import type { OutboundCall } from '../exchange/outbound.ts'
 import type { TransferredBytes } from '../http/byte-meter.ts'
 import type { RefusedRequest } from '../log/access-log.ts'
-import type { ExportOutcome } from '../otlp/hub.ts'
+import type { ExportOutcome } from '../otlp/destination.ts'
 
 /** Settings of a listener's policies for the observation of its requests. */
 export type ObservedListener = Pick<ListenerPlan, 'accessLog' | 'metricLabels'>

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { TrafficPayload } from '#api/ir/types.gen.ts'
 import type { EffectiveTraffic } from '../chain/effective.ts'
 import { environmentOf, exchangeOf } from './exchange.testing.ts'
@@ -6,6 +6,7 @@ import { indexPolicies } from './policy-index.ts'
 import { effectiveTraffic } from './merge.ts'
 import { compileBackendChain, compileChain, mergeResponseFilters, POLICY_ORDER } from './order.ts'
 import type { CompiledChain } from '../chain/filter.ts'
+import { SERVICE_POLICIES } from './service-policies.ts'
 
 const LIMIT = { unit: 'Requests', tokensPerFill: 1, fillIntervalMs: 1000, tokensMax: 1 } as const
 const EVERYTHING: Required<TrafficPayload> = {
@@ -53,6 +54,8 @@ function chain(payload: TrafficPayload, phase: 'PreRouting' | 'PostRouting' = 'P
 }
 
 const namesOf = (filters: readonly { readonly name: string }[]): string[] => filters.map(({ name }) => name)
+
+beforeAll(() => SERVICE_POLICIES.load())
 
 describe('PostRouting', () => {
   it('runs in the order of the specification', () => {

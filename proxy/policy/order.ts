@@ -14,19 +14,16 @@ import { compileDelay } from './resilience/delay.ts'
 import { compileDeny } from '../chain/deny.ts'
 import { compileDirectResponse } from './rewrite/direct-response.ts'
 import type { ChainEnvironment } from '../chain/environment.ts'
-import { compileExtAuth, compilePlainExtAuth } from './external/ext-auth.ts'
 import { BACKEND, type BackendPhase, type Field, type FilterOf, type Phase, runsInPhase, TRAFFIC } from './fields.ts'
-import { compileExtProc } from './external/ext-proc.ts'
 import { compileRequestHeaderModifier, compileResponseHeaderModifier } from './rewrite/header-modifiers.ts'
 import { compileHostRewrite } from './rewrite/host-rewrite.ts'
-import { compileInferenceRouting } from './external/inference-routing.ts'
 import { compileJwtAuthentication } from './auth/jwt-authentication.ts'
 import { compileRateLimit } from './limits/rate-limit.ts'
-import { compileRateLimitGlobal } from './limits/rate-limit-global.ts'
 import { compileRequestRedirect } from './rewrite/request-redirect.ts'
 import { compileRetry } from './resilience/retry.ts'
 import { compileBackendTimeout, compileTimeouts } from './resilience/timeouts.ts'
 import { compileTransformation } from './rewrite/transformation.ts'
+import { SERVICE_POLICIES } from './service-policies.ts'
 import { compileUrlRewrite } from './rewrite/url-rewrite.ts'
 
 /** A guard always compiles to a filter: if it cannot run, it rejects. */
@@ -55,7 +52,7 @@ const TRAFFIC_COMPILERS: { readonly [K in TrafficFilter]: TrafficCompiler<K> } =
   jwtAuthentication: ({ value }, environment) => compileJwtAuthentication(value, environment),
   basicAuthentication: ({ value }, environment) => compileBasicAuthentication(value, environment),
   apiKeyAuthentication: ({ value }, environment) => compileApiKeyAuthentication(value, environment),
-  extAuth: ({ value }, environment) => compileExtAuth(value, environment),
+  extAuth: ({ value }, environment) => SERVICE_POLICIES.get().compileExtAuth(value, environment),
   authorization: (rules, environment) =>
     compileAuthorization(
       rules.map(({ value }) => value),
@@ -63,9 +60,9 @@ const TRAFFIC_COMPILERS: { readonly [K in TrafficFilter]: TrafficCompiler<K> } =
     ),
   retry: ({ value }, environment) => compileRetry(value, environment),
   rateLimit: ({ value, source }, environment) => compileRateLimit(value, { ...environment, policyKey: source }),
-  rateLimitGlobal: ({ value }, environment) => compileRateLimitGlobal(value, environment),
+  rateLimitGlobal: ({ value }, environment) => SERVICE_POLICIES.get().compileRateLimitGlobal(value, environment),
   buffer: ({ value }) => compileBuffer(value),
-  extProc: ({ value }, environment) => compileExtProc(value, environment),
+  extProc: ({ value }, environment) => SERVICE_POLICIES.get().compileExtProc(value, environment),
   transformation: ({ value }, environment) => compileTransformation(value, environment),
   csrf: ({ value }) => compileCsrf(value),
   requestHeaderModifier: ({ value }) => compileRequestHeaderModifier(value),
@@ -82,8 +79,8 @@ const BACKEND_COMPILERS: { readonly [K in BackendFilter]: BackendCompiler<K> } =
     requestTimeoutMs === undefined ? undefined : compileBackendTimeout(requestTimeoutMs),
   deny: (value) => compileDeny(value),
   cors: (value) => compileCors(value),
-  inferenceRouting: (value, environment) => compileInferenceRouting(value, environment),
-  extAuth: (value, environment) => compilePlainExtAuth(value, environment),
+  inferenceRouting: (value, environment) => SERVICE_POLICIES.get().compileInferenceRouting(value, environment),
+  extAuth: (value, environment) => SERVICE_POLICIES.get().compilePlainExtAuth(value, environment),
   auth: (value, environment) => compileBackendAuth(value, environment),
   transformation: (value, environment) => compileTransformation(value, environment),
   requestHeaderModifier: (value) => compileRequestHeaderModifier(value),
