@@ -3,7 +3,7 @@
 import type { FieldPlace, Shown } from './expected-fields.ts'
 
 const shown = (where: Shown): FieldPlace => ({ in: where })
-const CONTENT: FieldPlace = { waitsFor: 'contents of LLM requests and answers in expressions' }
+const TEXTS: FieldPlace = { waitsFor: 'nothing: proxy/llm/texts.test.ts has it' }
 const TOOL_DATA: FieldPlace = { waitsFor: 'contents of MCP requests and answers in expressions' }
 const ELSEWHERE: FieldPlace = { waitsFor: 'nothing: proxy/cel/variables.test.ts has it' }
 
@@ -89,10 +89,10 @@ export const VARIABLES: readonly (readonly [expression: string, place: FieldPlac
   ['llm.serviceTier', shown('media')],
   ['llm.timeToFirstToken', shown('stream')],
   ['llm.timePerOutputToken', shown('stream')],
-  ['llm.countTokens', CONTENT],
-  ['llm.prompt', CONTENT],
-  ['llm.completion', CONTENT],
-  ['llm.toolCalls', CONTENT],
+  ['llm.countTokens', TEXTS],
+  ['llm.prompt[0].content', shown('stream')],
+  ['llm.completion[0]', shown('stream')],
+  ['llm.toolCalls[0].name', TEXTS],
   ['llm.params', shown('media')],
   ['llm.cost.total', shown('media')],
   ['llm.cost.input', shown('media')],
