@@ -110,7 +110,7 @@ export interface LlmMessage {
 export interface LlmToolCall {
   readonly id: string
   readonly name: string
-  /** JSON text as the model wrote it. */
+  /** JSON text. */
   readonly arguments: string
 }
 

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { AIPolicy, AIProvider } from '#api/ir/types.gen.ts'
 import { testProxy, type TestProxy } from '#proxy/main.testing.ts'
+import { defects } from '../exchange/defects.ts'
 import { exchangeOf } from '../policy/exchange.testing.ts'
 import { type Emulator, sendEvents, sendJson, startEmulator } from './emulator.testing.ts'
 import { FORMATS } from './formats/table.ts'
@@ -233,9 +234,24 @@ describe('the texts of an answer', () => {
     return facts.answer
   }
 
-  it('end at the limit', () => {
-    const whole = VENDORS.Completions.whole({ ...SCENARIO, text: 'x'.repeat(50) })
-    expect(textsOf(whole, 50)).toMatchObject({ completion: ['x'.repeat(50)], toolCalls: [{ arguments: '' }] })
+  it.each([
+    [30, 'x'.repeat(30), ''],
+    [55, 'x'.repeat(50), '{"cit'],
+  ])('end at a limit of %i characters', (sizeMax, text, args) => {
+    const seen = textsOf(VENDORS.Completions.whole({ ...SCENARIO, text: 'x'.repeat(50) }), sizeMax)
+    expect(seen?.completion).toEqual([text])
+    expect(seen?.toolCalls.map((call) => call.arguments).join('')).toBe(args)
+  })
+
+  it('end where a defect of the proxy prevents reading, without an end of the answer', () => {
+    const before = defects.count
+    const broken = {
+      get choices(): never {
+        throw new TypeError('a bug')
+      },
+    }
+    expect(textsOf(broken, 50)).toMatchObject({ completion: [], toolCalls: [] })
+    expect(defects.count).toBe(before + 1)
   })
 
   it('are at most 10000 parts', () => {

@@ -1,10 +1,11 @@
 // The texts of a request and of its answer for expressions (CEL `llm.prompt`, `llm.completion`, `llm.toolCalls`): from
 // the format of the client, with the masks of guards. Kept only if an expression of the request reads them.
 import type { SentFormatName } from '#api/llm/formats.ts'
+import { reportIfBug } from '../exchange/defects.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { LlmAnswer, LlmFacts, LlmMessage, LlmToolCall } from '../exchange/facts.ts'
 import type { TextReads } from '../exchange/slots.ts'
-import { SseParser, SseTooLarge } from '../http/sse.ts'
+import { SseParser } from '../http/sse.ts'
 import type { Cancellable } from '../message/body.ts'
 import type { BodyObserver } from '../message/incoming-body.ts'
 import { recordedStream } from '../log/recorded-body.ts'
@@ -69,7 +70,8 @@ export class AnswerTexts implements LlmAnswer {
   readonly #chat: ProviderChat
   readonly #facts: LlmFacts
   readonly #sizeMax: number
-  readonly #fold: AnswerFold
+  readonly #fold = new AnswerFold()
+  #charsLeft: number
   #isFull = false
 
   constructor(exchange: Exchange, chat: ProviderChat, { facts, sizeMax }: AnswerTextsOptions) {
@@ -77,7 +79,7 @@ export class AnswerTexts implements LlmAnswer {
     this.#chat = chat
     this.#facts = facts
     this.#sizeMax = sizeMax
-    this.#fold = new AnswerFold(sizeMax)
+    this.#charsLeft = sizeMax
   }
 
   get completion(): readonly string[] {
@@ -115,24 +117,33 @@ export class AnswerTexts implements LlmAnswer {
     return !this.#isFull
   }
 
-  /** The texts up to the limit stay. */
+  /** The texts before the limit, or before what cannot be read, stay. */
   #bounded(events: () => readonly AnswerEvent[]): void {
     this.#facts.answer = this
     try {
       for (const event of events()) this.#add(event)
     } catch (error) {
-      if (!(error instanceof AnswerTooLarge || error instanceof SseTooLarge)) throw error
+      // The answer itself continues.
+      reportIfBug('llm texts', error)
       this.#isFull = true
-      this.#exchange.trace?.note(`expressions see only the beginning of the answer: ${error.message}`)
+      const reason = error instanceof Error ? error.message : String(error)
+      this.#exchange.trace?.note(`expressions see only the beginning of the answer: ${reason}`)
     }
   }
 
   #add(event: AnswerEvent): void {
-    if (event.kind === 'text' || event.kind === 'arguments') this.#fold.push(event)
+    if (event.kind === 'text' || event.kind === 'arguments') this.#addText(event)
     if (event.kind !== 'open') return
-    if (this.#fold.parts.length === PARTS_MAX) throw new AnswerTooLarge(`the answer has more than ${PARTS_MAX} parts`)
+    if (this.#fold.parts.length === PARTS_MAX) throw new AnswerTooLarge(`it has more than ${PARTS_MAX} parts`)
     const { part } = event
     this.#fold.push(part.kind === 'opaque' ? { ...event, part: { ...part, value: {} } } : event)
+  }
+
+  #addText(event: AnswerEvent & { readonly kind: 'text' | 'arguments' }): void {
+    const text = event.text.slice(0, this.#charsLeft)
+    this.#charsLeft -= text.length
+    this.#fold.push({ ...event, text })
+    if (text !== event.text) throw new AnswerTooLarge(`it is larger than ${this.#sizeMax} characters`)
   }
 }
 

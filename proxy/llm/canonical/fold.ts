@@ -33,12 +33,7 @@ export class AnswerFold implements FoldedAnswer {
   reason: FinishReason | undefined = undefined
   stopSequence: string | undefined = undefined
   error: ModelError | undefined = undefined
-  readonly #charsMax: number
   #chars = 0
-
-  constructor(charsMax = FOLDED_CHARS_MAX) {
-    this.#charsMax = charsMax
-  }
 
   /** @throws {AnswerTooLarge} */
   push(event: AnswerEvent): void {
@@ -78,8 +73,8 @@ export class AnswerFold implements FoldedAnswer {
 
   #append(part: FoldedPart | undefined, text: string): void {
     this.#chars += text.length
-    if (this.#chars > this.#charsMax) {
-      throw new AnswerTooLarge(`the answer is larger than ${this.#charsMax} characters`)
+    if (this.#chars > FOLDED_CHARS_MAX) {
+      throw new AnswerTooLarge(`the answer is larger than ${FOLDED_CHARS_MAX} characters`)
     }
     if (part !== undefined && part.kind !== 'opaque') part.text += text
   }
