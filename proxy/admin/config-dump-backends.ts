@@ -1,7 +1,7 @@
 // The `backends` part of the configuration dump: one variant object for each backend, sorted by key. Pure.
 import type { components } from '#api/admin/types.gen.ts'
 import type { AIProvider, Backend, MCPTarget, ProviderGroup, RenderedConfig, StaticTarget } from '#api/ir/types.gen.ts'
-import { providerKey, staticKey } from '../backend/endpoint-keys.ts'
+import { addressKey, providerKey } from '../backend/endpoint-keys.ts'
 import { dumpInline } from './dump-inline.ts'
 import { endpointInfo, type FiguresOf } from './endpoint-info.ts'
 import { figuresOfReferences, type FiguresOfReference } from './reference-figures.ts'
@@ -33,7 +33,7 @@ function variantOf(backend: Backend, figures: Figures): Dump {
       host: {
         ...name,
         target: address(backend.static),
-        ...staticInfo(backend, figures),
+        ...addressInfo(backend, figures),
         ...(backend.a2a === true ? { a2a: true } : {}),
       },
     }
@@ -58,7 +58,8 @@ function variantOf(backend: Backend, figures: Figures): Dump {
     }
   }
   if (backend.models !== undefined) return { llmRouter: { ...name, target: backend.models } }
-  if (backend.agentCore !== undefined) return { aws: { ...name, target: backend.agentCore } }
+  if (backend.agentCore !== undefined)
+    return { aws: { ...name, target: backend.agentCore, ...addressInfo(backend, figures) } }
   return { invalid: { ...name, target: backend.invalid ?? backend.unsupported ?? 'no target' } }
 }
 
@@ -92,8 +93,8 @@ function dumpGroup(backend: Backend, group: ProviderGroup, figures: Figures): Du
   }
 }
 
-function staticInfo(backend: Backend, figures: Figures): Dump {
-  return infoOf(staticKey(backend), figures)
+function addressInfo(backend: Backend, figures: Figures): Dump {
+  return infoOf(addressKey(backend), figures)
 }
 
 function infoOf(key: string | undefined, { ofKey }: Figures): Dump {

@@ -1,7 +1,7 @@
 // Live figures of what a reference of the configuration leads to. Pure.
 import type { BackendReference, RenderedConfig } from '#api/ir/types.gen.ts'
 import type { EndpointFigures } from '../backend/endpoint-store.ts'
-import { serviceKey, staticKey, workloadKeys } from '../backend/endpoint-keys.ts'
+import { addressKey, serviceKey, workloadKeys } from '../backend/endpoint-keys.ts'
 import type { FiguresOf } from './endpoint-info.ts'
 
 /** Of each endpoint that is known; a Service has several. */
@@ -16,7 +16,7 @@ export function figuresOfReferences(
   return ({ service, backend: key }) => {
     if (service === undefined) {
       const backend = backends.find((one) => one.key === key)
-      const own = backend && staticKey(backend)
+      const own = backend && addressKey(backend)
       return own === undefined ? [] : known([own])
     }
     const wanted = serviceKey(service)

@@ -1,7 +1,8 @@
 // Every endpoint that a rendered configuration names, by the key of its state in shared memory. The main thread calls
 // it before workers see the configuration; an endpoint that it misses has separate state in each worker.
-import type { AIProvider, Backend, RenderedConfig, Service, Workload } from '#api/ir/types.gen.ts'
+import type { AIProvider, Backend, RenderedConfig, Service, StaticTarget, Workload } from '#api/ir/types.gen.ts'
 import { Grouped } from '#api/incremental/grouped.ts'
+import { agentCoreAddress } from './agent-core.ts'
 import { endpointKey } from './endpoints.ts'
 import { PROVIDER_PORT, providerHost, rerankHost } from './provider-address.ts'
 
@@ -98,15 +99,16 @@ function rerankKey(backend: Backend, provider: AIProvider): string | undefined {
   return endpointKey(sectionOwner(backend.name, provider.name), { host, port: PROVIDER_PORT, unixPath: undefined })
 }
 
-/** undefined: the backend is not a plain address. */
-export function staticKey(backend: Backend): string | undefined {
-  if (backend.static === undefined) return undefined
-  const { host = '', port = 0, unixPath } = backend.static
+/** undefined: the backend does not have exactly one address. */
+export function addressKey(backend: Backend): string | undefined {
+  const target: StaticTarget | undefined = backend.static ?? (backend.agentCore && agentCoreAddress(backend.agentCore))
+  if (target === undefined) return undefined
+  const { host = '', port = 0, unixPath } = target
   return endpointKey(backend.key, { host, port, unixPath })
 }
 
 function backendKeys(backend: Backend): string[] {
-  const key = staticKey(backend)
+  const key = addressKey(backend)
   if (key !== undefined) return [key]
   const providers = backend.ai?.groups.flatMap((group) => group.providers) ?? []
   return providers

@@ -1,5 +1,7 @@
 // One rule on one listener: its merged policies as filter chains, and its backends.
+import { AGENT_RUNTIME_FORM } from '#api/credentials/agent-runtime.ts'
 import type {
+  AgentCoreBackend,
   Backend,
   BackendPayload,
   BackendReference,
@@ -12,6 +14,7 @@ import type {
 import type { EffectiveBackend } from '../chain/effective.ts'
 import { a2aBackend, rememberCardRequest } from '../a2a/agent-card.ts'
 import { weightedPicker } from '../chain/weighted.ts'
+import { agentCoreAddress, agentCoreBackend, agentCorePolicies } from '../backend/agent-core.ts'
 import type { BackendEnvironment } from '../backend/handler.ts'
 import type { BackendHandler } from '../chain/handler.ts'
 import { sectionOwner } from '../backend/endpoint-keys.ts'
@@ -133,7 +136,7 @@ function compileBackend(input: RecordingInput, backend: RouteBackend, routeParts
     backend: target,
     refInlinePolicies: backend.inlinePolicies,
   })
-  const policies = policiesFor(merged, { route, ref, service: routeParts.service }, context)
+  const policies = policiesFor(merged, { route, ref, service: routeParts.service, target }, context)
   const environment = backendEnvironment(context, limits, policies, target?.name)
   const { chain: routeChain, mirrors } = routeParts
   const {
@@ -173,13 +176,21 @@ function compileBackend(input: RecordingInput, backend: RouteBackend, routeParts
   }
 }
 
-/** The inputs that merging does not have: the kind of the route, and the other backends of the rule. */
+interface PolicyInputs {
+  readonly route: Route
+  readonly ref: BackendReference
+  readonly service: ServiceReference | undefined
+  readonly target: Backend | undefined
+}
+
+/** The inputs that merging does not have: the kinds of route and backend, and the other backends of the rule. */
 function policiesFor(
   merged: EffectiveBackend,
-  { route, ref, service }: { route: Route; ref: BackendReference; service: ServiceReference | undefined },
+  { route, ref, service, target }: PolicyInputs,
   context: CompileContext,
 ): EffectiveBackend {
-  const allowed = service === undefined ? withTrafficDenied(merged, ref, context.policies) : merged
+  const ofKind = target?.agentCore === undefined ? merged : agentCorePolicies(target.agentCore, merged)
+  const allowed = service === undefined ? withTrafficDenied(ofKind, ref, context.policies) : ofKind
   return route.name.kind === 'GRPCRoute' ? withHttp2(allowed, ref, context) : allowed
 }
 
@@ -224,6 +235,8 @@ function handlerOf(
     const backend = resolver.backend(ref.backend)
     if (backend === undefined) return broken('backendNotFound', ref.backend)
     if (backend.dynamic !== undefined) return dynamicHandling(backend, policies, context)
+    if (backend.agentCore !== undefined)
+      return agentCoreHandling(backend.key, backend.agentCore, policies, { environment, resolver })
     const special = specialHandler(backend, policies, environment)
     if (special !== undefined) return special
   }
@@ -248,6 +261,19 @@ function dynamicHandling(
   if (dynamic === undefined) return broken('invalidBackendType', `backend ${key}`)
   const destinations = new Destinations((host, port) => resolver.dynamic(host, port, policies, dynamic.guard))
   return { ...dynamicBackend(destinations, dynamic), protocol: 'http', hasOwnFilters: false }
+}
+
+function agentCoreHandling(
+  key: string,
+  runtime: AgentCoreBackend,
+  policies: EffectiveBackend,
+  { environment, resolver }: { environment: BackendEnvironment; resolver: CompileContext['resolver'] },
+): Handling {
+  const address = agentCoreAddress(runtime)
+  if (address === undefined) return broken('backendNotFound', `backend ${key}: agentRuntimeRef ${AGENT_RUNTIME_FORM}`)
+  const picker = resolver.address(key, address, policies)
+  const plain = httpBackend(picker, environment.client, environment.health(policies))
+  return { handler: agentCoreBackend(runtime, plain), protocol: 'http', hasOwnFilters: false }
 }
 
 /** Models are separate backends under the same route; compiled on first use. */

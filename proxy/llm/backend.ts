@@ -1,6 +1,7 @@
 // LLM backends: picks a provider, prepares the call, sends it, converts the response to the client's format.
-import type { AIBackend, AIProvider, BackendAuth, RouteType } from '#api/ir/types.gen.ts'
+import type { AIBackend, AIProvider, RouteType } from '#api/ir/types.gen.ts'
 import type { EffectiveBackend } from '../chain/effective.ts'
+import { signedFor } from '../backend/auth/signing-scope.ts'
 import { otherEndpoint } from '../backend/failover.ts'
 import type { BackendEnvironment, Endpoint, EndpointPicker, FilteredPlace } from '../backend/handler.ts'
 import type { BackendHandler } from '../chain/handler.ts'
@@ -347,7 +348,8 @@ function compileProvider(settings: AIProvider, environment: BackendEnvironment):
   // If a provider uses an InferencePool, its picker is called as well.
   const { inferenceRouting } = backendRef === undefined ? {} : environment.policiesOf(backendRef)
   const own = environment.sectionPolicies(settings.name, inlinePolicies)
-  const auth = signedIn(profile.signingRegion, own.auth ?? profile.defaultAuth)
+  const chosen = own.auth ?? profile.defaultAuth
+  const auth = chosen && signedFor({ region: profile.signingRegion }, chosen)
   const policies: EffectiveBackend = {
     ...(inferenceRouting !== undefined && { inferenceRouting }),
     ...own,
@@ -367,12 +369,6 @@ function compileProvider(settings: AIProvider, environment: BackendEnvironment):
     edits: compileEdits(policies.ai ?? {}, (source) => environment.expression(source)),
     ...environment.filters(policies, placeOf(settings, profile.defaultHost)),
   }
-}
-
-/** Signatures for AWS name the region of the provider, unless the policy has one (data-plane §8.4). */
-function signedIn(region: string | undefined, auth: BackendAuth | undefined): BackendAuth | undefined {
-  if (region === undefined || auth?.cloudA === undefined) return auth
-  return { ...auth, cloudA: { region, ...auth.cloudA } }
 }
 
 /** The same choice as for the address. */

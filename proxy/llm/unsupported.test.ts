@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { testProxy, type TestProxy } from '#proxy/main.testing.ts'
 
-const REASON = 'backends of kind cloudService are not supported by this version of the proxy'
+const REASON = 'backends of this kind are not supported by this version of the proxy'
 
 let gateway: TestProxy
 

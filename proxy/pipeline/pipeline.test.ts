@@ -59,6 +59,7 @@ beforeAll(async () => {
       route('broken', undefined, { invalid: 'secret ns/x not found' }),
       route('dynamic', undefined, { dynamic: {} }),
       route('runtime', undefined, { agentCore: { agentRuntimeRef: 'demo' } }),
+      route('untyped', undefined, {}),
       route('body-rule'),
       route('body-header', {
         transformation: { request: { set: [{ name: 'x-size', expression: 'string(size(request.body))' }] } },
@@ -145,7 +146,8 @@ describe('pipeline', () => {
     ['/empty', 500, 'no valid backends'],
     ['/gone', 500, 'service not found'],
     ['/broken', 500, 'backend does not exist'],
-    ['/runtime', 500, 'invalid backend type'],
+    ['/runtime', 500, 'backend does not exist'],
+    ['/untyped', 500, 'invalid backend type'],
     ['/dynamic', 403, 'destination not allowed'],
     ['/dead', 503, 'upstream call failed: connection refused'],
     ['/nowhere', 503, 'backends required DNS resolution which failed'],

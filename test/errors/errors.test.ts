@@ -70,13 +70,6 @@ const ROWS: readonly Row[] = [
   },
   { code: 'noValidBackends', path: '/no-backends', status: 500, text: 'no valid backends', grpc: UNAVAILABLE },
   { code: 'backendNotFound', path: '/no-backend', status: 500, text: 'backend does not exist', grpc: UNKNOWN },
-  {
-    code: 'backendUnsupported',
-    path: '/not-run',
-    status: 501,
-    text: 'backend not supported: backends of kind cloudService are not supported by this version of the proxy',
-    grpc: UNKNOWN,
-  },
   { code: 'serviceNotFound', path: '/no-service', status: 500, text: 'service not found', grpc: UNKNOWN },
   { code: 'noHealthyBackends', path: '/no-endpoint', status: 503, text: 'no healthy backends', grpc: UNAVAILABLE },
   {
@@ -232,6 +225,7 @@ const SEEN_BELOW: readonly FailureCode[] = [
 
 /** Failures that need another gateway, or broken parts: their test, and the text that it checks. */
 const ELSEWHERE: Readonly<Partial<Record<FailureCode, readonly [file: string, mark: string]>>> = {
+  backendUnsupported: ['proxy/llm/unsupported.test.ts', 'a backend whose provider is not run answers 501'],
   bindNotFound: ['test/conformance/frontend-connect.ts', 'toBe(404)'],
   misdirectedRequest: ['proxy/tls/tls.test.ts', 'misdirected request'],
   unsupportedProtocol: ['proxy/http2/websocket.test.ts', "'connect-udp' }, 501"],

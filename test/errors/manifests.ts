@@ -29,7 +29,6 @@ const limit = (name: string, expression = '"all"') => ({
 const RULES: readonly FailingRule[] = [
   { name: 'no-backends', backendRefs: [{ group: 'gw.dev', kind: 'GwBackend', name: 'echo', weight: 0 }] },
   { name: 'no-backend', backendRefs: to('nowhere') },
-  { name: 'not-run', backendRefs: to('agent-runtime') },
   { name: 'no-service', backendRefs: [{ name: 'nowhere', port: 80 }] },
   { name: 'no-endpoint', backendRefs: [{ name: 'idle', port: 80 }] },
   { name: 'no-address', backendRefs: to('unnamed') },
@@ -119,7 +118,6 @@ export function failingManifests({ confusedPort }: { readonly confusedPort: numb
     backend('closed', { static: { host: '127.0.0.1', port: CLOSED_PORT } }),
     backend('unnamed', { static: { host: 'no-such-host.invalid', port: 80 } }),
     backend('confused', { static: { host: '127.0.0.1', port: confusedPort } }),
-    backend('agent-runtime', { cloudService: { agentCore: { agentRuntimeRef: 'arn' } } }),
     backend('model', { ai: { provider: { p1: {}, host: '127.0.0.1', port: MODEL_PORT, pathPrefix: '/v1' } } }),
     backend('tools', { mcp: { targets: [{ name: 'one', static: { host: '127.0.0.1', port: CLOSED_PORT } }] } }),
     object('v1', 'Service', 'idle', { ports: [{ port: 80 }] }),

@@ -2,7 +2,7 @@
 // it never go to another backend.
 import type { Backend, RenderedSecret } from '#api/ir/types.gen.ts'
 import type { Problem } from '#api/problem.ts'
-import type { GwBackend } from '#api/v1alpha1/gwbackend.gen.ts'
+import type { AgentCoreBackend, GwBackend } from '#api/v1alpha1/gwbackend.gen.ts'
 import { GW_GROUP } from '../groups.ts'
 import { keyOf, namespaceOf } from '../object-ref.ts'
 import { emptyReport } from '../policy/field.ts'
@@ -12,6 +12,7 @@ import { referencesOf, type References } from '../references.ts'
 import { renderAi } from './ai.ts'
 import { backendFaults, isOfProvider } from './body-faults.ts'
 import { type BackendBody, type BackendContext, isBroken, withPolicies } from './context.ts'
+import { agentRuntimeFault } from './agent-runtime-fault.ts'
 import { hostFault } from './host-fault.ts'
 import { renderMcp } from './mcp.ts'
 import { refusalOf } from './refusal.ts'
@@ -75,23 +76,29 @@ function renderBody(context: BackendContext): BackendBody | undefined {
   context.report.problems.push(
     ...hostFault(spec.static?.host, 'spec.static.host'),
     ...hostFault(spec.a2a?.host, 'spec.a2a.host'),
+    ...agentRuntimeFault(spec.cloudService?.agentCore?.agentRuntimeRef),
   )
   if (spec.static !== undefined) return { fields: { static: renderStatic(spec.static) }, parts: [], refs: [] }
   if (spec.a2a !== undefined) return { fields: { static: renderStatic(spec.a2a), a2a: true }, parts: [], refs: [] }
   if (spec.dynamicForwardProxy !== undefined) return { fields: { dynamic: {} }, parts: [], refs: [] }
   if (spec.ai !== undefined) return renderAi(spec.ai, context)
   if (spec.mcp !== undefined) return renderMcp(spec.mcp, context)
-  const kind = (['cloudService'] as const).find((one) => spec[one] !== undefined)
+  if (spec.cloudService?.agentCore !== undefined) return renderAgentCore(spec.cloudService.agentCore)
   context.report.problems.push({
-    path: kind === undefined ? 'spec' : `spec.${kind}`,
+    path: 'spec',
     reason: 'NotYetProgrammed',
-    message:
-      kind === undefined
-        ? 'spec sets no backend; set exactly one of static, a2a, ai, mcp, dynamicForwardProxy'
-        : `backends of kind ${kind} are not supported by this version of the proxy`,
+    message: 'spec sets no backend; set exactly one of static, a2a, ai, mcp, dynamicForwardProxy, cloudService',
     severity: 'error',
   })
   return undefined
+}
+
+function renderAgentCore({ agentRuntimeRef, qualifier }: AgentCoreBackend): BackendBody {
+  return {
+    fields: { agentCore: { agentRuntimeRef, ...(qualifier !== undefined && { qualifier }) } },
+    parts: [],
+    refs: [],
+  }
 }
 
 function renderStatic({ host, port, unixPath }: NonNullable<GwBackend['spec']['static']>): Backend['static'] & object {

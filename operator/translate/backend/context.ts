@@ -21,7 +21,7 @@ export interface BackendContext {
 
 /** The part that depends on the kind of backend. */
 export interface BackendBody {
-  readonly fields: Pick<Backend, 'static' | 'a2a' | 'dynamic' | 'ai' | 'mcp'>
+  readonly fields: Pick<Backend, 'static' | 'a2a' | 'dynamic' | 'ai' | 'mcp' | 'agentCore'>
   readonly parts: readonly Backend[]
   readonly refs: readonly BackendReference[]
 }

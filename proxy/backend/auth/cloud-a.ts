@@ -16,7 +16,7 @@ import { tokenFor } from './sent-token.ts'
 
 type CloudA = NonNullable<BackendAuth['cloudA']>
 
-/** Until backends have one of their own (data-plane §8.4). */
+/** For backends without one of their own (data-plane §8.4). */
 const DEFAULT_SERVICE = 'bedrock'
 
 /** What the client may have sent there is no part of the signature, and `x-amz-date` stands in for `date`. */

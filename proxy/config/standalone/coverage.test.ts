@@ -87,7 +87,8 @@ const FORMS: Said<Exclude<keyof Backend, 'key' | 'name'>> = {
   ai: '{ ai: { name: a, provider: { openAI: {} } } }',
   mcp: '{ mcp: { targets: [{ name: a, mcp: { host: "http://127.0.0.1:1/mcp" } }] } }',
   models: { reason: 'waits for the section llm' },
-  agentCore: { reason: 'waits for the backend in the proxy' },
+  agentCore:
+    '{ aws: { agentCore: { agentRuntimeArn: "arn:aws:bedrock-agentcore:us-east-1:123456789012:runtime/a", qualifier: q } } }',
   invalid: { reason: 'made by the operator; in a file `invalid` is a reference, see below' },
   unsupported: { reason: 'a file with a provider that is not run is refused' },
   inlinePolicies: `{ ${SERVICE}, policies: { backendTLS: {} } }`,

@@ -169,7 +169,11 @@ describe('loadStandalone, fields', () => {
     [route('', '{ host: "::1:80" }'), /host: must be host:port/],
     [
       route('', '{}'),
-      /backends\[0\]: must have exactly one of host, backend, service, mcp, ai, dynamic, routeGroup, invalid/,
+      /backends\[0\]: must have exactly one of host, backend, service, mcp, ai, dynamic, aws, routeGroup, invalid/,
+    ],
+    [
+      route('', '{ aws: { agentCore: { agentRuntimeArn: a } } }'),
+      /agentRuntimeArn: is not the ARN of an agent runtime/,
     ],
     [route('', '{ host: "a:1", backend: b }'), /must have exactly one of/],
     [route('', '{ internal: forward }'), /backends\[0\]\.internal: is not supported/],

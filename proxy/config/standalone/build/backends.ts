@@ -1,8 +1,8 @@
 // Backends: named ones, and those written inside a route.
-import type { Backend, BackendReference, RouteBackend } from '#api/ir/types.gen.ts'
+import type { AgentCoreBackend, Backend, BackendReference, RouteBackend } from '#api/ir/types.gen.ts'
 import { hintFor } from '#api/nearest.ts'
 import { pathTo } from '../field-path.ts'
-import type { NamedBackendFields, RouteBackendFields } from '../schema/backends.ts'
+import type { AwsFields, NamedBackendFields, RouteBackendFields } from '../schema/backends.ts'
 import { aiBody } from './ai.ts'
 import { backendSide, type BackendSide } from './backend-policies.ts'
 import { DEFAULT_NAMESPACE, type BackendKind, type BackendPlace, type BuildContext } from './context.ts'
@@ -10,8 +10,8 @@ import { addMcpTargets, mcpBody } from './mcp-backend.ts'
 import { serviceNamed } from './discovery.ts'
 import { backendNamed } from './references.ts'
 
-const FORMS = ['host', 'backend', 'service', 'mcp', 'ai', 'dynamic', 'routeGroup', 'invalid'] as const
-const NAMED_FORMS = ['host', 'mcp', 'ai', 'dynamic'] as const
+const FORMS = ['host', 'backend', 'service', 'mcp', 'ai', 'dynamic', 'aws', 'routeGroup', 'invalid'] as const
+const NAMED_FORMS = ['host', 'mcp', 'ai', 'dynamic', 'aws'] as const
 
 export function addNamedBackends(backends: readonly NamedBackendFields[], context: BuildContext): void {
   const places = new Map<string, BackendPlace>()
@@ -146,21 +146,27 @@ function isAgent({ policies }: InlineFields, kind: BackendKind, path: string, co
   return true
 }
 
-function kindOf({ mcp, ai, dynamic }: InlineFields): BackendKind {
+function kindOf({ mcp, ai, dynamic, aws }: InlineFields): BackendKind {
   if (mcp !== undefined) return 'mcp'
   if (dynamic !== undefined) return 'dynamic'
+  if (aws !== undefined) return 'aws'
   return ai === undefined ? 'host' : 'ai'
 }
 
 function bodyOf(
-  { host, mcp, ai, dynamic }: InlineFields,
+  { host, mcp, ai, dynamic, aws }: InlineFields,
   place: BackendPlace,
   context: BuildContext,
 ): Partial<Backend> {
   if (mcp !== undefined) return { mcp: mcpBody(mcp, { ...place, path: pathTo(place.path, 'mcp') }, context) }
   if (ai !== undefined) return { ai: aiBody(ai, pathTo(place.path, 'ai'), context) }
   if (dynamic !== undefined) return { dynamic: {} }
+  if (aws !== undefined) return { agentCore: agentCoreBody(aws.agentCore) }
   return host === undefined ? {} : { static: host }
+}
+
+function agentCoreBody({ agentRuntimeArn, qualifier }: AwsFields['agentCore']): AgentCoreBackend {
+  return { agentRuntimeRef: agentRuntimeArn, ...(qualifier !== undefined && { qualifier }) }
 }
 
 function hasExactlyOne(

@@ -20,7 +20,7 @@ export interface FieldProblem {
   readonly severity: 'error' | 'warning'
 }
 
-export type BackendKind = 'host' | 'mcp' | 'ai' | 'dynamic' | 'invalid'
+export type BackendKind = 'host' | 'mcp' | 'ai' | 'dynamic' | 'aws' | 'invalid'
 
 /** The place of a backend. */
 export interface BackendPlace {

@@ -67,7 +67,7 @@ export class TcpRouteRegistry {
 
 function hostNamed(backend: string, path: string, context: BuildContext): BackendReference {
   const kind = context.kindOfBackend(backend)
-  if (kind === 'mcp' || kind === 'ai') {
+  if (kind === 'mcp' || kind === 'ai' || kind === 'aws') {
     context.error(path, `must be a backend with a host; ${backend} is of kind ${kind}`)
   }
   return backendNamed(backend, path, context)

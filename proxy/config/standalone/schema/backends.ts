@@ -1,5 +1,6 @@
 // Backends of a standalone file (resources supplement 4.6 and 4.12).
 import * as z from 'zod'
+import { AGENT_RUNTIME_FORM, regionOfAgentRuntime } from '#api/credentials/agent-runtime.ts'
 import { FORMATS_IN_FILES } from '#api/llm/formats.ts'
 import { PROVIDER_NAMES, type ProviderName, PROVIDERS } from '#api/llm/providers.ts'
 import { serviceReference } from './discovery.ts'
@@ -108,6 +109,13 @@ export const mcpShape = {
 }
 const mcpBackend = fields(mcpShape)
 
+const aws = fields({
+  agentCore: fields({
+    agentRuntimeArn: text.refine((ref) => regionOfAgentRuntime(ref) !== undefined, { error: AGENT_RUNTIME_FORM }),
+    qualifier: text.optional(),
+  }),
+})
+
 /** Connects to the request's host, or to the server name of TLS. */
 const dynamic = fields({})
 
@@ -119,10 +127,11 @@ export const routeBackend = fields({
   mcp: mcpBackend.optional(),
   ai: aiBackend.optional(),
   dynamic: dynamic.optional(),
+  aws: aws.optional(),
   routeGroup: text.optional(),
   service: serviceReference.optional(),
   invalid: z.unknown().optional(),
-  ...notServed(['internal', 'aws']),
+  ...notServed(['internal']),
 })
 
 export const namedBackend = fields({
@@ -132,9 +141,11 @@ export const namedBackend = fields({
   mcp: mcpBackend.optional(),
   ai: aiBackend.optional(),
   dynamic: dynamic.optional(),
-  ...notServed(['internal', 'aws']),
+  aws: aws.optional(),
+  ...notServed(['internal']),
 })
 
+export type AwsFields = z.output<typeof aws>
 export type RouteBackendFields = z.output<typeof routeBackend>
 export type NamedBackendFields = z.output<typeof namedBackend>
 export type McpBackendFields = z.output<typeof mcpBackend>

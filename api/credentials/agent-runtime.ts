@@ -1,0 +1,19 @@
+// Resource names of agents in the AWS Bedrock AgentCore runtime (data-plane supplement section 8.6).
+
+/** Signing name of the service. */
+export const AGENT_CORE_SERVICE = 'bedrock-agentcore'
+
+const PARTS = 6
+/** One label of a host name: the region selects the host. */
+const REGION = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+
+export const AGENT_RUNTIME_FORM =
+  'is not the ARN of an agent runtime; set arn:aws:bedrock-agentcore:REGION:ACCOUNT:runtime/NAME'
+
+/** undefined: not the resource name of an agent runtime. */
+export function regionOfAgentRuntime(ref: string): string | undefined {
+  const parts = ref.split(':')
+  if (parts.length !== PARTS || parts.includes('')) return undefined
+  const [, , service, region = ''] = parts
+  return service === AGENT_CORE_SERVICE && REGION.test(region) ? region : undefined
+}
