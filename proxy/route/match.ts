@@ -1,5 +1,5 @@
 // The parts of a route match beyond the path: method, header fields, query parameters. Compiled once, allocation-free.
-import { RE2JS } from 're2js'
+import { re2 } from '#api/late-re2.ts'
 import type { RouteMatch, StringMatch, ValueMatch } from '#api/ir/types.gen.ts'
 import type { HttpRequest } from '../message/message.ts'
 
@@ -24,6 +24,7 @@ export function compileRequestTest(match: RouteMatch): RequestTest {
 
 /** A regular expression that must match the whole text; an invalid one matches nothing. */
 export function compileFullMatch(source: string): StringTest {
+  const { RE2JS } = re2()
   try {
     const pattern = RE2JS.compile(source)
     return (value) => pattern.testExact(value)

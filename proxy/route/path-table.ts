@@ -1,6 +1,7 @@
 // Finds the matches of one hostname for a path: a hash map for exact paths, a trie of segments for prefixes, one
 // automaton for regular expressions. The cost depends on the path, not on the number of routes.
-import { RE2Set } from 're2js'
+import type { RE2Set } from 're2js'
+import { re2 } from '#api/late-re2.ts'
 import type { HttpRequest } from '../message/message.ts'
 import { normalisedPath } from '../http/request-path.ts'
 import { compileFullMatch, type RequestTest } from './match.ts'
@@ -134,6 +135,7 @@ function oneByOne<R>(regexes: PathTableInput<R>['regexes']): (path: string, requ
 }
 
 function together<R>(regexes: PathTableInput<R>['regexes']): (path: string, request: HttpRequest) => R | undefined {
+  const { RE2Set } = re2()
   const set = new RE2Set(RE2Set.ANCHOR_BOTH)
   const candidates: PathCandidate<R>[] = []
   for (const { source, candidate } of regexes) {

@@ -1,5 +1,6 @@
 // Regular expressions in RE2 syntax: time linear in the text, whatever the pattern.
-import { RE2JS } from 're2js'
+import type { RE2JS } from 're2js'
+import { re2 } from '../../late-re2.ts'
 import { celError } from '../engine/errors.ts'
 import { checkLength, type Frame } from '../engine/frame.ts'
 import { type CelFunction, type FixedCall, method, textArg } from '../engine/function-table.ts'
@@ -19,8 +20,9 @@ const cache = new Map<string, RE2JS>()
 
 /** @throws {CelError} when the text is not a valid pattern. */
 function compilePattern(pattern: string): RE2JS {
+  const library = re2()
   try {
-    return RE2JS.compile(pattern)
+    return library.RE2JS.compile(pattern)
   } catch (error) {
     throw celError(error instanceof Error ? error.message : 'invalid regular expression')
   }

@@ -2,7 +2,8 @@
 // are one mask (data-plane supplement section 3.6). Matching takes time linear in the text and is bounded; a guard that
 // reaches a bound has failed, and rejects the request.
 import { setImmediate as turn } from 'node:timers/promises'
-import { RE2JS } from 're2js'
+import type { RE2JS } from 're2js'
+import { re2 } from '#api/late-re2.ts'
 import type { GuardRegex } from '#api/ir/types.gen.ts'
 import { ServiceError } from '../../chain/service.ts'
 import { BUILTIN_PATTERNS } from './builtin-patterns.ts'
@@ -72,8 +73,9 @@ function expressionSearch(source: string): Search {
 }
 
 function compile(source: string): RE2JS | undefined {
+  const library = re2()
   try {
-    return RE2JS.compile(source)
+    return library.RE2JS.compile(source)
   } catch {
     return undefined
   }

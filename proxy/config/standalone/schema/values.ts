@@ -1,6 +1,6 @@
 // Single values of a standalone file: expressions, durations, addresses, header names, files.
 import { isIP } from 'node:net'
-import { RE2JS } from 're2js'
+import { re2 } from '#api/late-re2.ts'
 import * as z from 'zod'
 import { readsOf } from '#api/cel/compile.ts'
 import { type CelNameProblem, nameProblems } from '#api/cel/names.ts'
@@ -66,6 +66,7 @@ export const headerValue = z.string().refine((value) => !CONTROL.test(value), {
 })
 
 export const regex = z.string().superRefine((source, context) => {
+  const { RE2JS } = re2()
   try {
     RE2JS.compile(source)
   } catch (error) {
