@@ -146,7 +146,7 @@ function loadRead(read: ReadSource, storedKeys?: StoredKeys, memory?: SourceMemo
     : translateManifests(read.manifests, storedKeys, memory)
 }
 
-const STANDALONE_FIELD = /^(?:config|gateways|routes|mcp|backends|binds)\s*:/m
+const STANDALONE_FIELD = /^(?:config|gateways|routes|llm|mcp|tcpRoutes|backends|binds)\s*:/m
 /** At the start of a line, as in a manifest, or anywhere in one line of JSON. */
 const MANIFEST_FIELD = /^(?:apiVersion|kind)["']?\s*:|^\s*\{[\s\S]*"(?:apiVersion|kind)"\s*:/m
 
