@@ -61,16 +61,27 @@ async function main(): Promise<void> {
   const echo = createServer((request, response) => request.pipe(response))
   const model = modelServer()
   const rows: Row[] = []
+  /** Times are the median of all starts. */
+  const atRest = async (what: string, file: string, use: (gw: Gw) => Promise<unknown> = async () => {}) => {
+    const runs: Gw[] = []
+    for (let i = 1; i < starts; i++) runs.push(await startAndStop(file))
+    await measured(file, async (gw) => {
+      rows.push(await row(what, gw, median([...runs, gw])))
+      await use(gw)
+    })
+  }
   try {
     const upstream = await listen(echo)
+    const one = join(folder, 'one.yaml')
+    const route = { name: 'echo', backends: [{ host: upstream }] }
+    writeFileSync(one, JSON.stringify({ gateways: { default: { port: PORT } }, routes: [route] }))
+    // It writes compiled code beside the bundle, which the others read.
+    const first = await startAndStop(one)
+    await atRest('at rest, one route', one)
     const small = join(folder, 'small.yaml')
     writeFileSync(small, mixedFile(folder, upstream, await listen(model)))
-    // It writes compiled code beside the bundle, which the others read.
-    const first = await startAndStop(small)
-    const runs: Gw[] = []
-    for (let i = 1; i < starts; i++) runs.push(await startAndStop(small))
-    await measured(small, async (gw) => {
-      rows.push(await row('at rest', gw, median([...runs, gw])))
+    await startAndStop(small)
+    await atRest('at rest, with a chat model', small, async (gw) => {
       execFileSync('wrk', ['-t1', '-c32', `-d${seconds}s`, `http://127.0.0.1:${PORT}/`], { stdio: 'ignore' })
       rows.push(await row('after plain load', gw))
       await mixedLoad()
