@@ -1,4 +1,5 @@
 // The providers of Azure: official clients of OpenAI, Anthropic and Azure OpenAI before an emulator of Azure.
+// @module-tag full
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI, { AzureOpenAI } from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'

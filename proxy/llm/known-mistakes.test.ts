@@ -1,4 +1,5 @@
 // Mistakes of gateways that users reported, as far as no other test of a format has them: each reads like the report.
+// @module-tag full
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { testProxy, type TestProxy } from '#proxy/main.testing.ts'

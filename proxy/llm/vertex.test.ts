@@ -1,5 +1,6 @@
 // The provider Vertex AI: official clients of OpenAI and Anthropic before an emulator of Vertex AI, which the SDKs of
 // Google and Anthropic for Vertex AI understand.
+// @module-tag full
 import Anthropic from '@anthropic-ai/sdk'
 import { AnthropicVertex } from '@anthropic-ai/vertex-sdk'
 import { type GenerateContentResponse, GoogleGenAI } from '@google/genai'

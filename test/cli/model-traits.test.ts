@@ -1,4 +1,5 @@
 // MODEL_TRAITS_PATHS in a running gateway: the traits of a file decide how a request is translated. Loopback only.
+// @module-tag full
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'

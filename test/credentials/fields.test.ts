@@ -1,5 +1,6 @@
 // Every field of `auth` in every place of a resource: `gw` accepts it, and the proxy gets the same in each place. The
 // table is compared with the schema, so that a new field fails until it is here.
+// @module-tag full
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,5 +1,6 @@
 // A Secret with credentials of a cloud changes while clients send requests: from the API server over controller and
 // proxy to the token endpoint. No request fails, and the new credential is used. Loopback only.
+// @module-tag full
 import { createServer, type Server } from 'node:http'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { AUTHORITY, CLIENT, granted, metadataOfIssuer, TENANT } from '#proxy/credentials/cloud-b/endpoints.testing.ts'

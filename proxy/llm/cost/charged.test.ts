@@ -1,5 +1,6 @@
 // A request is charged once, with the tokens that are known at its end: over failover, retries and an abort of the
 // client. Tokens by a local limit, dollars by the metric.
+// @module-tag full
 import { createServer, request as httpRequest, type Server, type ServerResponse } from 'node:http'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import type { AIProvider, TrafficPayload } from '#api/ir/types.gen.ts'

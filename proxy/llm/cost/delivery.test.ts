@@ -1,5 +1,6 @@
 // The cost of real calls: in metrics, spans and the configuration dump, with a catalog that changes while two workers
 // serve.
+// @module-tag full
 import { createServer, type Server } from 'node:http'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Policy } from '#api/ir/types.gen.ts'

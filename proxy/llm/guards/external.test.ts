@@ -1,5 +1,6 @@
 // External guards in front of a model, through a real proxy: a webhook, and the services of the vendors at their own
 // host names, which only a proxy on the way resolves. The log has no text of a conversation.
+// @module-tag full
 import { createServer, type Server } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { connect } from 'node:net'
