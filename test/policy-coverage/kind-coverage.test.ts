@@ -41,7 +41,7 @@ describe('every field of a kind', () => {
     },
   )
 
-  it('is applied by some end-to-end case', { timeout: READING_MS }, async () => {
+  it('is applied by some end-to-end case', { timeout: READING_MS, tags: ['full'] }, async () => {
     const used = await valuesOfCases(valuesOfKind)
     const lacking = fields.filter(({ path }) => !used.has(path))
     expect(verdict(lacking, WITHOUT_CASE)).toEqual(COMPLETE)

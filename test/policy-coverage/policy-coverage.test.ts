@@ -47,7 +47,7 @@ describe('every setting of a GwPolicy', () => {
     },
   )
 
-  it('is applied by some end-to-end case', { timeout: READING_MS }, async () => {
+  it('is applied by some end-to-end case', { timeout: READING_MS, tags: ['full'] }, async () => {
     const used = await valuesOfCases((document) => valuesIn(document, schema))
     expect(
       verdict(
