@@ -9,16 +9,19 @@ import { Profile } from 'pprof-format'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { components } from '#api/admin/types.gen.ts'
 import { closeServer, listening } from '#test/ports.ts'
+import { isFull } from '#test/run/runs.ts'
 import { testProxy, type TestProxy } from '#proxy/main.testing.ts'
 
 const execute = promisify(execFile)
-/** Go builds its own tools when they are first used. */
+/** Go builds its own tools when they are first used: a minute of processor time, so only in `make test-full`. */
 const GO_BUILD_MS_MAX = 300_000
-const hasGo = await execute('go', ['version']).then(
-  () => true,
-  () => false,
-)
-if (!hasGo) console.warn('go is not installed: profiles are not opened with go tool pprof')
+const hasGo =
+  isFull &&
+  (await execute('go', ['version']).then(
+    () => true,
+    () => false,
+  ))
+if (isFull && !hasGo) console.warn('go is not installed: profiles are not opened with go tool pprof')
 
 let upstream: Server
 let gateway: TestProxy

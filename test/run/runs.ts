@@ -1,7 +1,7 @@
 // Number of runs of random tests: few in `make test`, all in `make test-full`, which CI runs.
 
 /** Set by `make test-full`. */
-const isFull = process.env['TESTS'] === 'full'
+export const isFull = process.env['TESTS'] === 'full'
 
 const SHARE = 10
 const FEWEST = 10
