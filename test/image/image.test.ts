@@ -97,9 +97,9 @@ describe('an image', () => {
     expect(globSync(join(root, '**/{sh,bash,busybox,apt,dpkg,npm,npx,corepack}'))).toEqual([])
   })
 
-  /** As the user of the image, where this process may change its user. */
+  /** As the user of the image, where this process may change its user; without the compiled code of the test run. */
   const gw = (...args: string[]): SpawnSyncReturns<string> => {
-    const env = { ...process.env, NODE_DEBUG_NATIVE: 'COMPILE_CACHE' }
+    const env = { ...process.env, NODE_DEBUG_NATIVE: 'COMPILE_CACHE', NODE_COMPILE_CACHE: undefined }
     const flags = ['--disable-warning=ExperimentalWarning', '--use-system-ca']
     return process.getuid?.() === 0
       ? spawnSync(
