@@ -11,7 +11,7 @@ const FOLDER = 'NODE_COMPILE_CACHE'
  * For the modules that the calling thread loads from now on. The folder is NODE_COMPILE_CACHE, else `beside`, else
  * `gw/VERSION` in the user's cache folder. Node makes a folder in it for each version of Node, architecture, set of
  * V8 flags and processor features, and user. Where `beside` cannot be written, it is used if it has this folder.
- * Returns the folder that Node made, undefined if there is none.
+ * Returns the folder that Node made, undefined if it made none.
  */
 export function keepCompiledCode(beside: string, environment: NodeJS.ProcessEnv = process.env): string | undefined {
   // Node itself has enabled it.

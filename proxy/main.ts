@@ -42,7 +42,7 @@ export async function startProxy(
 async function modelTraitsOf(paths: readonly string[]): Promise<readonly TraitsRow[]> {
   if (paths.length === 0) return []
   const { readModelTraits } = await import('./config/standalone/model-traits.ts')
-  const { rows, mistakes } = await readModelTraits(paths)
+  const { rows, mistakes } = readModelTraits(paths)
   if (mistakes.length === 0) return rows
   throw new SettingsError(
     mistakes.map((message) => ({ path: MODEL_TRAITS_PATHS, reason: 'InvalidFile', message, severity: 'error' })),

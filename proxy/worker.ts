@@ -2,7 +2,6 @@
 import { compileConfig } from './config/compile.ts'
 import { GRPC, loadParts } from './config/parts.ts'
 import { LateGrpcClient } from './grpc/late-client.ts'
-import { useTraits } from './llm/traits/table.ts'
 import { HboneClient } from './mesh/hbone-client.ts'
 import { sharedRateLimitStore } from './policy/limits/rate-limit-store.ts'
 import { serverFactory } from './runtime/create-server.ts'
@@ -15,11 +14,10 @@ import { resolverLookup } from './upstream/resolver-lookup.ts'
 import { systemLookup } from './upstream/system-lookup.ts'
 
 runWorker(({ dnsLookupFamily: family, backendAllow, meshTunnelPort: tunnelPort, modelTraits, otlp }) => {
-  useTraits(modelTraits)
   const guard = backendAllow && backendGuard(backendAllow)
   const dns = new DnsCache(systemLookup({ family }), undefined, guard)
   return {
-    loadParts: (config) => loadParts(config, otlp),
+    loadParts: (config) => loadParts(config, { otlp, modelTraits }),
     compileConfig,
     createServer: serverFactory(dns),
     createClient: (connected) => createUpstreamClient({ connected, dns }),

@@ -1,11 +1,10 @@
 // Resource names of agents in the AWS Bedrock AgentCore runtime (data-plane supplement section 8.6).
+import { isHostLabel } from '../net/host-label.ts'
 
 /** Signing name of the service. */
 export const AGENT_CORE_SERVICE = 'bedrock-agentcore'
 
 const PARTS = 6
-/** One label of a host name: the region selects the host. */
-const REGION = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
 export const AGENT_RUNTIME_FORM =
   'is not the ARN of an agent runtime; set arn:aws:bedrock-agentcore:REGION:ACCOUNT:runtime/NAME'
@@ -15,5 +14,5 @@ export function regionOfAgentRuntime(ref: string): string | undefined {
   const parts = ref.split(':')
   if (parts.length !== PARTS || parts.includes('')) return undefined
   const [, , service, region = ''] = parts
-  return service === AGENT_CORE_SERVICE && REGION.test(region) ? region : undefined
+  return service === AGENT_CORE_SERVICE && isHostLabel(region) ? region : undefined
 }

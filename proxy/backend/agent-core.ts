@@ -2,6 +2,7 @@
 // resource name of the agent (data-plane supplement section 8.6).
 import { AGENT_CORE_SERVICE, regionOfAgentRuntime } from '#api/credentials/agent-runtime.ts'
 import type { AgentCoreBackend } from '#api/ir/types.gen.ts'
+import { percentEncoded } from '#api/percent-encoding.ts'
 import type { EffectiveBackend } from '../chain/effective.ts'
 import type { BackendHandler } from '../chain/handler.ts'
 import { signedFor } from './auth/signing-scope.ts'
@@ -40,8 +41,5 @@ export function agentCoreBackend(
 
 /** All but ASCII letters and digits is percent-encoded. */
 function encoded(text: string): string {
-  return encodeURIComponent(text.toWellFormed()).replaceAll(
-    /[-_.!~*'()]/g,
-    (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`,
-  )
+  return percentEncoded(text.toWellFormed(), /[-_.!~*'()]/g)
 }

@@ -2,18 +2,20 @@
 // them is compiled, and stay; compiling itself waits for nothing.
 import { LatePart } from '#api/late-part.ts'
 import type { RenderedConfig } from '#api/ir/types.gen.ts'
+import type { TraitsRow } from '../llm/traits/traits.ts'
 import type { OtlpEnvironment } from '../otlp/environment.ts'
 import { OTLP } from '../otlp/late-otlp.ts'
 import { callsServices, SERVICE_POLICIES } from '../policy/service-policies.ts'
 
 export const LLM = new LatePart('llm', async () => {
-  const [backend, failures, models, providers] = await Promise.all([
+  const [backend, failures, models, providers, traits] = await Promise.all([
     import('../llm/backend.ts'),
     import('../llm/failure-body.ts'),
     import('../llm/models.ts'),
     import('../llm/providers/table.ts'),
+    import('../llm/traits/table.ts'),
   ])
-  return { ...backend, ...failures, ...models, ...providers }
+  return { ...backend, ...failures, ...models, ...providers, ...traits }
 })
 
 export const MCP = new LatePart('mcp', () => import('../mcp/backend.ts'))
@@ -21,9 +23,17 @@ export const MCP = new LatePart('mcp', () => import('../mcp/backend.ts'))
 /** For calls of `SERVICE_POLICIES` and `OTLP`. */
 export const GRPC = new LatePart('gRPC', () => import('../grpc/client.ts'))
 
+/** What the parts get from the environment of the process. */
+interface PartSettings {
+  readonly otlp: OtlpEnvironment
+  readonly modelTraits: readonly TraitsRow[]
+}
+
 /** Before `compileConfig` with the same configuration. */
-export async function loadParts(config: RenderedConfig, otlp: OtlpEnvironment): Promise<void> {
-  for (const part of partsFor(config, otlp)) await part.load()
+export async function loadParts(config: RenderedConfig, { otlp, modelTraits }: PartSettings): Promise<void> {
+  const parts = partsFor(config, otlp)
+  for (const part of parts) await part.load()
+  if (parts.includes(LLM)) LLM.get().useTraits(modelTraits)
 }
 
 /** What `compileConfig` needs for a configuration, and what its requests need. */

@@ -1,6 +1,7 @@
 // Route type Detect: model, usage and first token of requests that are forwarded unchanged, in any format that an
 // answer shows. Reads copies of the bytes; what it cannot read is in log and trace, and never ends the request.
 import { isRecord, parseJson } from '#api/json.ts'
+import { messageOf } from '../exchange/diagnosis.ts'
 import type { LlmFacts } from '../exchange/facts.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { SseEvent } from '../http/sse.ts'
@@ -178,8 +179,4 @@ function isIdentity(encoding: string | undefined): boolean {
 
 function isJson(type: string | undefined): boolean {
   return /^[^;]*[/+]json\s*(?:;|$)/i.test(type ?? '')
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

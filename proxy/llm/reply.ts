@@ -1,6 +1,7 @@
 // Responses of a provider: whole responses, errors and streams, in the client's format.
 import { jsonExcess } from '#api/bounded-json.ts'
 import { isRecord, parseJson } from '#api/json.ts'
+import { messageOf } from '../exchange/diagnosis.ts'
 import type { HeaderList } from '../message/headers.ts'
 import { HttpResponse } from '../message/message.ts'
 import type { UpstreamResponse } from '../upstream/target.ts'
@@ -216,7 +217,7 @@ async function collected<T>(context: ReplyContext, reading: Promise<T>): Promise
   try {
     return await reading
   } catch (error) {
-    return invalid(context, `the response could not be read: ${error instanceof Error ? error.message : String(error)}`)
+    return invalid(context, `the response could not be read: ${messageOf(error)}`)
   }
 }
 

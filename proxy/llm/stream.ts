@@ -1,4 +1,5 @@
 // Event streams chunk by chunk, never buffered as a whole: unchanged (usage observed), or translated.
+import { messageOf } from '../exchange/diagnosis.ts'
 import type { Cancellable } from '../message/body.ts'
 import { madeStream } from '../message/made-stream.ts'
 import type { SentFormat } from './formats/format.ts'
@@ -143,7 +144,7 @@ function errorType({ type, status }: JsonObject): string {
 /** The head is sent already: the client gets an error event in its own format. */
 export function brokenStream(context: ReplyContext, error: unknown): string {
   reportIfBug('llm stream', error)
-  markFailed(context, error instanceof Error ? error.message : String(error))
+  markFailed(context, messageOf(error))
   return context.call.conversion.client.errorEvent('the stream of the provider ended early')
 }
 

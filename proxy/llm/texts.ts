@@ -1,6 +1,7 @@
 // The texts of a request and of its answer for expressions (CEL `llm.prompt`, `llm.completion`, `llm.toolCalls`): from
 // the format of the client, with the masks of guards. Kept only if an expression of the request reads them.
 import type { SentFormatName } from '#api/llm/formats.ts'
+import { messageOf } from '../exchange/diagnosis.ts'
 import { reportIfBug } from '../exchange/defects.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { LlmAnswer, LlmFacts, LlmMessage, LlmToolCall } from '../exchange/facts.ts'
@@ -126,7 +127,7 @@ export class AnswerTexts implements LlmAnswer {
       // The answer itself continues.
       reportIfBug('llm texts', error)
       this.#isFull = true
-      const reason = error instanceof Error ? error.message : String(error)
+      const reason = messageOf(error)
       this.#exchange.trace?.note(`expressions see only the beginning of the answer: ${reason}`)
     }
   }

@@ -106,7 +106,7 @@ export type CoreMessage =
   /** A question about the thread itself; answered on the port. */
   | { readonly type: 'inspect'; readonly request: InspectRequest; readonly port: MessagePort }
 
-/** The prices of the calls that start from now on; undefined: there are none. */
+/** The prices of the calls that start from now on; undefined: no catalog is configured. */
 export interface CatalogMessage {
   readonly type: 'modelCatalog'
   readonly catalog: ModelCatalog | undefined

@@ -1,5 +1,6 @@
 // Text forms of values: JSON, base64, percent encoding, forms, digests, and the payload of a token.
 import { createHash } from 'node:crypto'
+import { percentEncoded } from '../../percent-encoding.ts'
 import { elementOrMissing, keysOf } from '../engine/access.ts'
 import { celError } from '../engine/errors.ts'
 import { checkElements, type Frame } from '../engine/frame.ts'
@@ -56,11 +57,6 @@ function base64Decode(value: unknown): Uint8Array {
   return new Uint8Array(Buffer.from(digits, 'base64'))
 }
 
-/** All but the unreserved characters of RFC 3986 section 2.3. */
-function urlEncode(text: string): string {
-  return encodeURIComponent(text).replaceAll(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`)
-}
-
 function urlDecode(text: string): string {
   try {
     return decodeURIComponent(text)
@@ -90,7 +86,7 @@ function formEncode(value: unknown, frame: Frame): string {
 }
 
 function formComponent(text: string): string {
-  return urlEncode(text).replaceAll('%20', '+')
+  return percentEncoded(text).replaceAll('%20', '+')
 }
 
 function formDecode(value: unknown, frame: Frame): Map<unknown, unknown> {
@@ -140,7 +136,7 @@ export const ENCODING_FUNCTIONS: readonly CelFunction[] = [
   global('base64Encode', 1, base64Encode),
   global('base64.decode', 1, base64Decode),
   global('base64Decode', 1, base64Decode),
-  global('url.encode', 1, (value) => urlEncode(textArg(value, 'url.encode'))),
+  global('url.encode', 1, (value) => percentEncoded(textArg(value, 'url.encode'))),
   global('url.decode', 1, (value) => urlDecode(textArg(value, 'url.decode'))),
   global('form.encode', 1, (value, _b, _c, _d, frame) => formEncode(value, frame)),
   global('form.decode', 1, (value, _b, _c, _d, frame) => formDecode(value, frame)),

@@ -2,6 +2,7 @@
 // unreachable target, whose failure mode decides; every other guard that is broken rejects.
 import type { GuardRejection, GuardSettings, PromptGuard } from '#api/ir/types.gen.ts'
 import { GUARD_REJECTION, TEMPLATE_LOCATION } from '#api/llm/guards.ts'
+import { isHostLabel } from '#api/net/host-label.ts'
 import type { FieldPath } from '#api/problem.ts'
 import type {
   AIPromptGuard,
@@ -20,9 +21,6 @@ import { type FieldContext, reportError } from './field.ts'
 import { guardService } from './guard-service.ts'
 import { namedExpressions } from './named-expressions.ts'
 import { serviceReference } from './service-reference.ts'
-
-/** A region or a location is a part of the host name of the service. */
-const HOST_LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
 type Kinds = Omit<PromptguardRequest, 'response'>
 type Renderers = {
@@ -145,9 +143,12 @@ function renderGuardrailsC(
   return { templateId, projectId, location, ...guardService(policies, path, context) }
 }
 
-/** An invalid one is delivered: the service then does not exist, and the guard rejects. */
+/**
+ * A region or a location is a part of the host name of the service. An invalid one is delivered: the service then does
+ * not exist, and the guard rejects.
+ */
 function checkLabel(label: string, path: FieldPath, context: FieldContext): void {
-  if (HOST_LABEL.test(label)) return
+  if (isHostLabel(label)) return
   const message = `${context.field}: not a region: use lower-case letters, digits and -`
   reportError(context, { path, reason: 'UnsupportedValue', message })
 }

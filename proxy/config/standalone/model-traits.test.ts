@@ -54,11 +54,11 @@ it('a proxy does not start with a file that is missing or wrong', async () => {
     const good = join(folder, 'good.yaml')
     writeFileSync(good, FILE)
     const missing = join(folder, 'missing.yaml')
-    expect(await readModelTraits([good, missing])).toMatchObject({
-      mistakes: [`${missing}: the file does not exist`],
+    expect(readModelTraits([good, missing])).toMatchObject({
+      mistakes: [`${missing} cannot be read: it does not exist`],
     })
     const started = startProxy({ modelTraitsPaths: [missing] }, {})
-    await expect(started).rejects.toThrow(`MODEL_TRAITS_PATHS: ${missing}: the file does not exist`)
+    await expect(started).rejects.toThrow(`MODEL_TRAITS_PATHS: ${missing} cannot be read: it does not exist`)
   } finally {
     rmSync(folder, { recursive: true })
   }

@@ -1,13 +1,10 @@
 // Reads the files of model traits that MODEL_TRAITS_PATHS names.
 import { parseDocuments } from '#api/source/document.ts'
 import type { TraitsRow } from '../../llm/traits/traits.ts'
-import { messageOf } from '../../exchange/diagnosis.ts'
-import { readSmallFile } from '../../mesh/read-file.ts'
 import { schemaProblems } from './issues.ts'
+import { readText } from './read-text.ts'
 import { modelTraits } from './schema/model-traits.ts'
 import { message } from './schema/object.ts'
-
-const FILE_BYTES_MAX = 1024 * 1024
 
 export interface ReadTraits {
   /** In the order of the files: the first row that matches a name counts. */
@@ -17,17 +14,14 @@ export interface ReadTraits {
 }
 
 /** Never throws: a file that cannot be read is a mistake as well. */
-export async function readModelTraits(paths: readonly string[]): Promise<ReadTraits> {
-  const files = await Promise.all(paths.map(readOne))
+export function readModelTraits(paths: readonly string[]): ReadTraits {
+  const files = paths.map(readOne)
   return { rows: files.flatMap(({ rows }) => rows), mistakes: files.flatMap(({ mistakes }) => mistakes) }
 }
 
-async function readOne(path: string): Promise<ReadTraits> {
-  try {
-    return parseTraits(path, await readSmallFile(path, FILE_BYTES_MAX))
-  } catch (error) {
-    return { rows: [], mistakes: [messageOf(error)] }
-  }
+function readOne(path: string): ReadTraits {
+  const file = readText(path)
+  return 'problem' in file ? { rows: [], mistakes: [file.problem] } : parseTraits(path, file.text)
 }
 
 export function parseTraits(path: string, text: string): ReadTraits {

@@ -1,5 +1,6 @@
 // Signature Version 4 of AWS over a complete request. Changes nothing of the request: it returns the fields to set.
 import type { SignatureV4 } from '@smithy/signature-v4'
+import { percentEncoded } from '#api/percent-encoding.ts'
 import type { AccessKeys } from './access-keys.ts'
 import { Sha256 } from './sha256.ts'
 
@@ -136,12 +137,8 @@ export function withoutPlus(query: string): string {
 function encodedOnce(path: string): string {
   return path
     .split('/')
-    .map((segment) => encoded(decoded(segment)))
+    .map((segment) => percentEncoded(decoded(segment)))
     .join('/')
-}
-
-function encoded(text: string): string {
-  return encodeURIComponent(text).replace(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`)
 }
 
 /** A text that is not valid percent-encoding stands for itself. */

@@ -8,6 +8,11 @@ export class Sequential {
   #current = 0
   #heldChars = 0
 
+  /** The texts of the events that may be sent now. @throws {AnswerTooLarge} when too much waits. */
+  encode(event: AnswerEvent, textOf: (event: AnswerEvent) => string): string {
+    return this.push(event).map(textOf).join('')
+  }
+
   /** The events that may be sent now. @throws {AnswerTooLarge} when too much waits. */
   push(event: AnswerEvent): readonly AnswerEvent[] {
     // `finish` comes when all parts are closed, so nothing waits.

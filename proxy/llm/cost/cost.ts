@@ -16,14 +16,14 @@ interface PriceList {
   readonly contextOver: number
   /** Of each kind of tokens, also of those that cost as much as text; absent: they cost nothing. */
   readonly rates: ModelRates
-  /** For expressions; undefined: there are no rates. */
+  /** For expressions; undefined: the model has no rates. */
   readonly shown: LlmAmounts | undefined
 }
 
 /** By falling `contextOver`. */
 type PriceLists = readonly PriceList[]
 
-/** Prices calls by a catalog; undefined: there is none. */
+/** Prices calls by a catalog; undefined: none is configured. */
 export function pricingOf(catalog: ModelCatalog | undefined): LlmPricing {
   return catalog === undefined
     ? { costOf: (facts) => (hasTokens(facts) ? NO_CATALOG : undefined) }

@@ -6,7 +6,7 @@ import { pricingOf } from './cost.ts'
 /** For the next calls; a call keeps the prices of its start. */
 let pricing = pricingOf(undefined)
 
-/** undefined: there is none. */
+/** undefined: none is configured. */
 export function useCatalog(catalog: ModelCatalog | undefined): void {
   pricing = pricingOf(catalog)
 }

@@ -1,6 +1,7 @@
 // Guards in their order: each gets the texts with the masks of the previous ones, and the first rejection ends the
 // chain (data-plane supplement section 3.6). Reports results to log, metrics and trace, never with text.
 import type { GuardSettings, PromptGuard } from '#api/ir/types.gen.ts'
+import { isInTime } from '../../backend/failover.ts'
 import { ServiceError } from '../../chain/service.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
 import type { GuardAction } from '../../exchange/facts.ts'
@@ -83,7 +84,7 @@ export async function runGuards(guards: readonly ChainedGuard[], texts: GuardedT
 /** The response in place of the request or of the answer of the provider. */
 export function responseOf(exchange: Exchange, result: Exclude<ChainResult, { kind: 'passed' }>): HttpResponse {
   if (result.kind === 'failed') {
-    return exchange.fail(isTooLate(exchange) ? 'requestTimeout' : 'promptGuardFailed', result.detail)
+    return exchange.fail(isInTime(exchange) ? 'promptGuardFailed' : 'requestTimeout', result.detail)
   }
   const { status, body, headers = [] } = result.rejection
   // Without a content type (data-plane supplement section 3.6).
@@ -110,14 +111,10 @@ async function verdictOf(guard: Guard, texts: GuardedTexts): Promise<GuardVerdic
     report(texts, guard, guard.failureMode, [])
     texts.exchange.trace?.note(detail)
     // No guard is skipped because the client waits no longer.
-    if (guard.failureMode === 'FailClosed' || isTooLate(texts.exchange)) return { kind: 'failed', detail }
+    if (guard.failureMode === 'FailClosed' || !isInTime(texts.exchange)) return { kind: 'failed', detail }
     texts.exchange.errorDetail ??= detail
     return { kind: 'pass' }
   }
-}
-
-function isTooLate({ deadlineMs }: Exchange): boolean {
-  return deadlineMs !== undefined && performance.now() >= deadlineMs
 }
 
 const ACTIONS: { readonly [K in GuardVerdict['kind']]: GuardAction } = { pass: 'Allow', mask: 'Mask', reject: 'Reject' }

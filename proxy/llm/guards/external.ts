@@ -5,7 +5,7 @@ import { ServiceError, type ServiceCaller } from '../../chain/service.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
 import { HeaderList } from '../../message/headers.ts'
 import { parseObject, type JsonObject } from '../json.ts'
-import type { GuardedTexts } from './guard.ts'
+import { PASS, type Guard, type GuardedTexts, type GuardVerdict } from './guard.ts'
 
 /** Bytes of one request, which has all texts of a conversation as JSON. */
 export const QUESTION_BYTES_MAX = 16 * 1024 * 1024
@@ -59,15 +59,36 @@ export async function askGuard(
   return { status: response.status, json }
 }
 
-/** As `askGuard`, for services whose verdicts have the status 200. */
-export async function askVendor(...call: Parameters<typeof askGuard>): Promise<JsonObject> {
-  const { status, json } = await askGuard(...call)
-  if (status !== 200) throw new ServiceError(`the service answered with status ${status}`)
-  return json
+/** A guard whose service is a vendor's, which answers each question with the status 200. */
+export interface VendorGuard {
+  readonly name: Guard['name']
+  readonly service: ServiceCaller | undefined
+  readonly question: (texts: readonly string[], guarded: GuardedTexts) => GuardQuestion
+  /** @throws {ServiceError} if the answer is not a verdict on all texts. */
+  readonly verdict: (answer: JsonObject, examined: Examined, guarded: GuardedTexts) => GuardVerdict
 }
 
 /** The texts that a service can examine, and their positions: services reject empty texts. */
-export function examinedTexts({ spans }: GuardedTexts): { readonly texts: string[]; readonly positions: number[] } {
+export interface Examined {
+  readonly texts: readonly string[]
+  readonly positions: readonly number[]
+}
+
+export function vendorGuard({ name, service, question, verdict }: VendorGuard): Guard {
+  return {
+    name,
+    failureMode: 'FailClosed',
+    async check(guarded) {
+      const examined = examinedTexts(guarded)
+      if (examined.texts.length === 0) return PASS
+      const { status, json } = await askGuard(service, guarded.exchange, question(examined.texts, guarded))
+      if (status !== 200) throw new ServiceError(`the service answered with status ${status}`)
+      return verdict(json, examined, guarded)
+    },
+  }
+}
+
+function examinedTexts({ spans }: GuardedTexts): Examined {
   const texts: string[] = []
   const positions: number[] = []
   for (const [index, { text }] of spans.entries()) {

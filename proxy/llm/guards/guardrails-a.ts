@@ -1,9 +1,10 @@
 // The guard `guardrailsA`: ApplyGuardrail of Amazon Bedrock (data-plane supplement section 3.6). Anonymised texts
 // replace those of the conversation; every other intervention rejects.
-import type { BackendAuth, GuardGuardrailsA } from '#api/ir/types.gen.ts'
+import type { GuardGuardrailsA } from '#api/ir/types.gen.ts'
+import { signedFor } from '../../backend/auth/signing-scope.ts'
 import { ServiceError } from '../../chain/service.ts'
 import { asArray, asObject, asString, type JsonObject } from '../json.ts'
-import { askVendor, examinedTexts, matchedNames, type GuardEnvironment } from './external.ts'
+import { matchedNames, vendorGuard, type Examined, type GuardEnvironment } from './external.ts'
 import { PASS, type Guard, type GuardedTexts, type GuardPhase, type GuardVerdict } from './guard.ts'
 
 const SOURCES: { readonly [P in GuardPhase]: string } = { Request: 'INPUT', Response: 'OUTPUT' }
@@ -14,27 +15,20 @@ export function guardrailsA(
 ): Guard {
   const path = `/guardrail/${encodeURIComponent(identifier)}/version/${encodeURIComponent(version)}/apply`
   const host = `bedrock-runtime.${region}.amazonaws.com`
-  const service = vendor(host, { ...policies, auth: signedIn(region, policies.auth) })
-  return {
+  // By default with the keys of the environment.
+  const auth = signedFor({ region }, policies.auth ?? { cloudA: {} })
+  return vendorGuard({
     name: 'guardrailsA',
-    failureMode: 'FailClosed',
-    async check(guarded) {
-      const examined = examinedTexts(guarded)
-      if (examined.texts.length === 0) return PASS
-      const content = examined.texts.map((text) => ({ text: { text } }))
-      const body = { source: SOURCES[guarded.phase], content }
-      return verdictOf(await askVendor(service, guarded.exchange, { path, body }), guarded, examined.positions)
-    },
-  }
+    service: vendor(host, { ...policies, auth }),
+    question: (texts, { phase }) => ({
+      path,
+      body: { source: SOURCES[phase], content: texts.map((text) => ({ text: { text } })) },
+    }),
+    verdict: verdictOf,
+  })
 }
 
-/** By default with the keys of the environment, and for the region of the guardrail. */
-function signedIn(region: string, auth: BackendAuth = { cloudA: {} }): BackendAuth {
-  return auth.cloudA === undefined ? auth : { ...auth, cloudA: { region, ...auth.cloudA } }
-}
-
-/** @throws {ServiceError} if the answer has no known action. */
-function verdictOf(answer: JsonObject, guarded: GuardedTexts, positions: readonly number[]): GuardVerdict {
+function verdictOf(answer: JsonObject, { positions }: Examined, guarded: GuardedTexts): GuardVerdict {
   const action = answer['action']
   if (action === 'NONE') return PASS
   if (action !== 'GUARDRAIL_INTERVENED') throw new ServiceError('the answer has no known action')

@@ -2,7 +2,7 @@
 import type { BackendAuth, GuardGuardrailsC } from '#api/ir/types.gen.ts'
 import { ServiceError } from '../../chain/service.ts'
 import { asObject, type JsonObject } from '../json.ts'
-import { askVendor, examinedTexts, matchedNames, type GuardEnvironment } from './external.ts'
+import { matchedNames, vendorGuard, type GuardEnvironment } from './external.ts'
 import { PASS, type Guard, type GuardPhase, type GuardVerdict } from './guard.ts'
 
 /** The token of the environment. */
@@ -24,22 +24,19 @@ export function guardrailsC(
 ): Guard {
   const [project, place, template] = [projectId, location, templateId].map(encodeURIComponent)
   const resource = `/v1/projects/${project}/locations/${place}/templates/${template}`
-  const service = vendor(`modelarmor.${location}.rep.googleapis.com`, { auth: AUTH_DEFAULT, ...policies })
-  return {
+  return vendorGuard({
     name: 'guardrailsC',
-    failureMode: 'FailClosed',
-    async check(guarded) {
-      const { texts } = examinedTexts(guarded)
-      if (texts.length === 0) return PASS
-      const { name, bodyOf } = METHODS[guarded.phase]
+    service: vendor(`modelarmor.${location}.rep.googleapis.com`, { auth: AUTH_DEFAULT, ...policies }),
+    question(texts, { phase }) {
+      const { name, bodyOf } = METHODS[phase]
       // One text: filters also find what is spread over several messages.
-      const question = { path: `${resource}:${name}`, body: bodyOf(texts.join('\n')) }
-      return verdictOf(await askVendor(service, guarded.exchange, question))
+      return { path: `${resource}:${name}`, body: bodyOf(texts.join('\n')) }
     },
-  }
+    verdict: verdictOf,
+  })
 }
 
-/** @throws {ServiceError} if filters did not run: a text that they cannot examine must not pass. */
+/** Filters must have run: a text that they cannot examine does not pass. */
 function verdictOf(answer: JsonObject): GuardVerdict {
   const { filterMatchState, filterResults, invocationResult } = asObject(answer['sanitizationResult'])
   if (filterMatchState === 'MATCH_FOUND') {

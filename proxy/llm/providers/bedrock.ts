@@ -2,6 +2,7 @@
 import type { BedrockProvider } from '#api/ir/types.gen.ts'
 import { isRecord, parseJson } from '#api/json.ts'
 import type { SentFormatName } from '#api/llm/formats.ts'
+import { percentEncoded } from '#api/percent-encoding.ts'
 import { bedrockRegion } from '../../backend/provider-address.ts'
 import type { HeaderList } from '../../message/headers.ts'
 import { addCachePoints } from '../formats/converse/prompt-caching.ts'
@@ -48,7 +49,7 @@ export const bedrock: Provider<BedrockProvider> = {
       // Profiles for several regions have no counts: the model counts.
       const counted = name === 'BedrockCountTokens' ? model.replace(/^[a-z]{2,6}\.(?=anthropic\.)/, '') : model
       const end = isStreaming && name === 'Converse' ? '-stream' : ''
-      return `${base}/model/${encodedModel(counted)}${path}${end}`
+      return `${base}/model/${percentEncoded(counted)}${path}${end}`
     }
   },
   keepsClientPath: false,
@@ -77,11 +78,6 @@ function formatsOf(model: string): ReadonlySet<SentFormatName> {
   if (model.includes('anthropic.claude')) return CLAUDE
   if (model.includes('nova')) return NOVA
   return model.includes('cohere') ? COHERE : OTHER
-}
-
-/** Ids may be ARNs, which have `/`. The marks that encodeURIComponent leaves are encoded as the vendor's SDK does. */
-function encodedModel(model: string): string {
-  return encodeURIComponent(model).replaceAll(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`)
 }
 
 /** Rerank names the model by its ARN. */

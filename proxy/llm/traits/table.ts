@@ -32,7 +32,7 @@ export function traitsOf(model: string): ModelTraits {
   return table.of(model)
 }
 
-/** Once for each thread, before its first request. */
+/** For this thread, before its first request to a model. */
 export function useTraits(rows: readonly TraitsRow[]): void {
   table = new TraitsTable(rows)
 }

@@ -95,10 +95,7 @@ export class GeminiEncoder implements StreamEncoder {
 
   /** @throws {AnswerTooLarge} */
   event(event: AnswerEvent): string {
-    return this.#sequential
-      .push(event)
-      .map((one) => this.#encode(one))
-      .join('')
+    return this.#sequential.encode(event, (one) => this.#encode(one))
   }
 
   #encode(event: AnswerEvent): string {

@@ -21,10 +21,7 @@ export class MessagesEncoder implements StreamEncoder {
   #isPending = false
 
   event(event: AnswerEvent): string {
-    return this.#sequential
-      .push(event)
-      .map((one) => this.#encode(one))
-      .join('')
+    return this.#sequential.encode(event, (one) => this.#encode(one))
   }
 
   #encode(event: AnswerEvent): string {

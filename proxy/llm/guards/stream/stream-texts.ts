@@ -25,18 +25,30 @@ const NONE = (): boolean => false
 
 const completions: StreamTexts = {
   isRepeated: false,
-  deltas: (event) => choicesOf(event).flatMap(({ choice, at, index }) => choiceDeltas(choice, at, index)),
-  closes(event) {
-    const ended = choicesOf(event).filter(({ choice }) => typeof choice['finish_reason'] === 'string')
-    return (channel) => ended.some(({ index }) => channel.startsWith(`${index}.`))
-  },
+  deltas: (event) => alternatives(event['choices']).flatMap(({ value, at, index }) => choiceDeltas(value, at, index)),
+  closes: (event) => endOf(alternatives(event['choices']), 'finish_reason'),
 }
 
-function choicesOf(event: JsonObject) {
-  return asArray(event['choices']).map((item, at) => {
-    const choice = asObject(item)
-    return { choice, at, index: asNumber(choice['index']) ?? 0 }
+/** One of the answers of an event, in a list of them. */
+interface Alternative {
+  readonly value: JsonObject
+  /** Its place in the event. */
+  readonly at: number
+  /** The same in all events of the stream. */
+  readonly index: number
+}
+
+function alternatives(list: unknown): readonly Alternative[] {
+  return asArray(list).map((item, at) => {
+    const value = asObject(item)
+    return { value, at, index: asNumber(value['index']) ?? 0 }
   })
+}
+
+/** Channels of an alternative begin with its index. */
+function endOf(list: readonly Alternative[], reason: string): (channel: string) => boolean {
+  const ended = list.filter(({ value }) => typeof value[reason] === 'string')
+  return (channel) => ended.some(({ index }) => channel.startsWith(`${index}.`))
 }
 
 const CHOICE_TEXTS = ['content', 'refusal', 'reasoning_content', 'reasoning', 'reasoning_details'] as const
@@ -140,24 +152,14 @@ function responseChannel(
 const gemini: StreamTexts = {
   isRepeated: false,
   deltas: (event) =>
-    candidatesOf(event).flatMap(({ candidate, at, index }) =>
-      asArray(asObject(candidate['content'])['parts']).flatMap((item, place) => {
+    alternatives(event['candidates']).flatMap(({ value, at, index }) =>
+      asArray(asObject(value['content'])['parts']).flatMap((item, place) => {
         const { text, thought } = asObject(item)
         const path = ['candidates', at, 'content', 'parts', place, 'text']
         return deltaOf(text, { channel: `${index}.${thought === true}`, kind: 'text', path })
       }),
     ),
-  closes(event) {
-    const ended = candidatesOf(event).filter(({ candidate }) => typeof candidate['finishReason'] === 'string')
-    return (channel) => ended.some(({ index }) => channel.startsWith(`${index}.`))
-  },
-}
-
-function candidatesOf(event: JsonObject) {
-  return asArray(event['candidates']).map((item, at) => {
-    const candidate = asObject(item)
-    return { candidate, at, index: asNumber(candidate['index']) ?? 0 }
-  })
+  closes: (event) => endOf(alternatives(event['candidates']), 'finishReason'),
 }
 
 /** undefined: the format has no streams of a conversation. */
