@@ -169,11 +169,12 @@ describe('names of a delivery', () => {
     const [long, other] = ['x'.repeat(200), `${'x'.repeat(199)}y`]
     expect(deliveryNames(long).config[0]?.length).toBeLessThanOrEqual(70)
     expect(deliveryNames(long).config[0]).not.toBe(deliveryNames(other).config[0])
+    const numbers = (last: number): number[] => Array.from({ length: last }, (_, index) => index + 1)
     expect(deliveryNames('web')).toEqual({
-      config: ['web-config', ...[1, 2, 3, 4, 5, 6, 7].map((shard) => `web-config-${shard}`)],
+      config: ['web-config', ...numbers(7).map((shard) => `web-config-${shard}`)],
       endpoints: ['web-endpoints', 'web-endpoints-1', 'web-endpoints-2', 'web-endpoints-3'],
       secrets: ['web-secrets', 'web-secrets-1', 'web-secrets-2', 'web-secrets-3'],
-      acknowledgements: 'web-acknowledgements',
+      acknowledgements: ['web-acknowledgements', ...numbers(31).map((shard) => `web-acknowledgements-${shard}`)],
     })
   })
 })

@@ -29,6 +29,8 @@ interface AnyDeliveryIndex {
   readonly secrets: DocumentRef
   /** Hash of the Services of the configuration: names the endpoint index that fits. */
   readonly services: string
+  /** About how many proxies the Gateway has, if it has many; see acknowledging.ts. */
+  readonly proxies?: number | undefined
 }
 
 export interface DocumentIndex extends AnyDeliveryIndex {
@@ -101,11 +103,10 @@ export function readDeliveryIndex(bytes: Uint8Array): IndexOutcome<DeliveryIndex
   if (!FORMATS_READ.has(format)) return unknownFormat(format)
   const isWhole =
     isCount(generation) &&
-    isRecord(gateway) &&
-    typeof gateway['uid'] === 'string' &&
-    isCount(gateway['generation']) &&
+    isGatewayRef(gateway) &&
     isDocumentRef(secrets) &&
     isHash(services) &&
+    isCount(value['proxies'] ?? 0) &&
     (format === 1 ? isDocumentRef(value['config']) : isCount(value['version']) && areListRefs(value['lists']))
   // Every field has been checked above.
   return isWhole ? { index: value as unknown as DeliveryIndex } : { fault: 'the index has missing fields' }
@@ -120,6 +121,10 @@ export function readEndpointIndex(bytes: Uint8Array, services: string): IndexOut
   const isWhole = format === 1 ? isDocumentRef(endpoints) : areChunkRefs(workloads)
   // Every field has been checked above.
   return isWhole ? { index: value as unknown as EndpointIndex } : { fault: 'the endpoint index has missing fields' }
+}
+
+function isGatewayRef(value: unknown): boolean {
+  return isRecord(value) && typeof value['uid'] === 'string' && isCount(value['generation'])
 }
 
 function unknownFormat(format: unknown): { fault: string } {

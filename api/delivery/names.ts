@@ -2,6 +2,7 @@
 // them from here, so that the Role of a pod, its volumes and the writer never disagree.
 import { createHash } from 'node:crypto'
 import { GROUP } from '../group.ts'
+import { ACKNOWLEDGEMENT_SHARDS_MAX } from './acknowledging.ts'
 
 /** Longest name that is used as it is; also the limit of a label value. */
 const NAME_CHARS_MAX = 63
@@ -25,8 +26,8 @@ export interface DeliveryNames {
   readonly endpoints: readonly string[]
   /** Secrets with everything sensitive. */
   readonly secrets: readonly string[]
-  /** ConfigMap in which each proxy says what it has loaded; see acknowledgement.ts. */
-  readonly acknowledgements: string
+  /** ConfigMaps in which proxies report what they have loaded (acknowledgement.ts); few proxies use only the first. */
+  readonly acknowledgements: readonly string[]
 }
 
 export function deliveryNames(gateway: string): DeliveryNames {
@@ -35,7 +36,7 @@ export function deliveryNames(gateway: string): DeliveryNames {
     config: shardNames(`${safe}-config`, SHARDS_MAX.config),
     endpoints: shardNames(`${safe}-endpoints`, SHARDS_MAX.endpoints),
     secrets: shardNames(`${safe}-secrets`, SHARDS_MAX.secrets),
-    acknowledgements: `${safe}-acknowledgements`,
+    acknowledgements: shardNames(`${safe}-acknowledgements`, ACKNOWLEDGEMENT_SHARDS_MAX),
   }
 }
 

@@ -84,7 +84,7 @@ export function deliveryRules(gateway: string): PolicyRule[] {
   return [
     { apiGroups, resources: ['configmaps'], resourceNames: [...config, ...endpoints], verbs },
     { apiGroups, resources: ['secrets'], resourceNames: secrets, verbs },
-    { apiGroups, resources: ['configmaps'], resourceNames: [acknowledgements], verbs: ['get', 'patch'] },
+    { apiGroups, resources: ['configmaps'], resourceNames: acknowledgements, verbs: ['get', 'patch'] },
   ]
 }
 

@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util'
 import { testPort } from '../../api/v1alpha1/apiserver.testing.ts'
 import { missing, startRealApiServer } from '../../test/cluster/real-apiserver.ts'
 import { freePort } from '../../test/ports.ts'
+import { measureAcknowledgements } from './acknowledgements.ts'
 import { gateway, namespaces } from './cluster.ts'
 import { controller, proxy } from './programs.ts'
 import type { BenchEnvironment } from './environment.ts'
@@ -25,6 +26,8 @@ const { values } = parseArgs({
     timeline: { type: 'boolean', default: false },
     /** Routes exist before the controller and before the Gateway: measures only the time until they are attached. */
     existing: { type: 'boolean', default: false },
+    /** Comma list. Set if only the acknowledgements of as many proxies are measured. */
+    proxies: { type: 'string' },
     /** Number of concurrent writes while many routes are created. */
     concurrency: { type: 'string', default: '16' },
     command: { type: 'string', default: resolve(import.meta.dirname, '../../dist/gw.js') },
@@ -38,6 +41,10 @@ async function main(): Promise<number> {
   const cleanUp: (() => void | Promise<void>)[] = []
   try {
     const cluster = await setUpCluster(cleanUp)
+    if (values.proxies !== undefined) {
+      await printAcknowledgements(cluster, values.proxies.split(',').map(Number))
+      return 0
+    }
     if (values.existing) {
       printAttached(await measureExistingAll(cluster))
       return 0
@@ -105,6 +112,26 @@ function printMachine(): void {
   console.log(
     `${cpus().length} x ${cpus()[0]?.model ?? '?'}, load ${loadavg()[0]?.toFixed(1)}, Node ${process.version}`,
   )
+}
+
+async function printAcknowledgements(cluster: ExistingEnvironment, counts: readonly number[]): Promise<void> {
+  printMachine()
+  const rows: object[] = []
+  for (const count of counts) {
+    const one = await measureAcknowledgements(cluster, count)
+    rows.push({
+      proxies: count,
+      ConfigMaps: one.shards,
+      'at once': one.first,
+      'these stored s': (one.firstMs / 1000).toFixed(1),
+      'all stored s': (one.allMs / 1000).toFixed(1),
+      calls: one.calls,
+      failed: one.failed,
+      'most writes/s': one.writesPerSecondMax,
+      'cores of the API server': one.cores.toFixed(2),
+    })
+  }
+  console.table(rows)
 }
 
 function printAttached(results: readonly Existing[]): void {

@@ -96,18 +96,22 @@ export function controller(command: string, server: RealApiServer): Promise<Prog
   })
 }
 
-export function proxy(command: string, server: RealApiServer, folder: string): Promise<Program> {
+/** The environment in which a proxy finds the API server. */
+export function apiServerVariables(server: RealApiServer, folder: string): Record<string, string> {
   const cluster = server.config.getCurrentCluster()
-  writeFileSync(join(folder, 'ca.crt'), Buffer.from(cluster?.caData ?? '', 'base64'))
-  writeFileSync(join(folder, 'token'), server.config.getCurrentUser()?.token ?? '')
+  const [ca, token] = [join(folder, 'ca.crt'), join(folder, 'token')]
+  writeFileSync(ca, Buffer.from(cluster?.caData ?? '', 'base64'))
+  writeFileSync(token, server.config.getCurrentUser()?.token ?? '')
+  return { GW_API_SERVER: cluster?.server ?? '', GW_API_CA_FILE: ca, GW_API_TOKEN_FILE: token }
+}
+
+export function proxy(command: string, server: RealApiServer, folder: string): Promise<Program> {
   return start({
     name: 'gw proxy',
     args: [command, 'proxy', 'serve', '--listen-address', '127.0.0.1', '--mount', join(folder, 'mount')],
     environment: {
       NODE_OPTIONS: nodeOptions('proxy'),
-      GW_API_SERVER: cluster?.server ?? '',
-      GW_API_CA_FILE: join(folder, 'ca.crt'),
-      GW_API_TOKEN_FILE: join(folder, 'token'),
+      ...apiServerVariables(server, folder),
       NAMESPACE,
       GATEWAY,
       POD_NAME: `${GATEWAY}-1`,

@@ -163,7 +163,7 @@ interface Planning {
 function planned({ planner, held, delivery, generation }: Planning): readonly DeliveredObject[] {
   // A manifest of the kind.
   const object = { ...gateway(80).object, metadata: { name: GATEWAY, uid: 'u', generation: 1 } } as unknown as Gateway
-  const plan = planner.plan({ held, generation, gateway: object, encoded: delivery })
+  const plan = planner.plan({ held, generation, gateway: object, pods: 1, encoded: delivery })
   if ('problem' in plan) throw new Error(plan.problem.message)
   return [...plan.before, ...plan.after]
 }

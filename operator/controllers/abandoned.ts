@@ -55,7 +55,7 @@ function whyGateway(world: World, gateway: Gateway): string | undefined {
 
 function hasObjects(world: World, gateway: Gateway): boolean {
   const { name, namespace = '' } = gateway.metadata
-  const acknowledgements = world.cache.get(ACKNOWLEDGEMENTS, namespace, deliveryNames(name).acknowledgements)
+  const acknowledgements = world.cache.get(ACKNOWLEDGEMENTS, namespace, deliveryNames(name).acknowledgements[0] ?? '')
   return [workloadOf(world, gateway), acknowledgements].some(
     // Both as the cache has them.
     (object) => object !== undefined && isOwnedBy(object as KubeObject, gateway),

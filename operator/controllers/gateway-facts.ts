@@ -74,6 +74,12 @@ export function workloadOf({ cache }: World, { metadata }: Gateway): Workload | 
   return cache.get('Deployment', namespace, safeName(name)) ?? cache.get('DaemonSet', namespace, safeName(name))
 }
 
+/** Proxies that run, or are going to. */
+export function proxyCount(world: World, gateway: Gateway): number {
+  const { spec, status } = workloadOf(world, gateway) ?? {}
+  return Math.max(spec?.replicas ?? 0, status?.replicas ?? 0, status?.desiredNumberScheduled ?? 0)
+}
+
 /** A Deployment that is scaled to zero, or a DaemonSet that matches no node, has no proxy that could serve. */
 function isReplicaExpected({ kind, metadata, spec, status }: Workload): boolean {
   if (kind === 'Deployment') return spec?.replicas !== 0

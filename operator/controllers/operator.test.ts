@@ -82,7 +82,7 @@ function condition(object: FakeObject | undefined, type: string): string {
   return found === undefined ? '' : `${found.status} ${found.reason}`
 }
 
-function acknowledge(name: string, change: Record<string, unknown> = {}): void {
+function acknowledge(name: string, change: Record<string, unknown> = {}, to = `${name}-acknowledgements`): void {
   const { index } = delivered(name) ?? {}
   if (index === undefined) throw new Error('nothing delivered')
   const said = {
@@ -92,7 +92,7 @@ function acknowledge(name: string, change: Record<string, unknown> = {}): void {
     revision: 'r',
     ...change,
   }
-  const object = kube.store.get('configmaps', `shop/${name}-acknowledgements`)
+  const object = kube.store.get('configmaps', `shop/${to}`)
   if (object === undefined) throw new Error('no acknowledgements')
   kube.store.update('configmaps', { ...object, data: { 'web-1': JSON.stringify(said) } }, false)
 }
@@ -179,6 +179,31 @@ describe('the operator', () => {
     const said = (): unknown => kube.store.get('configmaps', 'shop/web-acknowledgements')?.['data']
     await until('its word is gone', () => said() === undefined || Object.keys(said() ?? {}).length === 0)
     expect(condition(web(), 'Programmed')).toBe('True Programmed')
+  })
+
+  it('gives many proxies more ConfigMaps for their acknowledgements, and writes their number to the index', async () => {
+    await start()
+    make(GATEWAYS, gateway())
+    await until('the Deployment', () => kube.store.get('deployments.apps', 'shop/web') !== undefined)
+    await until('a delivery', () => delivered() !== undefined)
+    expect(delivered()?.index.proxies).toBeUndefined()
+    const shard = (number: number): FakeObject | undefined =>
+      kube.store.get('configmaps', `shop/web-acknowledgements-${number}`)
+    expect(shard(1)).toBeUndefined()
+    status('deployments.apps', 'web', { observedGeneration: 1, replicas: 200, availableReplicas: 200 })
+    await until('the number', () => delivered()?.index.proxies === 256)
+    expect([1, 2, 3, 4].map((number) => shard(number) !== undefined)).toEqual([true, true, true, false])
+    const labels = { 'gateway.networking.k8s.io/gateway-name': 'web' }
+    make('pods', { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web-1', namespace: 'shop', labels } })
+    status('pods', 'web-1', { conditions: [{ type: 'Ready', status: 'True' }] })
+    // Its acknowledgement before it knew the number.
+    acknowledge('web', { generation: 1, gatewayGeneration: 0 })
+    acknowledge('web', {}, 'web-acknowledgements-2')
+    const web = (): FakeObject | undefined => kube.store.get(GATEWAYS, 'shop/web')
+    await until('programmed', () => condition(web(), 'Programmed') === 'True Programmed')
+    const said = (): unknown => kube.store.get('configmaps', 'shop/web-acknowledgements')?.['data']
+    await until('the earlier one is gone', () => Object.keys(said() ?? {}).length === 0)
+    expect(Object.keys(shard(2)?.['data'] ?? {})).toEqual(['web-1'])
   })
 
   it('waits for no proxy of a DaemonSet that matches no node', async () => {

@@ -1,13 +1,13 @@
-// Removes acknowledgements of deleted pods. A proxy that stops normally removes its own; this does it for the others.
+// Removes acknowledgements of deleted pods, and earlier ones of pods that use another ConfigMap now. A proxy that stops
+// normally removes its own.
 import { Effect } from 'effect'
 import { removalPatch } from '#api/delivery/acknowledgement.ts'
-import { deliveryNames } from '#api/delivery/names.ts'
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import { KubeClient } from '../kube/client.ts'
 import { TRANSLATED } from '../kube/resources.ts'
 import { workloadOf } from './gateway-facts.ts'
-import { ACKNOWLEDGEMENTS, PROXY_POD } from './sources.ts'
-import type { World } from './world.ts'
+import { PROXY_POD } from './sources.ts'
+import { acknowledgementShards, latestOf, type World } from './world.ts'
 
 /** Pods checked in one run; the change of the ConfigMap starts the next run. */
 const PODS_MAX = 50
@@ -16,20 +16,27 @@ export const pruneAcknowledgements = Effect.fn('operator.pruneAcknowledgements')
   world: World,
   gateway: Gateway,
 ) {
-  const { name, namespace = '' } = gateway.metadata
-  const { acknowledgements } = deliveryNames(name)
+  const { namespace = '' } = gateway.metadata
   // Where nothing runs the workload, proxies are not pods.
   if (workloadOf(world, gateway)?.status?.observedGeneration === undefined) return
-  const object = world.cache.get(ACKNOWLEDGEMENTS, namespace, acknowledgements)
-  // A ConfigMap.
-  const { data } = { ...(object as { data?: Readonly<Record<string, string>> } | undefined) }
-  const unknown = Object.keys(data ?? {}).filter((pod) => world.cache.get(PROXY_POD, namespace, pod) === undefined)
-  const gone: string[] = []
-  for (const pod of unknown.slice(0, PODS_MAX)) if (yield* isGone(namespace, pod)) gone.push(pod)
-  if (gone.length === 0) return
+  const shards = acknowledgementShards(world, gateway)
+  const latest = latestOf(shards.map(({ said }) => said))
   const client = yield* KubeClient
-  const target = { resource: TRANSLATED.ConfigMap, namespace, name: acknowledgements, isStatus: false }
-  yield* client.patch(target, removalPatch(gone))
+  let asked = 0
+  for (const { name, said } of shards) {
+    const old: string[] = []
+    for (const [pod, one] of said) {
+      if (latest.get(pod) !== one) old.push(pod)
+      else if (world.cache.get(PROXY_POD, namespace, pod) !== undefined || asked === PODS_MAX) continue
+      else {
+        asked++
+        if (yield* isGone(namespace, pod)) old.push(pod)
+      }
+    }
+    if (old.length === 0) continue
+    const target = { resource: TRANSLATED.ConfigMap, namespace, name, isStatus: false }
+    yield* client.patch(target, removalPatch(old))
+  }
 })
 
 /** A watch may lag behind, so the API server is asked. */

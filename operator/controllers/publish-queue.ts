@@ -6,6 +6,7 @@ import type { ObjectChange } from '../kube/cache.ts'
 import type { KubeError } from '../kube/errors.ts'
 import { Publisher, type PublishOutcome } from '../publish/publisher.ts'
 import type { KubeObject } from '../translate/kube.ts'
+import { proxyCount } from './gateway-facts.ts'
 import type { KnownGateways, RenderedChange } from './known-gateways.ts'
 import type { Keys } from './queues.ts'
 import { DELIVERED_CONFIG_MAP, DELIVERED_SECRET } from './sources.ts'
@@ -68,6 +69,13 @@ export class PublishQueue {
     if (written !== deliveryFormatOf(world, gateway)) keys.add(key)
   }
 
+  /** The workload of the proxies. */
+  workloadChanged(key: string): void {
+    const { world, gateways, keys } = this.#options
+    const gateway = gateways.gateway(key)
+    if (gateway !== undefined && this.#publisher.isOtherSize(key, proxyCount(world, gateway))) keys.add(key)
+  }
+
   /**
    * Called periodically. ConfigMaps of users are not watched, so a name conflict is retried. An object that was deleted
    * while a watch was lost is found by its absence from the cache.
@@ -94,7 +102,8 @@ export class PublishQueue {
       return Effect.void
     }
     const format = deliveryFormatOf(world, known.gateway)
-    return this.#publisher.publish(key, { ...known, format }).pipe(
+    const pods = proxyCount(world, known.gateway)
+    return this.#publisher.publish(key, { ...known, format, pods }).pipe(
       Effect.tap((outcome) =>
         'written' in outcome && outcome.written > 0 ? this.turnOfStatuses.written : Effect.void,
       ),

@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest'
-import { deliveryNames } from '#api/delivery/names.ts'
 import { addGateway, kubeForEachTest, NotedKeys, queueWorld, runAgainst } from './queue-world.testing.ts'
 import { RejectionQueue } from './rejection-queue.ts'
 import { ACKNOWLEDGEMENTS } from './sources.ts'
@@ -18,7 +17,7 @@ it('counts each configuration that a proxy rejects once', async () => {
   expect(keys.taken()).toEqual(['shop/web', 'shop/web'])
   const rejected = { generation: 2, message: 'no such backend' }
   const word = { generation: 1, gatewayGeneration: 1, gatewayUid: '', revision: '', reads: 2, rejected }
-  const metadata = { name: deliveryNames('web').acknowledgements, namespace: 'shop' }
+  const metadata = { name: 'web-acknowledgements', namespace: 'shop' }
   const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { 'web-1': JSON.stringify(word) } }
   all.cache.put(ACKNOWLEDGEMENTS, object)
   for (const key of ['shop/web', 'shop/web', 'shop/gone']) await runAgainst(kube(), queue.run(key))

@@ -84,7 +84,10 @@ function ownedChanged({ workers, keySets }: Routing, owner: string, object: Kube
   } else if (change.kind === DELIVERED_CONFIG_MAP || change.kind === DELIVERED_SECRET) {
     workers.publish.deliveredChanged(owner, object, change)
   } else {
-    if (STATUS_KINDS.has(change.kind)) factsChanged(workers, owner)
+    if (STATUS_KINDS.has(change.kind)) {
+      factsChanged(workers, owner)
+      workers.publish.workloadChanged(owner)
+    }
     workers.deploy.deployedChanged(owner, object, change)
   }
 }

@@ -55,12 +55,39 @@ export function isLeaving({ cache }: World, { metadata }: KubeObject): boolean {
   return namespace !== undefined && cache.get('Namespace', '', namespace)?.metadata.deletionTimestamp !== undefined
 }
 
+/** One ConfigMap of acknowledgements. */
+export interface AcknowledgementShard {
+  readonly name: string
+  readonly said: Acknowledgements
+}
+
+type Acknowledgements = ReturnType<typeof readAcknowledgements>
+
+/** Those with acknowledgements of proxies. */
+export function acknowledgementShards({ cache }: World, { metadata }: Gateway): AcknowledgementShard[] {
+  return deliveryNames(metadata.name).acknowledgements.flatMap((name) => {
+    const object = cache.get(ACKNOWLEDGEMENTS, metadata.namespace ?? '', name)
+    // A ConfigMap.
+    const said = readAcknowledgements((object as { data?: Record<string, string> } | undefined)?.data)
+    return said.size === 0 ? [] : [{ name, said }]
+  })
+}
+
 /** The acknowledgements of the proxies of a Gateway. */
-export function acknowledgementsOf(world: World, gateway: Gateway): ReturnType<typeof readAcknowledgements> {
-  const name = deliveryNames(gateway.metadata.name).acknowledgements
-  const object = world.cache.get(ACKNOWLEDGEMENTS, gateway.metadata.namespace ?? '', name)
-  // A ConfigMap.
-  return readAcknowledgements((object as { data?: Record<string, string> } | undefined)?.data)
+export function acknowledgementsOf(world: World, gateway: Gateway): Acknowledgements {
+  return latestOf(acknowledgementShards(world, gateway).map(({ said }) => said))
+}
+
+const NOTHING_SAID: Acknowledgements = new Map()
+
+/** A proxy whose ConfigMap has changed may still have an earlier acknowledgement in another one. */
+export function latestOf([first = NOTHING_SAID, ...others]: readonly Acknowledgements[]): Acknowledgements {
+  if (others.length === 0) return first
+  const latest = new Map(first)
+  for (const [pod, one] of others.flatMap((said) => [...said])) {
+    if ((latest.get(pod)?.generation ?? -1) < one.generation) latest.set(pod, one)
+  }
+  return latest
 }
 
 /** What all proxies of a Gateway read. */

@@ -114,9 +114,9 @@ export class DeliveryObjects implements HeldFiles {
   )
 
   readonly makeAcknowledgements = Effect.fnUntraced(
-    function* (this: DeliveryObjects, gateway: Gateway) {
+    function* (this: DeliveryObjects, gateway: Gateway, shard: number) {
       const client = yield* KubeClient
-      const name = deliveryNames(gateway.metadata.name).acknowledgements
+      const name = deliveryNames(gateway.metadata.name).acknowledgements[shard] ?? ''
       yield* ownedObject(gateway, { kind: 'ConfigMap', name })
       const object = acknowledgementObject(gateway, name)
       yield* client.apply(object, TRANSLATED.ConfigMap, this.#manager)

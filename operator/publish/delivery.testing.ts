@@ -17,7 +17,7 @@ export class TestDelivery {
     // The fields of an object that a delivery reads.
     const gateway = { metadata: { name: 'web', uid: 'u', generation: 1 } } as unknown as Gateway
     const encoded = this.#encoder.encode({ config, secrets, salt: 's' })
-    const plan = planDelivery({ held: this.#held, generation: this.#generation, gateway, encoded })
+    const plan = planDelivery({ held: this.#held, generation: this.#generation, gateway, pods: 1, encoded })
     if ('problem' in plan) throw new Error(plan.problem.message)
     this.#generation = plan.generation
     const objects = [...plan.before, ...plan.after]

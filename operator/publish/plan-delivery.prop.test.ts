@@ -39,6 +39,7 @@ interface Change {
   /** Writes before the leader stops; the next one begins with what is there. */
   readonly stopsAfter: number
   readonly format: 1 | 2
+  readonly pods: number
   /** Which objects a proxy sees as they are after the change. */
   readonly picks: number
 }
@@ -50,6 +51,7 @@ const change: fc.Arbitrary<Change> = fc.record({
   size: fc.constantFrom(10, 10, 10, 3000, 60_000, 400_000),
   stopsAfter: fc.constantFrom(1, 2, 3, 99, 99, 99),
   format: fc.constantFrom(1, 2, 2, 2, 2, 2),
+  pods: fc.constantFrom(1, 1, 1, 100, 200, 2000),
   picks: fc.nat(0xffff),
 })
 
@@ -85,10 +87,15 @@ function newLeader(): Leader {
 }
 
 /** The writes that bring `content` into the objects. */
-function writesOf(held: MemoryObjects, leader: Leader, content: Content, format: 1 | 2): DeliveredObject[] {
+function writesOf(
+  held: MemoryObjects,
+  leader: Leader,
+  content: Content,
+  { format, pods }: Pick<Change, 'format' | 'pods'>,
+): DeliveredObject[] {
   if (format === 2) {
     const encoded = leader.encoder.encode({ ...content, salt: SALT })
-    const input = { held, generation: 0, gateway: GATEWAY, encoded }
+    const input = { held, generation: 0, gateway: GATEWAY, pods, encoded }
     const plan = leader.planner.plan(input)
     expect(plan).toEqual(planDelivery(input))
     if ('problem' in plan) return (fc.pre(false), [])
@@ -134,9 +141,14 @@ function expectSeen(seen: Seen, change: Change, [before, after]: [Content, Conte
 }
 
 /** Whoever leads has nothing more to write. */
-function expectAtRest(held: MemoryObjects, { format }: Change, leaders: readonly Leader[], content: Content): void {
+function expectAtRest(
+  held: MemoryObjects,
+  { format, pods }: Change,
+  leaders: readonly Leader[],
+  content: Content,
+): void {
   if (format === 1) return
-  for (const leader of leaders) expect(writesOf(held, leader, content, 2)).toEqual([])
+  for (const leader of leaders) expect(writesOf(held, leader, content, { format: 2, pods })).toEqual([])
 }
 
 describe('planDelivery', () => {
@@ -148,12 +160,12 @@ describe('planDelivery', () => {
         let leader = newLeader()
         // What a proxy may have: the last whole delivery, or what a leader that stopped had begun.
         let content: Content = { config: emptyConfig(), secrets: { version: 1, secrets: [] } }
-        for (const object of writesOf(held, leader, content, 2)) held.write(object)
+        for (const object of writesOf(held, leader, content, { format: 2, pods: 1 })) held.write(object)
         let inForce = content
         for (const one of changes) {
           content = changed(content, one)
           const before = new MemoryObjects(held.all())
-          const writes = writesOf(held, leader, content, one.format)
+          const writes = writesOf(held, leader, content, one)
           for (const object of writes.slice(0, one.stopsAfter)) {
             held.write(object)
             expect(sizeOf(object.files)).toBeLessThan(1024 * 1024)
@@ -164,7 +176,7 @@ describe('planDelivery', () => {
           }
           if (one.stopsAfter < writes.length) {
             leader = newLeader()
-            for (const object of writesOf(held, leader, content, one.format)) {
+            for (const object of writesOf(held, leader, content, one)) {
               held.write(object)
               expectSeen(new DeliveryDecoder().decode(held.file), one, [inForce, content])
             }

@@ -1,4 +1,5 @@
 // Plans which objects to write, in which order, to bring a delivery of chunks to the wanted state. Pure.
+import { announcedProxies } from '#api/delivery/acknowledging.ts'
 import { type Chunk, type ChunkEncoding, hasChunk } from '#api/delivery/chunks.ts'
 import type { ChunkedDelivery } from '#api/delivery/encode-chunks.ts'
 import { type Files, hashOf } from '#api/delivery/document.ts'
@@ -35,6 +36,8 @@ export interface DeliveryInput {
   /** Of the last index that was written. */
   readonly generation: number
   readonly gateway: Gateway
+  /** Of the Gateway. */
+  readonly pods: number
   readonly encoded: ChunkedDelivery
 }
 
@@ -146,7 +149,7 @@ function endpointsPlan({ held, encoded, names, inForce, services }: PlanState, p
 }
 
 function configPlan(state: PlanState, parts: PartPlanners): Outcome {
-  const { held, gateway, encoded, names, inForce, services } = state
+  const { held, gateway, pods, encoded, names, inForce, services } = state
   const { lists } = encoded
   const present = presentFiles(held, names.config)
   const { generation: gatewayGeneration = 0, uid = '' } = gateway.metadata
@@ -155,6 +158,7 @@ function configPlan(state: PlanState, parts: PartPlanners): Outcome {
     version: encoded.version,
     services,
     secrets: encoded.secrets.ref,
+    proxies: announcedProxies(pods, inForce.index?.proxies),
   }
   if (inForce.index?.format === 2 && isAbout(inForce.index, about)) {
     const { lists: refs } = inForce.index
@@ -184,6 +188,7 @@ function isAbout(index: ChunkIndex, about: Omit<ChunkIndex, 'format' | 'generati
   return (
     index.version === about.version &&
     index.services === about.services &&
+    index.proxies === about.proxies &&
     index.secrets.sha256 === about.secrets.sha256 &&
     index.gateway.uid === about.gateway.uid &&
     index.gateway.generation === about.gateway.generation

@@ -16,9 +16,9 @@ export class ChunkPublisher {
 
   readonly publish = Effect.fnUntraced(
     function* (this: ChunkPublisher, context: PublishContext, gateway: Gateway, rendered: RenderedGateway) {
-      const { objects, now } = context
+      const { objects, pods, now } = context
       const encoded = this.#encoder.encode({ ...rendered, salt: context.salt })
-      const plan = this.#planner.plan({ held: objects, generation: context.generation, gateway, encoded })
+      const plan = this.#planner.plan({ held: objects, generation: context.generation, gateway, pods, encoded })
       if ('problem' in plan) return { problem: plan.problem.message }
       let written = 0
       for (const object of [...plan.before, ...plan.after]) {

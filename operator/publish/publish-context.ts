@@ -14,6 +14,8 @@ export interface PublishContext {
   generation: number
   /** When files of the previous delivery may be deleted; undefined: no files are to be deleted. */
   settleAt: number | undefined
+  /** Proxies of the Gateway. */
+  pods: number
   now: number
 }
 

@@ -2,6 +2,7 @@
 // switches the configuration all at once, and never into objects of another owner.
 import { randomBytes } from 'node:crypto'
 import { Effect } from 'effect'
+import { shardCount, announcedProxies } from '#api/delivery/acknowledging.ts'
 import type { Files } from '#api/delivery/document.ts'
 import { DELIVERY_FORMAT, type DeliveryFormat, INDEX_FILE, readDeliveryIndex } from '#api/delivery/index-file.ts'
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
@@ -23,7 +24,8 @@ interface Delivery {
   readonly context: PublishContext
   /** Of the format that is written now. */
   writer: { readonly format: DeliveryFormat; readonly publisher: ChunkPublisher | DocumentPublisher }
-  hasAcknowledgements: boolean
+  /** ConfigMaps of acknowledgements that exist. */
+  acknowledgements: number
 }
 
 export type PublishOutcome =
@@ -36,6 +38,8 @@ export interface PublishInput {
   readonly rendered: RenderedGateway
   /** The format that every proxy of the Gateway reads. */
   readonly format: DeliveryFormat
+  /** Proxies of the Gateway. */
+  readonly pods: number
 }
 
 export interface PublisherOptions {
@@ -69,6 +73,12 @@ export class Publisher {
   /** As last written; undefined: nothing was. */
   formatOf(key: string): DeliveryFormat | undefined {
     return this.#deliveries.get(key)?.writer.format
+  }
+
+  /** Whether the proxies of a Gateway must learn that there are many more, or many fewer. */
+  isOtherSize(key: string, pods: number): boolean {
+    const known = this.#deliveries.get(key)?.context.pods
+    return known !== undefined && announcedProxies(pods, undefined) !== announcedProxies(known, undefined)
   }
 
   /** Another client changed or deleted this object: it is read again. */
@@ -112,16 +122,17 @@ export class Publisher {
   }
 
   readonly #publish = Effect.fn('operator.publish')(
-    function* (this: Publisher, key: string, { gateway, rendered, format }: PublishInput) {
+    function* (this: Publisher, key: string, { gateway, rendered, format, pods }: PublishInput) {
       const delivery = yield* this.#deliveryOf(key, gateway)
       const { context } = delivery
       // Objects that another client has written are read again.
       context.objects.isTouched = false
       yield* context.objects.look(gateway, objectNames(gateway.metadata.name))
-      if (!delivery.hasAcknowledgements) {
-        yield* context.objects.makeAcknowledgements(gateway)
-        delivery.hasAcknowledgements = true
+      const wanted = shardCount(announcedProxies(pods, undefined))
+      for (; delivery.acknowledgements < wanted; delivery.acknowledgements++) {
+        yield* context.objects.makeAcknowledgements(gateway, delivery.acknowledgements)
       }
+      context.pods = pods
       context.now = yield* elapsedMs
       if (delivery.writer.format !== format) delivery.writer = writerOf(format)
       return yield* delivery.writer.publisher.publish(context, gateway, rendered)
@@ -144,9 +155,10 @@ export class Publisher {
         salt: saltOf(files) ?? randomBytes(SALT_BYTES).toString('hex'),
         generation: 'index' in index ? index.index.generation : 0,
         settleAt: files.size > 0 ? now + SETTLE_MS : undefined,
+        pods: 0,
         now,
       }
-      const delivery: Delivery = { uid, context, writer: writerOf(DELIVERY_FORMAT), hasAcknowledgements: false }
+      const delivery: Delivery = { uid, context, writer: writerOf(DELIVERY_FORMAT), acknowledgements: 0 }
       this.#deliveries.set(key, delivery)
       return delivery
     }.bind(this),

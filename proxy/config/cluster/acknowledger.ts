@@ -1,15 +1,17 @@
 // Reports the loaded configuration to the operator. Only the latest report counts: a report that was not sent is
-// replaced by the next, and sending is retried until it succeeds. A change that no decision depends on is delayed.
+// replaced by the next, and sending is retried until it succeeds. A change that no decision depends on is delayed; of
+// many proxies, most delay every change (api/delivery/acknowledging.ts).
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Acknowledgement, acknowledgementPatch } from '#api/delivery/acknowledgement.ts'
+import { isFirst, shardOf, windowMs } from '#api/delivery/acknowledging.ts'
 import type { Logger } from '../../log/logger.ts'
-import { BackOff } from './back-off.ts'
+import { BackOff, type BackOffLimits } from './back-off.ts'
 import type { KubeClient } from './kube-client.ts'
 
 export interface AcknowledgerOptions {
   readonly client: KubeClient
-  /** `/api/v1/namespaces/shop/configmaps/web-acknowledgements` */
-  readonly path: string
+  /** Of the ConfigMaps: `/api/v1/namespaces/shop/configmaps/web-acknowledgements`, and those for many proxies. */
+  readonly paths: readonly string[]
   readonly pod: string
   readonly logger: Logger
   readonly signal: AbortSignal
@@ -34,37 +36,45 @@ export class Acknowledger {
   /** Ends the delay while it waits for more. */
   #hurry: (() => void) | undefined = undefined
   #isSending = false
+  /** Of the Gateway, if they are many. */
+  #proxies: number | undefined = undefined
 
   constructor(options: AcknowledgerOptions) {
     this.#options = options
   }
 
+  /** About how many proxies the Gateway has, if it has many. */
+  set proxies(proxies: number | undefined) {
+    this.#proxies = proxies
+  }
+
   say(value: Acknowledgement): void {
     this.#wanted = value
-    if (isUrgent(value, this.#said)) this.#hurry?.()
+    if (this.#delayMs(value) === 0) this.#hurry?.()
     if (!this.#isSending) void this.#send()
   }
 
   /** Deletes the report of a pod that shuts down; if that fails, the operator detects it by itself. */
   async takeBack(): Promise<void> {
-    const { client, path, pod, logger } = this.#options
+    const { client, pod, logger } = this.#options
     try {
-      await client.patch(path, acknowledgementPatch(pod, undefined), AbortSignal.timeout(FAREWELL_MS_MAX))
+      await client.patch(this.#path(), acknowledgementPatch(pod, undefined), AbortSignal.timeout(FAREWELL_MS_MAX))
     } catch (error) {
       logger.debug('the acknowledgement could not be deleted', { error: String(error) })
     }
   }
 
   async #send(): Promise<void> {
-    const { client, path, pod, logger, signal } = this.#options
-    const backOff = new BackOff(RETRY)
+    const { client, pod, logger, signal } = this.#options
+    const backOff = new BackOff(this.#retry())
     this.#isSending = true
     let isGoingOn = true
     while (isGoingOn && this.#wanted !== undefined) {
-      if (!isUrgent(this.#wanted, this.#said) && !(await this.#gather())) break
+      const delayMs = this.#delayMs(this.#wanted)
+      if (delayMs > 0 && !(await this.#gather(delayMs))) break
       const value: Acknowledgement = this.#wanted
       this.#wanted = undefined
-      const problem = await this.#try(() => client.patch(path, acknowledgementPatch(pod, value), signal))
+      const problem = await this.#try(() => client.patch(this.#path(), acknowledgementPatch(pod, value), signal))
       if (problem === undefined) {
         this.#said = value
         backOff.reset()
@@ -78,12 +88,30 @@ export class Acknowledger {
     this.#isSending = false
   }
 
+  #path(): string {
+    const { paths, pod } = this.#options
+    return paths[shardOf(pod, this.#proxies)] ?? ''
+  }
+
+  /** With many proxies the API server gets no more than the usual number of writes from those that retry. */
+  #retry(): BackOffLimits {
+    const ms = windowMs(this.#proxies)
+    return { firstMs: Math.max(RETRY.firstMs, ms / 8), maxMs: Math.max(RETRY.maxMs, ms) }
+  }
+
+  #delayMs(value: Acknowledgement): number {
+    const { pod, gatherMs = GATHER_MS } = this.#options
+    const allMs = windowMs(this.#proxies)
+    if (!isUrgent(value, this.#said)) return between(0.5, 1) * Math.max(gatherMs, allMs)
+    return isFirst(pod, this.#proxies) ? 0 : between(0, 1) * allMs
+  }
+
   /** False after the end. */
-  async #gather(): Promise<boolean> {
-    const { signal, gatherMs = GATHER_MS } = this.#options
+  async #gather(ms: number): Promise<boolean> {
+    const { signal } = this.#options
     const hurry = new AbortController()
     this.#hurry = () => hurry.abort()
-    await pause(gatherMs / 2 + Math.random() * (gatherMs / 2), AbortSignal.any([signal, hurry.signal]))
+    await pause(ms, AbortSignal.any([signal, hurry.signal]))
     this.#hurry = undefined
     return !signal.aborted
   }
@@ -107,6 +135,11 @@ function isUrgent(value: Acknowledgement, said: Acknowledgement | undefined): bo
     value.rejected?.generation !== said.rejected?.generation ||
     value.rejected?.message !== said.rejected?.message
   )
+}
+
+/** Of the whole. */
+function between(from: number, to: number): number {
+  return from + Math.random() * (to - from)
 }
 
 async function pause(ms: number, signal: AbortSignal): Promise<boolean> {

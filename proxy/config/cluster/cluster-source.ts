@@ -65,9 +65,10 @@ export class ClusterSource {
   constructor(options: ClusterSourceOptions) {
     this.#options = options
     const { client, namespace, gateway, pod, logger } = options
-    const path = `/api/v1/namespaces/${namespace}/configmaps/${deliveryNames(gateway).acknowledgements}`
+    const collection = `/api/v1/namespaces/${namespace}/configmaps`
+    const paths = deliveryNames(gateway).acknowledgements.map((name) => `${collection}/${name}`)
     const { signal } = this.#stopping
-    this.#acknowledger = client && new Acknowledger({ client, path, pod, logger, signal })
+    this.#acknowledger = client && new Acknowledger({ client, paths, pod, logger, signal })
   }
 
   /** Resolves after the mounted files have been tried; the rest continues until `stop`. */
@@ -198,6 +199,7 @@ export class ClusterSource {
     this.#lastFault = ''
     if (JSON.stringify(acknowledged) === JSON.stringify(this.#inForce?.acknowledged)) return
     this.#inForce = { revision, acknowledged }
+    if (this.#acknowledger !== undefined) this.#acknowledger.proxies = index.proxies
     this.#say(acknowledged)
   }
 
