@@ -93,6 +93,8 @@ interface AnswerContext extends Chosen {
 interface TryContext extends AnswerContext {
   /** The request can be sent again. */
   readonly isRepeatable: boolean
+  /** Whether another provider can get the request. */
+  readonly hasNext: () => boolean
 }
 
 async function answer(exchange: Exchange, first: AnswerContext): Promise<void> {
@@ -101,10 +103,12 @@ async function answer(exchange: Exchange, first: AnswerContext): Promise<void> {
   const isRepeatable = first.provider.fetched !== undefined || hasOthers(groups)
   const kept = isRepeatable ? await keptFor(exchange, first) : undefined
   for (let chosen = first; ;) {
-    await answerWith(exchange, { chosen, kept, failed: failed.outcomes })
     const { provider } = chosen
+    const other = (): Chosen | undefined => chooseProvider(groups, (one) => one !== provider && !failed.has(one))
+    const hasNext = (): boolean => kept !== undefined && failed.hasRoom && other() !== undefined
+    await answerWith(exchange, { chosen, kept, failed: failed.outcomes, hasNext })
     if (!failed.add(exchange, provider, provider.settings.name) || kept === undefined) return
-    const next = chooseProvider(groups, (other) => !failed.has(other))
+    const next = other()
     if (next === undefined) return
     failed.moveOn(exchange, kept, next.provider.settings.name)
     chosen = { ...first, ...next }
@@ -120,20 +124,21 @@ interface ProviderTry {
   readonly kept: KeptRequest | undefined
   /** See `LlmFacts`. */
   readonly failed: string | undefined
+  readonly hasNext: () => boolean
 }
 
 /** The try with one provider; a second one if it refuses a credential. */
-async function answerWith(exchange: Exchange, { chosen, kept, failed }: ProviderTry): Promise<void> {
+async function answerWith(exchange: Exchange, { chosen, kept, failed, hasNext }: ProviderTry): Promise<void> {
   const { telemetryName } = chosen.provider.profile
   const facts = { ...emptyFacts(telemetryName), failedProviders: failed, pricing: currentPricing() }
   exchange.llm = facts
   if (exchange.trace !== undefined) traceProvider(exchange.trace, chosen)
-  const isRefused = await answerOnce(exchange, facts, { ...chosen, isRepeatable: kept !== undefined })
+  const isRefused = await answerOnce(exchange, facts, { ...chosen, isRepeatable: kept !== undefined, hasNext })
   if (!isRefused || kept === undefined) return
   endTry(exchange)
   dropBody(exchange.response?.body)
   kept.restore(exchange)
-  await answerOnce(exchange, facts, { ...chosen, isRepeatable: false })
+  await answerOnce(exchange, facts, { ...chosen, isRepeatable: false, hasNext })
 }
 
 /** For a second try, with another credential or another provider. */
@@ -162,7 +167,7 @@ async function answerOnce(exchange: Exchange, facts: LlmFacts, chosen: TryContex
 }
 
 async function answerFrom(exchange: Exchange, facts: LlmFacts, context: TryContext): Promise<boolean> {
-  const { provider, handling, environment } = context
+  const { provider, handling, environment, hasNext } = context
   if (typeof handling === 'string') return answerForwarded(exchange, facts, context)
   if (handling.transport === 'Socket') return answerSocket(exchange, facts, { ...context, handling })
   const call = await prepareCall(exchange, provider, handling, environment.bufferBytesMax)
@@ -186,7 +191,8 @@ async function answerFrom(exchange: Exchange, facts: LlmFacts, context: TryConte
     const options = { client: call.conversion.client, facts, sizeMax: bufferBytesMax }
     const texts = answerTexts(exchange, provider.textReads, options)
     const { guards } = provider
-    const reply = { exchange, call, facts, guards, texts, bodyBytesMax: bufferBytesMax, translationBytesMax }
+    const limits = { bodyBytesMax: bufferBytesMax, translationBytesMax }
+    const reply = { exchange, call, facts, guards, texts, hasNext, ...limits }
     exchange.response = await makeReply(reply, upstream)
     await filtered(exchange, provider.response)
   } catch (error) {

@@ -10,6 +10,11 @@ export const PROVIDERS_MAX = 8
 
 const TOO_MANY_REQUESTS = 429
 
+/** Whether another provider may answer where this one answered with a status. */
+export function isFailedStatus(status: number): boolean {
+  return status >= 500 || status === TOO_MANY_REQUESTS
+}
+
 /** The provider did not answer, or not with a response in its format. */
 const FAILED: ReadonlySet<FailureCode> = new Set<FailureCode>([
   'noHealthyBackends',
@@ -28,6 +33,11 @@ export class FailedProviders<P extends object> {
   /** Such as `primary: status 429, backup: upstreamTimeout`. */
   get outcomes(): string | undefined {
     return this.#outcomes === '' ? undefined : this.#outcomes
+  }
+
+  /** Whether another provider may get the request after the current one. */
+  get hasRoom(): boolean {
+    return this.#failed.size + 1 < PROVIDERS_MAX
   }
 
   has(provider: P): boolean {
@@ -58,5 +68,5 @@ export class FailedProviders<P extends object> {
 function hasFailed({ response, failure }: Exchange): boolean {
   if (response === undefined) return false
   if (response.isLocal) return failure !== undefined && FAILED.has(failure)
-  return response.status >= 500 || response.status === TOO_MANY_REQUESTS
+  return isFailedStatus(response.status)
 }

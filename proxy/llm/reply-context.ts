@@ -12,6 +12,8 @@ export interface ReplyContext {
   readonly guards: GuardChains | undefined
   /** undefined: no expression reads the texts of the answer. */
   readonly texts?: AnswerTexts | undefined
+  /** Whether another provider can get the request if this one fails; absent: none can. */
+  readonly hasNext?: (() => boolean) | undefined
   /** Limit of observed responses. */
   readonly bodyBytesMax: number
   /** Limit of translated ones: a whole response, or one event of a stream. */

@@ -4,8 +4,11 @@ import { isRecord, parseJson } from '#api/json.ts'
 import { messageOf } from '../exchange/diagnosis.ts'
 import type { HeaderList } from '../message/headers.ts'
 import { HttpResponse } from '../message/message.ts'
+import type { Cancellable } from '../message/body.ts'
 import type { UpstreamResponse } from '../upstream/target.ts'
 import { decode, DecodedTooLarge, decodeStream, UnknownEncoding } from './encoding.ts'
+import { isFailedStatus } from './failover.ts'
+import { statusOfKind } from './formats/error-kind.ts'
 import type { ClientFraming, SentFormat } from './formats/format.ts'
 import { observeInput } from './formats/plain/plain.ts'
 import { FRAMES } from './frames.ts'
@@ -16,6 +19,8 @@ import { parseExactObject, parseObject, type JsonObject } from './json.ts'
 import type { ReplyContext } from './reply-context.ts'
 import { arrayOfEvents, jsonArrayStream } from './json-array.ts'
 import { passThroughStream, reportUnobserved, translatedStream } from './stream.ts'
+import { readStart } from './stream-start.ts'
+import { errorFor, streamDecoder } from './translate/table.ts'
 import type { AnswerSource, Translation } from './translate/translation.ts'
 
 export function makeReply(context: ReplyContext, upstream: UpstreamResponse): HttpResponse | Promise<HttpResponse> {
@@ -52,11 +57,12 @@ function inputTokensIn({ inputTokensHeader }: SentFormat, headers: HeaderList): 
 }
 
 /** Streams are sent decoded (data-plane supplement section 3.9). */
-function streamReply(context: ReplyContext, upstream: UpstreamResponse): HttpResponse {
+async function streamReply(context: ReplyContext, upstream: UpstreamResponse): Promise<HttpResponse> {
   const { translation } = context.call.conversion
   context.facts.isStreaming = true
   try {
-    const decoded = decodeStream(upstream.body, upstream.headers.get('content-encoding'))
+    const decoded = await startedStream(context, upstream)
+    if (decoded instanceof HttpResponse) return decoded
     const body =
       translation === undefined
         ? passThroughStream(context, decoded)
@@ -75,6 +81,32 @@ function streamReply(context: ReplyContext, upstream: UpstreamResponse): HttpRes
     upstream.body.cancel()
     return invalid(context, error.message)
   }
+}
+
+/** Decoded. A stream that starts with an error is an answer with the status of that error, for the next provider. */
+async function startedStream(
+  context: ReplyContext,
+  upstream: UpstreamResponse,
+): Promise<Cancellable<Buffer> | HttpResponse> {
+  const { client, sent } = context.call.conversion
+  const decoded = decodeStream(upstream.body, upstream.headers.get('content-encoding'))
+  const decoder = context.hasNext?.() === true ? streamDecoder(sent.name) : undefined
+  if (decoder === undefined) return decoded
+  const frames = FRAMES[sent.frames].reader(context.translationBytesMax)
+  const start = await collected(context, readStart(decoded, { frames, decoder }))
+  if (start instanceof HttpResponse) {
+    decoded.cancel()
+    return start
+  }
+  const { error, body } = start
+  if (error === undefined) return body
+  const status = statusOfKind(error.kind)
+  const json = isFailedStatus(status) ? errorFor(client.name, error, status) : undefined
+  if (json === undefined) return body
+  body.cancel()
+  const details = `the stream of the provider starts with an error: ${error.kind}`
+  context.exchange.trace?.write({ type: 'policyEvent', kind: 'failover', details })
+  return jsonReply({ ...upstream, status }, json)
 }
 
 /** The response with the masks of guards; one over the limit is not sent. */

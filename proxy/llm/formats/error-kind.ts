@@ -1,4 +1,4 @@
-// The kind of an error by the status of HTTP.
+// The kind of an error by the status of HTTP, and the status by the kind.
 import type { ErrorKind } from '../canonical/answer.ts'
 
 const KINDS: ReadonlyMap<number, ErrorKind> = new Map<number, ErrorKind>([
@@ -14,6 +14,23 @@ const KINDS: ReadonlyMap<number, ErrorKind> = new Map<number, ErrorKind>([
   [504, 'timeout'],
   [529, 'overloaded'],
 ])
+
+const STATUSES: { readonly [K in ErrorKind]: number } = {
+  invalidRequest: 400,
+  authentication: 401,
+  permission: 403,
+  notFound: 404,
+  requestTooLarge: 413,
+  rateLimit: 429,
+  overloaded: 529,
+  timeout: 504,
+  api: 500,
+}
+
+/** For an error within a stream, whose status is 200. */
+export function statusOfKind(kind: ErrorKind): number {
+  return STATUSES[kind]
+}
 
 /** undefined: no status, as within a stream. */
 export function kindOfStatus(status: number | undefined): ErrorKind | undefined {

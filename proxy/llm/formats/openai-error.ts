@@ -1,7 +1,7 @@
 // Errors of the formats of OpenAI (data-plane supplement section 3.9).
 import type { FailureText } from '../../exchange/slots.ts'
 import type { ErrorKind, ModelError } from '../canonical/answer.ts'
-import { asObject, asString, type JsonObject } from '../json.ts'
+import { asNumber, asObject, asString, type JsonObject } from '../json.ts'
 import { kindOfStatus } from './error-kind.ts'
 
 const TYPES: { readonly [K in ErrorKind]: string } = {
@@ -29,7 +29,10 @@ const KINDS: ReadonlyMap<string, ErrorKind> = new Map<string, ErrorKind>([
   ['timeout_error', 'timeout'],
 ])
 
-/** The status decides, where there is one: providers with this format spell types in many ways. */
+/**
+ * The status decides, where there is one: providers with this format spell types in many ways. Within a stream some of
+ * them have it as the code.
+ */
 export function decodeError(body: JsonObject, status: number | undefined): ModelError | undefined {
   const { error } = body
   const { message, type, code } = asObject(error)
@@ -37,7 +40,7 @@ export function decodeError(body: JsonObject, status: number | undefined): Model
   if (text === undefined) return undefined
   const vendorType = asString(type)
   const vendorCode = typeof code === 'number' ? String(code) : asString(code)
-  const kind = KINDS.get(vendorType ?? '') ?? KINDS.get(vendorCode ?? '')
+  const kind = KINDS.get(vendorType ?? '') ?? KINDS.get(vendorCode ?? '') ?? kindOfStatus(asNumber(code))
   return { kind: kindOfStatus(status) ?? kind ?? 'api', message: text, vendorType, vendorCode }
 }
 

@@ -3,9 +3,12 @@ import type { FormatName, SentFormatName } from '#api/llm/formats.ts'
 import type { Format, SentFormat } from '../formats/format.ts'
 import { SENT_FORMATS } from '../formats/table.ts'
 import { chatFormat, providerChat } from '../formats/chat-table.ts'
+import type { ModelError } from '../canonical/answer.ts'
+import type { StreamDecoder } from '../canonical/format.ts'
 import { PLAIN, type PlainTarget } from '../formats/plain/table.ts'
 import { plainTranslation } from './plain.ts'
 import { translationBetween } from './between.ts'
+import type { JsonObject } from '../json.ts'
 import type { Translation } from './translation.ts'
 
 /** In the order of preference; the format itself stands for requests that are forwarded unchanged. */
@@ -38,6 +41,16 @@ export function conversionFrom(client: Format, spoken: ReadonlySet<SentFormatNam
     sent: SENT_FORMATS[name],
     translation: name === client.name ? undefined : translationTo(name, client),
   }
+}
+
+/** For the streams of a provider; undefined: the format has none. */
+export function streamDecoder(sent: SentFormatName): StreamDecoder | undefined {
+  return isPlain(sent) ? undefined : providerChat(sent)?.decodeStream()
+}
+
+/** The error of a provider in the format of a client; undefined: the format is not that of a chat. */
+export function errorFor(client: FormatName, error: ModelError, status: number): JsonObject | undefined {
+  return chatFormat(client)?.encodeError(error, status)
 }
 
 function isPlain(name: SentFormatName): name is PlainTarget {
