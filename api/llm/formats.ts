@@ -59,6 +59,7 @@ export const MODEL_ROUTES: Readonly<Record<string, RouteType>> = {
   '/v1/embeddings': 'Embeddings',
   '/v1/rerank': 'Rerank',
   '/v2/rerank': 'Rerank',
+  '/v1/realtime': 'Realtime',
   ':generateContent': 'GenerateContent',
   ':streamGenerateContent': 'GenerateContent',
   ':countTokens': 'GeminiCountTokens',

@@ -1,8 +1,11 @@
-// The model that a request names: in its path, in its JSON, or in a form, as for uploads of images.
+// The model that a request names: in its path, in its JSON, in a form, as for uploads of images, or in the query of a
+// WebSocket.
+import { MODEL_ROUTES } from '#api/llm/formats.ts'
 import type { FailureCode } from '../exchange/errors.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { generateUrl } from './formats/gemini/url.ts'
 import { asString } from './json.ts'
+import { HANDLING, routeTypeMatcher } from './route-type.ts'
 import { collectBody, decodeBody, parseBody, RequestJson, type BodyFault } from './request-json.ts'
 
 /** Why no model can answer. */
@@ -10,9 +13,11 @@ export type ModelFailure = Extract<FailureCode, `model${string}` | `virtualModel
 
 export interface ModelRequest {
   readonly model: string
-  /** undefined: a form, which is never changed. */
+  /** undefined: a form, which is never changed, or a WebSocket. */
   readonly json: RequestJson | undefined
 }
+
+const typeOf = routeTypeMatcher(MODEL_ROUTES)
 
 /** Any other defect of a body, such as its encoding: it cannot be read. */
 const FAILURES: { readonly [K in BodyFault['kind']]: ModelFailure } = {
@@ -23,6 +28,7 @@ const FAILURES: { readonly [K in BodyFault['kind']]: ModelFailure } = {
 
 /** The whole body stays in the request. */
 export async function readModelRequest({ request }: Exchange, bytesMax: number): Promise<ModelRequest | ModelFailure> {
+  if (isSocket(request.path)) return withoutJson(new URLSearchParams(request.query).get('model') ?? '')
   const source = await collectBody(request, bytesMax)
   if (!Buffer.isBuffer(source)) return FAILURES[source.kind]
   request.body = source
@@ -30,8 +36,7 @@ export async function readModelRequest({ request }: Exchange, bytesMax: number):
   if (!Buffer.isBuffer(bytes)) return FAILURES[bytes.kind]
   const boundary = boundaryOf(request.headers.get('content-type'))
   if (boundary !== undefined) {
-    const model = formField(bytes, boundary, 'model')
-    return model === undefined || model === '' ? 'modelMissing' : { model, json: undefined }
+    return withoutJson(formField(bytes, boundary, 'model') ?? '')
   }
   const json = parseBody(bytes, source)
   if (!(json instanceof RequestJson)) return FAILURES[json.kind]
@@ -39,17 +44,32 @@ export async function readModelRequest({ request }: Exchange, bytesMax: number):
   return model === undefined || model === '' ? 'modelMissing' : { model, json }
 }
 
+function withoutJson(model: string): ModelRequest | ModelFailure {
+  return model === '' ? 'modelMissing' : { model, json: undefined }
+}
+
+/** Requests of this type have no body: the model is in their query. */
+function isSocket(path: string): boolean {
+  const handling = HANDLING[typeOf(path)]
+  return typeof handling !== 'string' && handling.transport === 'Socket'
+}
+
 function inPath(path: string): string | undefined {
   return generateUrl.read(path, '')?.model
 }
 
 /**
- * Rewrites the body only if it names another model, or names one twice, and a path that names the model. The parsed
- * body is passed on to the backend.
+ * Rewrites the body only if it names another model, or names one twice, and a path or query that names the model. The
+ * parsed body is passed on to the backend.
  */
 export function askFor(exchange: Exchange, { json }: ModelRequest, model: string): void {
-  if (json === undefined) return
   const { request } = exchange
+  if (isSocket(request.path)) {
+    const query = new URLSearchParams(request.query)
+    query.set('model', model)
+    request.query = query.toString()
+  }
+  if (json === undefined) return
   const isInPath = inPath(request.path) !== undefined
   if (isInPath) request.path = generateUrl.withModel(request.path, model)
   if (!isInPath || Object.hasOwn(json.members, 'model')) json.members['model'] = model

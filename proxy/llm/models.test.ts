@@ -26,6 +26,7 @@ async function ask(
   team = 'none',
   path = '/v1/chat/completions',
   method = 'POST',
+  query = '',
 ): Promise<Outcome> {
   let backend: string | undefined
   const handler = compileModels(
@@ -43,6 +44,7 @@ async function ask(
   const exchange = exchangeOf({
     method,
     path,
+    query,
     headers: [['x-team', team]],
     body: JSON.stringify(fields),
   })
@@ -113,6 +115,38 @@ describe('concrete models', () => {
     expect(codeOf(await ask(models, {}))).toMatchObject(error(400, 'missing_model'))
     expect(codeOf(await ask(models, []))).toMatchObject(error(400, 'invalid_request_body'))
     expect(codeOf(await ask(models, { model: 'x'.repeat(1000) }))).toMatchObject(error(404, 'model_not_found'))
+  })
+})
+
+describe('a WebSocket', () => {
+  const models: OfferedModel[] = [
+    { name: 'talk', backend: 'a' },
+    { name: 'chosen', weighted: [{ backend: 'a', model: 'real talk', weight: 1 }] },
+    { name: 'closed', backend: 'a', authorization: [only('staff')] },
+  ]
+
+  async function open(query: string) {
+    const outcome = await ask(models, {}, 'none', '/v1/realtime', 'GET', query)
+    return { outcome, backend: outcome.backend, query: outcome.exchange.request.query }
+  }
+
+  it.each([
+    ['model=talk', 'model=talk'],
+    ['x=1&model=talk&model=closed', 'x=1&model=talk'],
+    ['model=chosen&x=1', 'model=real+talk&x=1'],
+  ])('has its model in the query: %s', async (query, sent) => {
+    expect(await open(query)).toMatchObject({ backend: 'a', query: sent })
+  })
+
+  it('is rejected without a model, with an unknown one, and with one that the client may not use', async () => {
+    const outcomes = await Promise.all(['x=1', 'model=', 'model=other', 'model=closed'].map(open))
+    expect(outcomes.map(({ outcome }) => codeOf(outcome))).toMatchObject([
+      error(400, 'missing_model'),
+      error(400, 'missing_model'),
+      error(404, 'model_not_found'),
+      error(403, 'model_authorization_denied'),
+    ])
+    expect(outcomes.map(({ backend }) => backend)).toEqual([undefined, undefined, undefined, undefined])
   })
 })
 

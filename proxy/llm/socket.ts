@@ -28,6 +28,7 @@ export function addressSocket(
     const names = `from ${format.name} to provider ${profile.telemetryName}`
     return exchange.failVisibly('llmRequestInvalid', `unsupported conversion: ${names}`)
   }
+  if (hasGuards(provider)) return exchange.failVisibly('llmRequestInvalid', GUARDED)
   query.set('model', model)
   const sent = pathFor({ path: request.path, query: query.toString() }, provider, conversion, {
     model,
@@ -42,6 +43,13 @@ export function addressSocket(
   facts.isStreaming = true
   facts.operation = format.operation
   return undefined
+}
+
+const GUARDED = 'promptGuard of this model does not check WebSockets: send its texts as requests'
+
+/** Guards of answers apply to streams only with `streaming: Enabled`, and a WebSocket is a stream. */
+function hasGuards({ guards }: CompiledProvider): boolean {
+  return guards !== undefined && (guards.request.length > 0 || (guards.checksStreams && guards.response.length > 0))
 }
 
 /** After the provider has switched protocols. */

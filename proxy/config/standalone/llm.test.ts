@@ -1,9 +1,11 @@
 // The `llm` section: official SDKs call its models, and mistakes have their place in the file.
+import { createServer, type IncomingMessage, type Server } from 'node:http'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { WebSocket, WebSocketServer } from 'ws'
 import { ON_LOOPBACK } from '#proxy/main.testing.ts'
 import { type RunningProxy, startProxy } from '#proxy/main.ts'
-import { freePort } from '#test/ports.ts'
+import { closeServer, freePort, listening } from '#test/ports.ts'
 import { reset, scriptedUpstream, type ScriptedUpstream, status } from '../../backend/scripted-upstream.testing.ts'
 import { VENDORS } from '../../llm/translate/vendors.testing.ts'
 import { loadStandalone } from './load.ts'
@@ -11,6 +13,9 @@ import { loadStandalone } from './load.ts'
 const SCENARIO = { text: 'hello', stop: 'stop', usage: { input: 3, cached: 0, output: 2 } } as const
 const JSON_TYPE = { 'content-type': 'application/json' }
 
+let realtime: Server
+let sockets: WebSocketServer
+let opened: IncomingMessage | undefined
 let openai: ScriptedUpstream
 let claude: ScriptedUpstream
 let proxy: RunningProxy
@@ -21,6 +26,13 @@ const load = (text: string) => loadStandalone({ path: 'gw.yaml', text, environme
 beforeAll(async () => {
   openai = await scriptedUpstream(status(200, JSON_TYPE, JSON.stringify(VENDORS.Completions.whole(SCENARIO))))
   claude = await scriptedUpstream(status(200, JSON_TYPE, JSON.stringify(VENDORS.Messages.whole(SCENARIO))))
+  realtime = createServer()
+  sockets = new WebSocketServer({ server: realtime })
+  sockets.on('connection', (socket, request) => {
+    opened = request
+    socket.on('message', (data: Buffer) => socket.send(data.toString()))
+  })
+  const realtimePort = await listening(realtime)
   port = await freePort()
   const { rendered, problems } = load(`
 llm:
@@ -37,12 +49,21 @@ llm:
       provider: anthropic
       params: { apiKey: sk-claude, baseUrl: "http://127.0.0.1:${claude.port}/v1" }
     - { name: hidden, visibility: internal, provider: { reference: openai } }
+    - name: talk-*
+      provider: openai
+      params: { apiKey: sk-talk, baseUrl: "http://127.0.0.1:${realtimePort}/v1" }
+    - name: guarded
+      provider: openai
+      params: { apiKey: sk-talk, baseUrl: "http://127.0.0.1:${realtimePort}/v1" }
+      guardrails: { request: [{ regex: { rules: [{ builtin: email }] } }] }
     - name: staff
       provider: { reference: openai }
       authorization: { rules: ['request.headers["x-team"] == "a"', 'request.headers["x-team"] == "b"'] }
   virtualModels:
     - name: steady
       routing: { failover: { targets: [{ model: gone, priority: 1 }, { model: claude-x, priority: 2 }] } }
+    - name: spoken
+      routing: { weighted: { targets: [{ model: talk-2 }] } }
     - name: chosen
       routing: { conditional: { targets: [{ model: claude-y, when: "llmRequest.n > 1" }, { model: hidden }] } }
 `)
@@ -56,6 +77,8 @@ afterAll(async () => {
   await proxy.stop({ isForced: true })
   openai.stop()
   claude.stop()
+  sockets.close()
+  closeServer(realtime)
 })
 
 const client = (headers: Record<string, string> = {}): OpenAI =>
@@ -86,7 +109,7 @@ describe('models of a file', () => {
   it('are listed, without hidden ones', async () => {
     const names: string[] = []
     for await (const { id } of client({ 'x-team': 'a' }).models.list()) names.push(id)
-    expect(names).toEqual(['steady', 'chosen', 'fast', 'gone', 'staff'])
+    expect(names).toEqual(['steady', 'spoken', 'chosen', 'fast', 'gone', 'guarded', 'staff'])
   })
 
   it('are refused to clients that no rule allows, and to those without a key', async () => {
@@ -94,6 +117,46 @@ describe('models of a file', () => {
     expect(await answerOf('staff', { headers: { 'x-team': 'b' } })).toBe('hello')
     await expect(answerOf('hidden')).rejects.toMatchObject({ status: 404, code: 'model_not_found' })
     await expect(answerOf('fast', { headers: { authorization: 'Bearer x' } })).rejects.toMatchObject({ status: 401 })
+  })
+})
+
+describe('a Realtime session with a model of a file', () => {
+  /** The first message that comes back; or the status and body of a rejection. */
+  const talk = (query: string): Promise<unknown> =>
+    new Promise((resolve, reject) => {
+      const headers = { authorization: 'Bearer team' }
+      const socket = new WebSocket(`ws://127.0.0.1:${port}/v1/realtime${query}`, { headers })
+      socket.on('open', () => socket.send('{"type":"session.update"}'))
+      socket.on('message', (data: Buffer) => {
+        socket.close()
+        resolve(data.toString())
+      })
+      socket.on('error', reject)
+      socket.on('unexpected-response', (_, response) => {
+        let text = ''
+        response.on('data', (chunk: Buffer) => (text += chunk.toString()))
+        response.on('end', () => resolve([response.statusCode, text]))
+      })
+    })
+
+  it.each([
+    ['?model=talk-1', '/v1/realtime?model=talk-1'],
+    ['?model=spoken', '/v1/realtime?model=talk-2'],
+  ])('reaches the provider of the model with its key: %s', async (query, sent) => {
+    expect(await talk(query)).toBe('{"type":"session.update"}')
+    expect(opened).toMatchObject({ url: sent, headers: { authorization: 'Bearer sk-talk' } })
+  })
+
+  it.each([
+    ['', 400, '"code":"missing_model"'],
+    ['?model=other', 404, '"code":"model_not_found"'],
+    ['?model=staff', 403, '"code":"model_authorization_denied"'],
+    ['?model=claude-1', 400, 'unsupported conversion: from Realtime to provider anthropic'],
+    ['?model=guarded', 400, 'promptGuard of this model does not check WebSockets'],
+  ])('is rejected: %s', async (query, code, cause) => {
+    opened = undefined
+    expect(await talk(query)).toEqual([code, expect.stringContaining(cause)])
+    expect(opened).toBeUndefined()
   })
 })
 
