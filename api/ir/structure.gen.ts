@@ -1137,6 +1137,11 @@ const MCPBackend: Structure = {
     failureMode: { type: 'string', enum: ['FailOpen', 'FailClosed'] },
   },
 }
+const ModelMatch: Structure = {
+  type: 'object',
+  required: ['headers'],
+  properties: { headers: { type: 'array', minItems: 1, items: ValueMatch } },
+}
 const ModelTarget: Structure = {
   type: 'object',
   properties: {
@@ -1152,6 +1157,7 @@ const OfferedModel: Structure = {
   required: ['name'],
   properties: {
     name: { type: 'string', minLength: 1 },
+    matches: { type: 'array', minItems: 1, items: ModelMatch },
     createdAt: { type: 'integer' },
     internal: { type: 'boolean' },
     authorization: { type: 'array', items: Authorization },

@@ -1459,6 +1459,12 @@ export interface OfferedModel {
    */
   name: string
   /**
+   * One of them must match the request as well; absent: all requests.
+   *
+   * @minItems 1
+   */
+  matches?: ModelMatch[]
+  /**
    * Creation time, seconds since the epoch.
    */
   createdAt?: number
@@ -1479,6 +1485,12 @@ export interface OfferedModel {
    * The first whose condition holds.
    */
   conditional?: ModelTarget[]
+}
+export interface ModelMatch {
+  /**
+   * @minItems 1
+   */
+  headers: ValueMatch[]
 }
 /**
  * What a virtual model may choose.

@@ -118,6 +118,31 @@ describe('concrete models', () => {
   })
 })
 
+describe('models with conditions on the request', () => {
+  const team = (value: string) => [{ headers: [{ name: 'x-team', value: { exact: value } }] }]
+  const models: OfferedModel[] = [
+    { name: 'm', backend: 'a', matches: [...team('a'), ...team('b')] },
+    { name: 'm', backend: 'c', matches: team('c') },
+  ]
+
+  it.each([
+    ['a', 'a'],
+    ['b', 'a'],
+    ['c', 'c'],
+  ])('get the requests of team %s', async (name, backend) => {
+    expect(await ask(models, { model: 'm' }, name)).toMatchObject({ backend })
+    const { response } = (await ask(models, {}, name, '/v1/models')).exchange
+    expect(jsonOf(response?.body)).toMatchObject({ data: [{ id: 'm' }] })
+  })
+
+  it('do not exist for other requests', async () => {
+    expect(codeOf(await ask(models, { model: 'm' }, 'd'))).toMatchObject(error(404, 'model_not_found'))
+    expect(codeOf(await ask(models, {}, 'd', '/v1/models/m', 'GET'))).toMatchObject(error(404, 'model_not_found'))
+    const { response } = (await ask(models, {}, 'd', '/v1/models')).exchange
+    expect(jsonOf(response?.body)).toMatchObject({ data: [] })
+  })
+})
+
 describe('a WebSocket', () => {
   const models: OfferedModel[] = [
     { name: 'talk', backend: 'a' },

@@ -12,6 +12,7 @@ import type { Exchange } from '../exchange/exchange.ts'
 import { HttpResponse } from '../message/message.ts'
 import { compileRules } from '../policy/auth/authorization.ts'
 import { isTrue } from '../cel/evaluate.ts'
+import { compileRequestTest } from '../route/match.ts'
 import { modelFailureBody, modelsFailureBody } from './failure-body.ts'
 import { askFor, type ModelFailure, readModelRequest, type ModelRequest } from './model-request.ts'
 
@@ -36,6 +37,7 @@ interface CompiledModel {
   readonly name: string
   readonly createdAt: number
   readonly matches: (name: string) => boolean
+  readonly matchesRequest: Check
   readonly isAllowed: Check
   /** The possible targets. */
   readonly backends: readonly string[]
@@ -49,8 +51,8 @@ export function compileModels({ models }: ModelsBackend, environment: ModelsEnvi
   // Internal models are reached only through the targets of other models.
   const offered = models.filter(({ internal }) => internal !== true).map((model) => compileModel(model, environment))
   return (exchange, done) => {
-    const isUsable = ({ isAllowed, backends }: CompiledModel): boolean =>
-      isAllowed(exchange) && backends.some((key) => environment.isServed(key))
+    const isUsable = ({ matchesRequest, isAllowed, backends }: CompiledModel): boolean =>
+      matchesRequest(exchange) && isAllowed(exchange) && backends.some((key) => environment.isServed(key))
     if (isDiscovery(exchange.request.path)) {
       exchange.response = listOf(offered.filter((one) => !one.name.includes('*') && isUsable(one)))
       done(exchange)
@@ -136,7 +138,7 @@ function choose(
   try {
     let failure: ModelFailure = 'modelNotFound'
     for (const one of offered) {
-      if (!one.matches(model)) continue
+      if (!one.matches(model) || !one.matchesRequest(exchange)) continue
       if (!one.isAllowed(exchange)) {
         failure = 'modelDenied'
         continue
@@ -155,10 +157,17 @@ function compileModel(model: OfferedModel, environment: ModelsEnvironment): Comp
     name: model.name,
     createdAt: model.createdAt ?? 0,
     matches: nameMatcher(model.name),
+    matchesRequest: compileMatches(model.matches),
     isAllowed: compileCheck(model.authorization, environment),
     backends: backendsOf(model),
     choose: compileChoice(model, environment),
   }
+}
+
+function compileMatches(matches: OfferedModel['matches']): Check {
+  if (matches === undefined) return () => true
+  const tests = matches.map((match) => compileRequestTest(match))
+  return ({ request }) => tests.some((test) => test?.(request) !== false)
 }
 
 function backendsOf({ backend, weighted = [], conditional = [] }: OfferedModel): string[] {

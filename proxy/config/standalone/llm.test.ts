@@ -56,6 +56,11 @@ llm:
       provider: openai
       params: { apiKey: sk-talk, baseUrl: "http://127.0.0.1:${realtimePort}/v1" }
       guardrails: { request: [{ regex: { rules: [{ builtin: email }] } }] }
+    - name: test-*
+      provider: { reference: openai }
+      params: { model: gpt-beta }
+      matches: [{ headers: [{ name: X-Beta, value: { exact: "1" } }] }, { headers: [{ name: x-team, value: { regex: "b|c" } }] }]
+    - { name: test-*, provider: { reference: openai }, params: { model: gpt-stable } }
     - name: staff
       provider: { reference: openai }
       authorization: { rules: ['request.headers["x-team"] == "a"', 'request.headers["x-team"] == "b"'] }
@@ -104,6 +109,16 @@ describe('models of a file', () => {
   it('are found by pattern, and translated', async () => {
     expect(await answerOf('claude-opus')).toBe('hello')
     expect(claude.seen.at(-1)).toMatchObject({ url: '/v1/messages', headers: { 'x-api-key': 'sk-claude' } })
+  })
+
+  it.each([
+    [{}, 'gpt-stable'],
+    [{ 'x-beta': '0' }, 'gpt-stable'],
+    [{ 'x-beta': '1' }, 'gpt-beta'],
+    [{ 'x-team': 'c' }, 'gpt-beta'],
+  ])('are selected by header fields: %j', async (headers, model) => {
+    expect(await answerOf('test-1', { headers })).toBe('hello')
+    expect(JSON.parse(openai.seen.at(-1)?.body ?? '')).toMatchObject({ model })
   })
 
   it('are listed, without hidden ones', async () => {
@@ -199,7 +214,13 @@ describe('mistakes in the section', () => {
       'llm: { models: [{ name: m, provider: openai, tls: {}, backendTLS: {} }] }',
       /tls: is the same field as backendTLS/,
     ],
-    ['llm: { models: [{ name: m, provider: openai, matches: [] }] }', /matches: is not supported/],
+    ['llm: { models: [{ name: m, provider: openai, matches: [] }] }', /models\[0\]\.matches: /],
+    ['llm: { models: [{ name: m, provider: openai, matches: [{}] }] }', /matches\[0\]\.headers: is required/],
+    [
+      'llm: { models: [{ name: m, provider: openai, matches: [{ headers: [{ name: "a b", value: { exact: c } }] }] }] }',
+      /matches\[0\]\.headers\[0\]\.name: /,
+    ],
+    ['llm: { models: [{ name: m, provider: openai, matches: [{ path: { exact: /a } }] }] }', /matches\[0\]\.path: /],
     [
       `llm: { ${MODEL}, providers: [{ name: a, provider: openai }, { name: a, provider: gemini }] }`,
       /providers\[1\]\.name: provider a already exists/,

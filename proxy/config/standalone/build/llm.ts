@@ -7,7 +7,7 @@ import { DEFAULT_NAMESPACE, type BuildContext } from './context.ts'
 import { defined } from './defined.ts'
 import type { McpRegistries } from './mcp.ts'
 import { ModelBuilder } from './models.ts'
-import { attachPolicies } from './routes.ts'
+import { attachPolicies, renderHeaderMatch } from './routes.ts'
 import { routeTraffic } from './traffic.ts'
 import { virtualModels } from './virtual-models.ts'
 
@@ -28,7 +28,9 @@ export function addLlm(section: LlmSection, registries: McpRegistries, context: 
     const authorization = builder.rulesOf(index)
     const isInternal = model.visibility === 'internal'
     const rules = authorization.length > 0 && { authorization }
-    return [{ name: model.name, ...(isInternal && { internal: true }), backend: backend.key, ...rules }]
+    const matches = model.matches?.map(({ headers }) => ({ headers: headers.map(renderHeaderMatch) }))
+    const found = { name: model.name, ...defined({ matches }) }
+    return [{ ...found, ...(isInternal && { internal: true }), backend: backend.key, ...rules }]
   })
   const virtual = virtualModels(section, PATH, { builder, context, keyOf })
   context.config.backends.push({

@@ -1,6 +1,7 @@
 // Routes of all forms: one rendered route for each listener; policies with several entries become targeted policies.
-import type { BackendPayload, Route, RouteMatch, RouteTarget } from '#api/ir/types.gen.ts'
+import type { BackendPayload, Route, RouteMatch, RouteTarget, ValueMatch } from '#api/ir/types.gen.ts'
 import { pathTo } from '../field-path.ts'
+import type { HeaderMatchFields } from '../schema/header-match.ts'
 import type { RoutePolicies } from '../schema/policies.ts'
 import type { MatchFields, RouteFields } from '../schema/file.ts'
 import { routeBackendSide, type BackendSide } from './backend-policies.ts'
@@ -117,9 +118,13 @@ function renderMatch({ path, method, headers, query }: MatchFields): RouteMatch 
   return defined({
     path: path === undefined ? { pathPrefix: '/' } : defined(path),
     method,
-    headers: headers?.map(({ name, value }) => ({ name, value: defined(value) })),
+    headers: headers?.map(renderHeaderMatch),
     query: query?.map(({ name, value }) => ({ name, value: defined(value) })),
   })
+}
+
+export function renderHeaderMatch({ name, value }: HeaderMatchFields): ValueMatch {
+  return { name, value: defined(value) }
 }
 
 /** Valid by schema, but certainly a mistake. */

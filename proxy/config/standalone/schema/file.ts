@@ -5,6 +5,7 @@ import { parseLevelFilter } from '../../../log/level-filter.ts'
 import { parseSessionKeys, SESSION_KEYS_RULE } from '../../../mcp/session-keys.ts'
 import { mcpShape, namedBackend, routeBackend } from './backends.ts'
 import { service, serviceReference, workload } from './discovery.ts'
+import { headerMatch } from './header-match.ts'
 import { fields, notServed, oneShape, ONE_FIELD } from './object.ts'
 import { llm } from './llm.ts'
 import { frontendPolicies, gateway, hostname, protocol, tls } from './listeners.ts'
@@ -12,7 +13,7 @@ import { catalogSource } from './model-catalog.ts'
 import { gatewayPolicies, routePolicies } from './policies.ts'
 import { targetedPolicy } from './targets.ts'
 import { backendTLS, backendTunnel } from './upstream.ts'
-import { address, headerName, name, parseAddress, port, regex, stringMatch, text } from './values.ts'
+import { address, name, parseAddress, port, regex, stringMatch, text } from './values.ts'
 
 const WORKERS_MAX = 64
 const CATALOG_SOURCES_MAX = 16
@@ -28,18 +29,13 @@ const pathMatch = fields({
     error: 'must have exactly one of exact, pathPrefix, regex',
   })
   .meta(ONE_FIELD)
-const pseudoHeader = z.enum([':method', ':path', ':scheme', ':authority'])
-const matchedHeader = oneShape<string>(
-  (value) => (typeof value === 'string' && value.startsWith(':') ? pseudoHeader : headerName),
-  [pseudoHeader, headerName],
-)
 const match = fields({
   path: pathMatch.optional(),
   method: z
     .string()
     .regex(/^[A-Z]{1,32}$/, { error: 'must be a method in capitals, such as GET' })
     .optional(),
-  headers: z.array(fields({ name: matchedHeader, value: stringMatch })).optional(),
+  headers: z.array(headerMatch).optional(),
   query: z.array(fields({ name: text, value: stringMatch })).optional(),
 })
 

@@ -5,7 +5,8 @@ import { SERVICE_NAMES, serviceId } from '#api/llm/services.ts'
 import { absolutePath, azureType, custom, resourceName } from './backends.ts'
 import { tls } from './listeners.ts'
 import { evaluatedAt } from './moment.ts'
-import { fields, isMap, notServed, oneShape, ONE_FIELD } from './object.ts'
+import { headerMatch } from './header-match.ts'
+import { fields, isMap, oneShape, ONE_FIELD } from './object.ts'
 import { gatewayPolicyShape, localRateLimit, promptCaching, rules } from './policies.ts'
 import { remoteRateLimit } from './external.ts'
 import { promptGuard } from './prompt-guard.ts'
@@ -18,6 +19,9 @@ const PROVIDERS_MAX = 256
 const TARGETS_MAX = 64
 const PRIORITY_MAX = 1_000_000
 const WEIGHT_MAX = 1_000_000
+/** Those of a route (HTTPRoute of the Gateway API). */
+const MATCHES_MAX = 64
+const HEADERS_MAX = 16
 
 /** Providers with code of their own; `openAI` is another spelling of `openai`. */
 const BUILT_IN = ['openai', 'openAI', 'anthropic', 'gemini', 'vertex', 'bedrock', 'azure'] as const
@@ -90,7 +94,11 @@ const model = evaluatedAt(
     authorization: evaluatedAt('model', rules).optional(),
     guardrails: promptGuard.optional(),
     ...settingsShape,
-    ...notServed(['matches']),
+    matches: z
+      .array(fields({ headers: z.array(headerMatch).min(1).max(HEADERS_MAX) }))
+      .min(1)
+      .max(MATCHES_MAX)
+      .optional(),
   }),
 )
 
