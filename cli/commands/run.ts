@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import type { ProxyOptions, RunningProxy } from '#proxy/main.ts'
-import type { StdioBridge } from '#proxy/mcp/stdio-bridge.ts'
+import type { StdioBridge } from '#proxy/mcp/targets/stdio-bridge.ts'
 import type { ModelCatalogs } from '../model-catalogs.ts'
 import { logFormatOf, optionsOf, type RunFlags } from '../options.ts'
 import { reasonText } from '../output.ts'
@@ -114,7 +114,7 @@ interface Run {
 async function serve({ changes, ...run }: Run): Promise<number> {
   const { path, source, proxy, keySets, report } = run
   const signalled = signal(readsOnHangup(path) ? ['SIGINT', 'SIGTERM'] : ['SIGINT', 'SIGTERM', 'SIGHUP'])
-  const { createStdioBridge } = await import('#proxy/mcp/stdio-bridge.ts')
+  const { createStdioBridge } = await import('#proxy/mcp/targets/stdio-bridge.ts')
   const bridge = await createStdioBridge((line, command) => report.info(`MCP server ${command}: ${line}`))
   const { ModelCatalogs: Catalogs } = await import('../model-catalogs.ts')
   const catalogs = new Catalogs({ environment: process.env, report, use: (offered) => proxy.setModelCatalog(offered) })

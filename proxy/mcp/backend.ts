@@ -11,10 +11,10 @@ import { compileDeny } from '../chain/deny.ts'
 import type { Filter } from '../chain/filter.ts'
 import { refuseForeignOrigin } from './access.ts'
 import type { McpEndpoint } from './context.ts'
-import { httpTarget } from './http-target.ts'
+import { httpTarget } from './targets/http-target.ts'
 import { namingOf } from './names.ts'
-import { sessionCodec } from './session-id.ts'
-import { TargetError, type McpTarget } from './target.ts'
+import { sessionCodec } from './legacy/session-id.ts'
+import { TargetError, type McpTarget } from './targets/target.ts'
 import { answerMcp } from './transport.ts'
 
 export function compileMcpBackend(
@@ -40,6 +40,7 @@ export function compileMcpBackend(
     codec: sessionCodec(environment.sessionKeys),
     isAllowed,
     bodyBytesMax: environment.bufferBytesMax,
+    guard: undefined,
   }
   return (exchange, done) => {
     authenticated(exchange, endpoint, authentication).then(

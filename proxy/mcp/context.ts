@@ -3,9 +3,10 @@ import type { MCPBackend } from '#api/ir/types.gen.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { McpFacts } from '../exchange/facts.ts'
 import type { Member } from './fan-out.ts'
+import type { JsonRpcError, JsonRpcRequest } from './jsonrpc.ts'
 import type { Naming } from './names.ts'
-import type { SessionCodec } from './session-id.ts'
-import type { McpTarget } from './target.ts'
+import type { SessionCodec } from './legacy/session-id.ts'
+import type { McpTarget } from './targets/target.ts'
 
 export type ItemKind = NonNullable<McpFacts['kind']>
 
@@ -17,6 +18,34 @@ export interface McpEndpoint {
   /** Whether the rules of the backend let the caller see and use an item; reads `exchange.mcp`. */
   readonly isAllowed: (exchange: Exchange) => boolean
   readonly bodyBytesMax: number
+  /** undefined: the backend has no guardrails. */
+  readonly guard: McpGuard | undefined
+}
+
+/** What a guardrail decides. `error`: the call ends with it. `value`: it replaces the checked one. */
+export type GuardVerdict =
+  | { readonly error: JsonRpcError }
+  | { readonly value: { readonly [key: string]: unknown } | undefined }
+
+/** A guardrail of the backend (data-plane supplement section 4.5). Failure modes are its own: it never rejects. */
+export interface McpGuard {
+  /**
+   * After the target is resolved and before authorization. `request`: for the server, with its own names. If it is for
+   * several targets, it has no params, and `value` is ignored. The headers of the exchange may be changed.
+   * undefined: the request passes unchanged, also if the guard does not check the method.
+   */
+  checkRequest(call: McpCall, request: JsonRpcRequest, targets: readonly string[]): Promise<GuardVerdict> | undefined
+  /**
+   * On the result of a server, with its own names; a merged result is as the client gets it. Errors of servers are not
+   * checked. undefined: the result passes unchanged.
+   */
+  checkResponse(call: McpCall, check: ResponseCheck): Promise<GuardVerdict> | undefined
+}
+
+export interface ResponseCheck {
+  readonly request: JsonRpcRequest
+  readonly result: { readonly [key: string]: unknown }
+  readonly targets: readonly string[]
 }
 
 export interface McpCall {
@@ -40,11 +69,26 @@ export function emptyMcpFacts(): McpFacts {
   }
 }
 
-/** Sets the facts of the item for authorization, log and metrics, and evaluates the rules. */
-export function mayUse(call: McpCall, kind: ItemKind, target: string, name: string): boolean {
-  const { facts, endpoint, exchange } = call
+export function callOf(exchange: Exchange, endpoint: McpEndpoint, members: readonly Member[]): McpCall {
+  return { exchange, endpoint, members, facts: exchange.mcp ?? emptyMcpFacts() }
+}
+
+/** Sets the facts of the item for authorization, guardrails, log and metrics. */
+export function noteItem({ facts }: McpCall, kind: ItemKind, target: string, name: string): void {
   facts.kind = kind
   facts.target = target
   facts.name = name
-  return endpoint.isAllowed(exchange)
+}
+
+/** Sets the facts of the item, and evaluates the rules. */
+export function mayUse(call: McpCall, kind: ItemKind, target: string, name: string): boolean {
+  noteItem(call, kind, target, name)
+  return call.endpoint.isAllowed(call.exchange)
+}
+
+/** For log and metrics. */
+export function noteError({ facts }: McpCall, error: JsonRpcError | undefined): void {
+  if (error === undefined) return
+  facts.errorCode = error.code
+  facts.errorMessage = error.message
 }

@@ -10,8 +10,7 @@ import {
   type JsonRpcResponse,
 } from './jsonrpc.ts'
 import { noteDropped } from './server-messages.ts'
-import type { TargetSession } from './session-id.ts'
-import { type McpTarget, type MessageStream, TargetError } from './target.ts'
+import { type McpTarget, type MessageStream, TargetError, type TargetSession } from './targets/target.ts'
 
 export interface Member {
   readonly target: McpTarget

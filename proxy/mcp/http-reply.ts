@@ -4,10 +4,12 @@ import { madeStream } from '../message/made-stream.ts'
 import { HttpResponse } from '../message/message.ts'
 import { HeaderList } from '../message/headers.ts'
 import { errorResponse, type JsonRpcError, type JsonRpcId, type JsonRpcMessage } from './jsonrpc.ts'
-import type { MessageStream, TargetHttpError } from './target.ts'
+import type { MessageStream, TargetHttpError } from './targets/target.ts'
 
 /** The id is a credential for the session: logs do not show it. */
 export const SESSION_FIELDS: readonly string[] = ['mcp-session-id']
+
+export const EVENT_STREAM = 'text/event-stream'
 
 export function plain(status: number, text: string): HttpResponse {
   return HttpResponse.local(status, text)
@@ -31,7 +33,7 @@ export function passedThrough(error: TargetHttpError): HttpResponse {
 
 export function eventStream(messages: MessageStream, sessionId?: string): HttpResponse {
   const headers = HeaderList.of([
-    ['content-type', 'text/event-stream'],
+    ['content-type', EVENT_STREAM],
     ['cache-control', 'no-cache'],
   ])
   if (sessionId !== undefined) headers.append('mcp-session-id', sessionId)

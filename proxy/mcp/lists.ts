@@ -1,24 +1,9 @@
 // tools/list, prompts/list, resources/list, resources/templates/list: all pages of all servers, filtered by
 // authorization, renamed, as one list.
 import { listAll, onEach } from './fan-out.ts'
-import { mayUse, type ItemKind, type McpCall } from './context.ts'
-import { eventStream, single } from './http-reply.ts'
-import type { HttpResponse } from '../message/message.ts'
+import { mayUse, type McpCall } from './context.ts'
 import type { JsonRpcRequest } from './jsonrpc.ts'
-
-interface ListMethod {
-  readonly key: string
-  readonly kind: ItemKind
-  /** Field of an item that names it. */
-  readonly nameField: 'name' | 'uri' | 'uriTemplate'
-}
-
-export const LIST_METHODS: ReadonlyMap<string, ListMethod> = new Map<string, ListMethod>([
-  ['tools/list', { key: 'tools', kind: 'tool', nameField: 'name' }],
-  ['prompts/list', { key: 'prompts', kind: 'prompt', nameField: 'name' }],
-  ['resources/list', { key: 'resources', kind: 'resource', nameField: 'uri' }],
-  ['resources/templates/list', { key: 'resourceTemplates', kind: 'resource', nameField: 'uriTemplate' }],
-])
+import type { ListMethod } from './methods.ts'
 
 type Item = { readonly [key: string]: unknown }
 
@@ -29,7 +14,12 @@ export interface ListedItem {
   readonly item: Item
 }
 
-export async function answerList(call: McpCall, request: JsonRpcRequest, method: ListMethod): Promise<HttpResponse> {
+/** The result of a list method. */
+export async function listAnswer(
+  call: McpCall,
+  request: JsonRpcRequest,
+  method: ListMethod,
+): Promise<{ readonly [key: string]: unknown }> {
   const listed = await listItems(call, request, method)
   const visible = listed.filter(({ target, name }) => mayUse(call, method.kind, target, name))
   call.facts.target = undefined
@@ -40,9 +30,7 @@ export async function answerList(call: McpCall, request: JsonRpcRequest, method:
   const items = visible.map(({ target, name, item }) =>
     Object.assign({}, item, { [method.nameField]: shownName(target, name) }),
   )
-  return eventStream(
-    single({ jsonrpc: '2.0', id: request.id, result: { [method.key]: withoutDuplicates(items, method) } }),
-  )
+  return { [method.key]: withoutDuplicates(items, method) }
 }
 
 /** Every item of every server of the session, before authorization. */

@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import type { LookupFamily } from '#api/units/lookup-family.ts'
 import { parseLevelFilter } from '../../../log/level-filter.ts'
-import { parseSessionKeys, SESSION_KEYS_RULE } from '../../../mcp/session-keys.ts'
+import { parseSessionKeys, SESSION_KEYS_RULE } from '../../../mcp/legacy/session-keys.ts'
 import { mcpShape, namedBackend, routeBackend } from './backends.ts'
 import { service, serviceReference, workload } from './discovery.ts'
 import { headerMatch } from './header-match.ts'

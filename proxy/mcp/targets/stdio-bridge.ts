@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { RenderedConfig, StdioTarget } from '#api/ir/types.gen.ts'
-import { isRequest, parseMessage, type JsonRpcMessage, type JsonRpcRequest } from './jsonrpc.ts'
+import { isRequest, parseMessage, type JsonRpcMessage, type JsonRpcRequest } from '../jsonrpc.ts'
 import { StdioProcess } from './stdio-process.ts'
 
 const SESSIONS_MAX = 256

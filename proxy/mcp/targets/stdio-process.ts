@@ -9,7 +9,7 @@ import {
   type JsonRpcId,
   type JsonRpcMessage,
   type JsonRpcRequest,
-} from './jsonrpc.ts'
+} from '../jsonrpc.ts'
 import { onLogLines } from './log-lines.ts'
 
 const LINE_BYTES_MAX = 8 * 1024 * 1024

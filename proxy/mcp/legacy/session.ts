@@ -1,12 +1,12 @@
 // Sessions over several servers: opened by initialize, stored in the client's id, or created for one request.
-import type { Exchange } from '../exchange/exchange.ts'
-import type { McpEndpoint } from './context.ts'
-import { ask, notify, onEach, type Answer, type Member } from './fan-out.ts'
-import type { JsonRpcRequest } from './jsonrpc.ts'
-import { principalOf } from './principal.ts'
+import type { Exchange } from '../../exchange/exchange.ts'
+import type { McpEndpoint } from '../context.ts'
+import { ask, notify, onEach, type Answer, type Member } from '../fan-out.ts'
+import type { JsonRpcRequest } from '../jsonrpc.ts'
+import { principalOf } from '../principal.ts'
 import { VERSION } from '#api/version.ts'
-import type { McpSession, TargetSession } from './session-id.ts'
-import { TargetError } from './target.ts'
+import { TargetError, type TargetSession } from '../targets/target.ts'
+import type { McpSession } from './session-id.ts'
 
 /** Sent by the gateway itself when it opens sessions for one request. */
 const OWN_PROTOCOL_VERSION = '2025-11-25'

@@ -1,23 +1,29 @@
 // A server reached over Streamable HTTP (MCP 2025-06-18, "Transports").
 import type { BackendReference } from '#api/ir/types.gen.ts'
-import type { EffectiveBackend } from '../chain/effective.ts'
+import type { EffectiveBackend } from '../../chain/effective.ts'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { BackendEnvironment, Endpoint, EndpointPicker } from '../backend/handler.ts'
-import { chargeAnswer, chargeFailure } from '../backend/health.ts'
-import type { HealthRule } from '../exchange/slots.ts'
-import { OwnCallEndpoints } from '../backend/failover.ts'
-import { dropBody, isCredentialRefused } from '../backend/second-try.ts'
-import { derive } from '../exchange/derive.ts'
-import type { Exchange } from '../exchange/exchange.ts'
-import { HttpRequest, HttpResponse } from '../message/message.ts'
-import { madeStream } from '../message/made-stream.ts'
-import { SseParser } from '../http/sse.ts'
-import { runChain } from '../chain/run-chain.ts'
-import type { NamedFilter } from '../chain/filter.ts'
-import { type SendOptions, UpstreamError, type UpstreamResponse } from '../upstream/target.ts'
-import { parseMessage, type JsonRpcMessage } from './jsonrpc.ts'
-import type { TargetSession } from './session-id.ts'
-import { type McpTarget, type MessageStream, TargetError, TargetHttpError, type TargetReply } from './target.ts'
+import type { BackendEnvironment, Endpoint, EndpointPicker } from '../../backend/handler.ts'
+import { chargeAnswer, chargeFailure } from '../../backend/health.ts'
+import type { HealthRule } from '../../exchange/slots.ts'
+import { OwnCallEndpoints } from '../../backend/failover.ts'
+import { dropBody, isCredentialRefused } from '../../backend/second-try.ts'
+import { derive } from '../../exchange/derive.ts'
+import type { Exchange } from '../../exchange/exchange.ts'
+import { HttpRequest, HttpResponse } from '../../message/message.ts'
+import { madeStream } from '../../message/made-stream.ts'
+import { SseParser } from '../../http/sse.ts'
+import { runChain } from '../../chain/run-chain.ts'
+import type { NamedFilter } from '../../chain/filter.ts'
+import { type SendOptions, UpstreamError, type UpstreamResponse } from '../../upstream/target.ts'
+import { parseMessage, type JsonRpcMessage } from '../jsonrpc.ts'
+import {
+  type McpTarget,
+  type MessageStream,
+  TargetError,
+  TargetHttpError,
+  type TargetReply,
+  type TargetSession,
+} from './target.ts'
 
 /** A tool may take long before its server sends the head of the response. */
 const HEAD_TIMEOUT_MS = 300_000

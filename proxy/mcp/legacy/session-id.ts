@@ -2,16 +2,7 @@
 // server, sealed with AES-256-GCM, so that any replica with the key can serve it (data-plane supplement section 4.3).
 import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto'
 import { isRecord, parseJson } from '#api/json.ts'
-
-export interface TargetSession {
-  readonly target: string
-  /** The server's own session id; undefined if it sent none. */
-  readonly serverSession: string | undefined
-  /** `host:port` of the session. */
-  readonly endpoint: string | undefined
-  /** The target failed at initialize and was skipped (`failureMode: FailOpen`). */
-  readonly isSkipped: boolean
-}
+import type { TargetSession } from '../targets/target.ts'
 
 export interface McpSession {
   /** Backend and route of the session: it is valid nowhere else. */

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { closeServer, freePort, listening } from '#test/ports.ts'
 import { configFor, ON_LOOPBACK } from '#proxy/main.testing.ts'
 import { until } from '#test/wait.ts'
-import { type RunningProxy, startProxy } from '../main.ts'
+import { type RunningProxy, startProxy } from '../../main.ts'
 import { shownSessionId } from './session-id.ts'
 
 const HEADERS = { accept: 'application/json, text/event-stream', 'content-type': 'application/json' }

@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { closeServer, listening } from '#test/ports.ts'
 import { testProxy, type TestProxy } from '#proxy/main.testing.ts'
-import { type TestIssuer, testIssuer } from '../auth/jwt.testing.ts'
+import { type TestIssuer, testIssuer } from '../../auth/jwt.testing.ts'
 
 const INIT = {
   jsonrpc: '2.0',

@@ -1,8 +1,18 @@
 // One MCP server behind the gateway, independent of its transport.
-import type { Exchange } from '../exchange/exchange.ts'
-import type { Cancellable } from '../message/body.ts'
-import type { JsonRpcMessage } from './jsonrpc.ts'
-import type { TargetSession } from './session-id.ts'
+import type { Exchange } from '../../exchange/exchange.ts'
+import type { Cancellable } from '../../message/body.ts'
+import type { JsonRpcMessage } from '../jsonrpc.ts'
+
+/** The part of a client's session that one server keeps. */
+export interface TargetSession {
+  readonly target: string
+  /** The server's own session id; undefined if it sent none. */
+  readonly serverSession: string | undefined
+  /** `host:port` of the session. */
+  readonly endpoint: string | undefined
+  /** The target failed at initialize and was skipped (`failureMode: FailOpen`). */
+  readonly isSkipped: boolean
+}
 
 export interface TargetReply {
   /** Session id that the server sent with this response (initialize). */

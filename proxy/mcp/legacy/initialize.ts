@@ -1,7 +1,7 @@
 // The answers of several servers to `initialize`, merged into one (data-plane supplement section 4.4).
 import { isRecord } from '#api/json.ts'
 import { VERSION } from '#api/version.ts'
-import type { Answer } from './fan-out.ts'
+import type { Answer } from '../fan-out.ts'
 
 type Json = { readonly [key: string]: unknown }
 

@@ -1,0 +1,116 @@
+// Requests of a client by method, in both eras. The order for an item: resolve its server, guardrails, authorization,
+// server, guardrails (data-plane supplement section 4.5).
+import type { HttpResponse } from '../message/message.ts'
+import { mayUse, noteItem, type ItemKind, type McpCall } from './context.ts'
+import { ask, onEach, type Member } from './fan-out.ts'
+import { guardRequest, guardResult } from './guard.ts'
+import { eventStream, rpcError, single } from './http-reply.ts'
+import { invalidItem, itemOf, withItemName, type NamedItem } from './items.ts'
+import { INVALID_PARAMS, METHOD_NOT_FOUND, type JsonRpcRequest, type JsonRpcResponse } from './jsonrpc.ts'
+import { listAnswer, listItems } from './lists.ts'
+import { listOf, METHODS, type ItemMethod, type Method } from './methods.ts'
+import type { Located } from './names.ts'
+import { relay } from './relay.ts'
+
+/** For all servers. */
+type SharedMethod = Exclude<Method, ItemMethod>
+
+export async function answerRequest(call: McpCall, request: JsonRpcRequest): Promise<HttpResponse> {
+  const method: Method | undefined = METHODS.get(request.method)
+  if (method?.route === 'item') return callItem(call, request, method)
+  if (method !== undefined) return callAll(call, request, method)
+  const [only] = call.members
+  if (only === undefined || call.endpoint.naming.isMultiplexing) {
+    return rpcError(404, request.id, { code: METHOD_NOT_FOUND, message: `Method not found: ${request.method}` })
+  }
+  const checked = await guardRequest(call, request, [only.target.name])
+  return 'error' in checked ? rejected(checked) : relay(call, only, checked)
+}
+
+async function callAll(
+  call: McpCall,
+  request: JsonRpcRequest,
+  method: SharedMethod,
+): Promise<HttpResponse> {
+  const targets = call.members.map(({ target }) => target.name)
+  const { params: _, ...withoutParams } = request
+  const checked = await guardRequest(call, withoutParams, targets)
+  if ('error' in checked) return rejected(checked)
+  const response = await guardResult(call, {
+    request,
+    response: { jsonrpc: '2.0', id: request.id, result: await resultOfAll(call, request, method) },
+    targets,
+  })
+  return eventStream(single(response))
+}
+
+async function resultOfAll(
+  call: McpCall,
+  request: JsonRpcRequest,
+  method: SharedMethod,
+): Promise<{ readonly [key: string]: unknown }> {
+  if (method.route === 'list') return listAnswer(call, request, method)
+  const { exchange, endpoint, members } = call
+  await onEach(exchange, members, endpoint.settings.failureMode, (member) => ask(exchange, member, request))
+  return {}
+}
+
+async function callItem(call: McpCall, request: JsonRpcRequest, method: ItemMethod): Promise<HttpResponse> {
+  const item = itemOf(request, method)
+  if (item === undefined) return invalidParams(request, invalidItem(request, method))
+  const located = await locate(call, request, item)
+  if (located === 'several') return invalidParams(request, `${item.name} is served by multiple targets`)
+  const member = located && memberOf(call, located.target)
+  if (located === undefined || member === undefined) return unknownItem(request, item)
+  noteItem(call, item.kind, located.target, located.name)
+  const own = withItemName(request, method, located.name)
+  const checked = await guardRequest(call, own, [located.target])
+  if ('error' in checked) return rejected(checked)
+  // A guardrail may have named another item of the server.
+  const used = checked === own ? { kind: item.kind, name: located.name } : itemOf(checked, method)
+  if (used === undefined || !mayUse(call, used.kind, located.target, used.name)) return unknownItem(request, item)
+  return relay(call, member, checked, method.urisIn)
+}
+
+async function locate(
+  call: McpCall,
+  request: JsonRpcRequest,
+  { kind, name }: NamedItem,
+): Promise<Located | 'several' | undefined> {
+  const { naming } = call.endpoint
+  if (kind === 'resource') return naming.locateUri(name)
+  return naming.locate(name) ?? (await locateByLists(call, request, { kind, name }))
+}
+
+/** Without prefixes, only the lists of the servers show which server has the name. */
+async function locateByLists(
+  call: McpCall,
+  request: JsonRpcRequest,
+  { kind, name }: NamedItem,
+): Promise<Located | 'several' | undefined> {
+  const list = listOf(kind)
+  if (call.endpoint.naming.hasPrefixes || list === undefined) return undefined
+  const listRequest: JsonRpcRequest = { jsonrpc: '2.0', id: `gw-resolve-${request.id}`, method: list.name }
+  const owners = (await listItems(call, listRequest, list.method)).filter((item) => item.name === name)
+  const [owner] = owners
+  if (owner === undefined) return undefined
+  return owners.length > 1 ? 'several' : { target: owner.target, name: owner.name }
+}
+
+function memberOf(call: McpCall, target: string): Member | undefined {
+  return call.members.find((member) => member.target.name === target)
+}
+
+/** By a guardrail: JSON-RPC in a successful response. */
+function rejected(response: JsonRpcResponse): HttpResponse {
+  return eventStream(single(response))
+}
+
+function invalidParams(request: JsonRpcRequest, message: string): HttpResponse {
+  return rpcError(400, request.id, { code: INVALID_PARAMS, message })
+}
+
+/** The same for missing items and items that the client may not use. */
+function unknownItem(request: JsonRpcRequest, { kind, name }: { kind: ItemKind; name: string }): HttpResponse {
+  return rpcError(400, request.id, { code: INVALID_PARAMS, message: `Unknown ${kind}: ${name}` })
+}

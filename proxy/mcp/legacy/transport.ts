@@ -1,0 +1,160 @@
+// Sessions of Streamable HTTP (MCP 2024-11-05 to 2025-11-25): POST, GET and DELETE.
+import type { Cancellable } from '../../message/body.ts'
+import type { Exchange } from '../../exchange/exchange.ts'
+import { madeStream } from '../../message/made-stream.ts'
+import { HttpResponse } from '../../message/message.ts'
+import { callOf, type McpCall, type McpEndpoint } from '../context.ts'
+import { answerRequest } from '../dispatch.ts'
+import { interleave, listenToAll, notify, onEach, type Member } from '../fan-out.ts'
+import { accepted, EVENT_STREAM, eventStream, plain, single } from '../http-reply.ts'
+import {
+  isRequest,
+  isResponse,
+  type JsonRpcMessage,
+  type JsonRpcNotification,
+  type JsonRpcRequest,
+  type JsonRpcResponse,
+} from '../jsonrpc.ts'
+import { locateServerId } from '../names.ts'
+import { type ServerStream, shownToClient } from '../server-messages.ts'
+import type { MessageStream } from '../targets/target.ts'
+import { mergeInitialize } from './initialize.ts'
+import { shownSessionId } from './session-id.ts'
+import { endSession, openSession, resumeSession, temporarySession } from './session.ts'
+
+export const LEGACY_VERSIONS: readonly string[] = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']
+
+export async function answerLegacy(
+  exchange: Exchange,
+  endpoint: McpEndpoint,
+  message: JsonRpcMessage,
+): Promise<HttpResponse> {
+  if (isRequest(message) && message.method === 'initialize') return initialize(exchange, endpoint, message)
+  return endpoint.settings.sessionRouting === 'Stateful'
+    ? inSession(exchange, endpoint, message)
+    : withoutSession(exchange, endpoint, message)
+}
+
+async function initialize(exchange: Exchange, endpoint: McpEndpoint, request: JsonRpcRequest): Promise<HttpResponse> {
+  const isStateful = endpoint.settings.sessionRouting === 'Stateful'
+  const { answers, members, session } = await openSession(exchange, endpoint, request)
+  const asked = request.params?.['protocolVersion']
+  const askedVersion = typeof asked === 'string' ? asked : (LEGACY_VERSIONS.at(-1) ?? '')
+  const [first] = answers
+  const result = endpoint.naming.isMultiplexing
+    ? mergeInitialize(answers, { askedVersion, isStateful })
+    : (first?.response.result ?? {})
+  if (!isStateful) await endSession(exchange, members)
+  const response: JsonRpcResponse = { jsonrpc: '2.0', id: request.id, result }
+  return eventStream(single(response), isStateful ? endpoint.codec.encode(session) : undefined)
+}
+
+async function inSession(exchange: Exchange, endpoint: McpEndpoint, message: JsonRpcMessage): Promise<HttpResponse> {
+  const members = sessionMembers(exchange, endpoint, 'session header is required for non-initialize requests')
+  return members instanceof HttpResponse ? members : deliver(callOf(exchange, endpoint, members), message)
+}
+
+async function withoutSession(
+  exchange: Exchange,
+  endpoint: McpEndpoint,
+  message: JsonRpcMessage,
+): Promise<HttpResponse> {
+  // Notifications and responses belong to a session that does not exist.
+  if (!isRequest(message)) return accepted()
+  const members = await temporarySession(exchange, endpoint)
+  const response = await deliver(callOf(exchange, endpoint, members), message).catch(async (error: unknown) => {
+    await endSession(exchange, members)
+    throw error
+  })
+  const { body } = response
+  if (body === undefined || typeof body === 'string' || Buffer.isBuffer(body)) await endSession(exchange, members)
+  else response.body = endingSession(exchange, members, body)
+  return response
+}
+
+/** Ends the session of one request once, at the end of the response or when the client cancels it. */
+function endingSession(exchange: Exchange, members: readonly Member[], body: Cancellable<Buffer>): Cancellable<Buffer> {
+  let ending: Promise<void> | undefined
+  const end = (): Promise<void> => (ending ??= endSession(exchange, members))
+  return madeStream(thenEnding(body, end), () => {
+    body.cancel()
+    void end()
+  })
+}
+
+async function* thenEnding(body: Cancellable<Buffer>, end: () => Promise<void>): AsyncGenerator<Buffer> {
+  try {
+    for await (const chunk of body) yield chunk
+  } finally {
+    await end()
+  }
+}
+
+async function deliver(call: McpCall, message: JsonRpcMessage): Promise<HttpResponse> {
+  if (isRequest(message)) return answerRequest(call, message)
+  if (isResponse(message)) await deliverResponse(call, message)
+  else await deliverNotification(call, message)
+  return accepted()
+}
+
+async function deliverNotification(
+  { exchange, endpoint, members }: McpCall,
+  message: JsonRpcNotification,
+): Promise<void> {
+  await onEach(exchange, members, endpoint.settings.failureMode, (member) => notify(exchange, member, message))
+}
+
+/** The client responds to a request of a server: its id identifies the server. */
+async function deliverResponse({ exchange, endpoint, members }: McpCall, message: JsonRpcResponse): Promise<void> {
+  const located = endpoint.naming.isMultiplexing
+    ? locateServerId(message.id)
+    : { target: members[0]?.target.name, id: message.id }
+  const member = members.find(({ target }) => target.name === located?.target)
+  if (located === undefined || member === undefined) return
+  await notify(exchange, member, { ...message, id: located.id })
+}
+
+export async function answerGet(exchange: Exchange, endpoint: McpEndpoint): Promise<HttpResponse> {
+  if (!(exchange.request.headers.get('accept') ?? '').includes(EVENT_STREAM)) return plain(406, 'not acceptable')
+  const members = sessionMembers(exchange, endpoint, 'session ID is required')
+  if (members instanceof HttpResponse) return members
+  const { naming, settings } = endpoint
+  const opened = await listenToAll(exchange, members, settings.failureMode)
+  const streams = opened.map(({ name, stream }) =>
+    shown({ exchange, naming, target: name, request: undefined }, stream),
+  )
+  if (streams.length === 0) return exchange.fail('methodNotAllowed', 'no server of the session has a stream')
+  return eventStream(interleave(streams))
+}
+
+function shown(stream: ServerStream, messages: MessageStream): MessageStream {
+  return madeStream(showing(stream, messages), () => messages.cancel())
+}
+
+async function* showing(stream: ServerStream, messages: MessageStream): AsyncGenerator<JsonRpcMessage> {
+  for await (const sent of messages) {
+    const message = shownToClient(stream, sent)
+    if (message !== undefined) yield message
+  }
+}
+
+export async function answerDelete(exchange: Exchange, endpoint: McpEndpoint): Promise<HttpResponse> {
+  const members = sessionMembers(exchange, endpoint, 'session ID is required')
+  if (members instanceof HttpResponse) return members
+  await endSession(exchange, members)
+  return accepted()
+}
+
+function sessionMembers(
+  exchange: Exchange,
+  endpoint: McpEndpoint,
+  whenMissing: string,
+): readonly Member[] | HttpResponse {
+  const id = exchange.request.headers.get('mcp-session-id')
+  if (id === undefined) return plain(400, whenMissing)
+  const session = endpoint.codec.decode(id)
+  if (session === undefined) return plain(400, 'session ID is not valid')
+  if (exchange.mcp !== undefined) exchange.mcp.sessionId = shownSessionId(id)
+  const members = session === 'Over' ? undefined : resumeSession(exchange, endpoint, session)
+  return members ?? plain(404, 'session not found')
+}
