@@ -1114,6 +1114,7 @@ const StdioTarget: Structure = {
     cmd: { type: 'string', minLength: 1 },
     args: { type: 'array', items: { type: 'string' } },
     env: { type: 'object', rest: { type: 'string' } },
+    clearEnv: { type: 'boolean' },
   },
 }
 const MCPTarget: Structure = {

@@ -1443,6 +1443,10 @@ export interface StdioTarget {
   env?: {
     [k: string]: string
   }
+  /**
+   * The process gets only env.
+   */
+  clearEnv?: boolean
 }
 /**
  * The models that one listener offers, in the order in which they are tried.

@@ -231,10 +231,6 @@ describe('loadStandalone, fields', () => {
       /must be a URL, host:port, or a host with port set/,
     ],
     [
-      route('', '{ mcp: { targets: [{ name: a, stdio: { cmd: x, clear_env: true } }] } }'),
-      /clear_env: is not supported/,
-    ],
-    [
       `${GATEWAY}routes: [{ matches: [{ path: { prefix: / } }] }]`,
       /path\.prefix: unknown field .*exact, pathPrefix, regex/,
     ],

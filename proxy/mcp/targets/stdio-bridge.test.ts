@@ -4,15 +4,19 @@ import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { testProxy, type TestProxy } from '#proxy/main.testing.ts'
+import type { MCPBackend, StdioTarget } from '#api/ir/types.gen.ts'
+import { testProxy, type TestProxy, type TestRoute } from '#proxy/main.testing.ts'
 import { createStdioBridge, type StdioBridge } from './stdio-bridge.ts'
 
 /** A small server: answers initialize, `pid`, `env`, and `die`; writes noise that is not a message. */
 const SERVER = `
+import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 const say = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n')
 process.stdout.write('starting up\\n')
 process.stderr.write('listening on stdin\\n')
+const child = process.argv[2] === 'parent' && spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'])
+if (process.argv[2] === 'broken') process.exit(2)
 for await (const line of createInterface({ input: process.stdin })) {
   const { id, method, params } = JSON.parse(line)
   if (method === 'initialize') {
@@ -21,7 +25,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   } else if (method === 'tools/call' && params.name === 'die') process.exit(3)
   else if (method === 'tools/call') {
     say({ method: 'notifications/message', params: { level: 'info', data: 'working' } })
-    const text = params.name === 'pid' ? String(process.pid) : String(process.env[params.arguments.name])
+    const text = params.name === 'flood' ? 'x'.repeat(params.arguments.characters) : params.name === 'child' ? String(child.pid) : params.name === 'pid' ? String(process.pid) : String(process.env[params.arguments.name])
     say({ id, result: { content: [{ type: 'text', text }] } })
   } else if (id !== undefined) say({ id, result: {} })
 }
@@ -40,30 +44,11 @@ beforeAll(async () => {
   gateway = await testProxy({
     workers: 2,
     routes: [
-      {
-        name: 'tools',
-        prefix: '/mcp',
-        backend: {
-          mcp: {
-            targets: [{ name: 's', stdio: { cmd: process.execPath, args: [script], env: { GIVEN: 'yes' } } }],
-            sessionRouting: 'Stateful',
-            prefixMode: 'Conditional',
-            failureMode: 'FailClosed',
-          },
-        },
-      },
-      {
-        name: 'missing',
-        prefix: '/missing',
-        backend: {
-          mcp: {
-            targets: [{ name: 'm', stdio: { cmd: join(folder, 'no-such-program') } }],
-            sessionRouting: 'Stateful',
-            prefixMode: 'Conditional',
-            failureMode: 'FailClosed',
-          },
-        },
-      },
+      route('mcp', { cmd: process.execPath, args: [script], env: { GIVEN: 'yes' } }),
+      route('clear', { cmd: process.execPath, args: [script], env: { GIVEN: 'yes' }, clearEnv: true }),
+      route('parent', { cmd: process.execPath, args: [script, 'parent'] }),
+      route('broken', { cmd: process.execPath, args: [script, 'broken'] }),
+      route('missing', { cmd: join(folder, 'no-such-program') }),
     ],
   })
   await gateway.proxy.apply(bridge.expose(gateway.config), { version: 1, secrets: [] })
@@ -74,6 +59,16 @@ afterAll(async () => {
   bridge.close()
   rmSync(folder, { recursive: true })
 })
+
+function route(name: string, stdio: StdioTarget): TestRoute {
+  const mcp: MCPBackend = {
+    targets: [{ name: 's', stdio }],
+    sessionRouting: 'Stateful',
+    prefixMode: 'Conditional',
+    failureMode: 'FailClosed',
+  }
+  return { name, prefix: `/${name}`, backend: { mcp } }
+}
 
 async function connect(path: string): Promise<{ client: Client; transport: StreamableHTTPClientTransport }> {
   const client = new Client({ name: 't', version: '1' })
@@ -118,6 +113,44 @@ describe('stdio bridge', () => {
     await transport.terminateSession()
     await client.close()
     delete process.env['GW_TEST_SECRET']
+  })
+
+  it('passes only the configured environment with clearEnv', async () => {
+    const { client, transport } = await connect('/clear')
+    expect(await call(client, 'env', { name: 'GIVEN' })).toBe('yes')
+    expect(await call(client, 'env', { name: 'PATH' })).toBe('undefined')
+    await transport.terminateSession()
+    await client.close()
+  })
+
+  it('ends the processes that a server started with the session', async () => {
+    const { client, transport } = await connect('/parent')
+    const child = Number(await call(client, 'child'))
+    expect(isAlive(child)).toBe(true)
+    await transport.terminateSession()
+    await expect.poll(() => isAlive(child), { timeout: 5000 }).toBe(false)
+    await client.close()
+  })
+
+  it('ends the processes that a server started when it dies', async () => {
+    const { client } = await connect('/parent')
+    const child = Number(await call(client, 'child'))
+    await expect(call(client, 'die')).rejects.toThrow('could not be called')
+    await expect.poll(() => isAlive(child), { timeout: 5000 }).toBe(false)
+    await client.close()
+  })
+
+  it('returns results larger than what a pipe holds', async () => {
+    const { client, transport } = await connect('/mcp')
+    expect(String(await call(client, 'flood', { characters: 1_900_000 }))).toHaveLength(1_900_000)
+    await transport.terminateSession()
+    await client.close()
+  })
+
+  it('does not start a command at once that keeps exiting', async () => {
+    await expect(connect('/broken')).rejects.toThrow('exited (exit code 2)')
+    await expect(connect('/broken')).rejects.toThrow('exited (exit code 2)')
+    await expect(connect('/broken')).rejects.toThrow('keeps exiting; the next start is in 1 s')
   })
 
   it('fails the call when the process dies, and the session with it', async () => {

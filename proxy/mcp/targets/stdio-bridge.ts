@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import type { RenderedConfig, StdioTarget } from '#api/ir/types.gen.ts'
 import { isRequest, parseMessage, type JsonRpcMessage, type JsonRpcRequest } from '../jsonrpc.ts'
 import { StdioProcess } from './stdio-process.ts'
+import { StdioStarts } from './stdio-starts.ts'
 
 const SESSIONS_MAX = 256
 /** The same as for other MCP sessions (data-plane supplement section 4.3). */
@@ -69,6 +70,9 @@ class Bridge {
   readonly #logged: (line: string, command: string) => void
   readonly #commands = new Map<string, StdioTarget>()
   readonly #sessions = new Map<string, StdioProcess>()
+  readonly #starts = new StdioStarts()
+  /** The last client that listens; a new one replaces it. */
+  readonly #readers = new WeakMap<StdioProcess, ServerResponse>()
 
   constructor(logged: (line: string, command: string) => void) {
     this.#logged = logged
@@ -122,14 +126,24 @@ class Bridge {
   }
 
   #open(request: IncomingMessage, response: ServerResponse, message: JsonRpcRequest): void {
-    const command = this.#commands.get(request.url ?? '')
+    const path = request.url ?? ''
+    const command = this.#commands.get(path)
     if (command === undefined || this.#sessions.size >= SESSIONS_MAX) {
       answer(response, command === undefined ? 404 : 503)
       return
     }
+    const startedMs = Date.now()
+    const waitMs = this.#starts.waitMs(path, startedMs)
+    if (waitMs > 0) {
+      answer(response, 503, `${command.cmd} keeps exiting; the next start is in ${Math.ceil(waitMs / 1000)} s`)
+      return
+    }
     const id = randomUUID()
-    const session = new StdioProcess(command, Date.now(), {
-      exited: () => this.#sessions.delete(id),
+    const session = new StdioProcess(command, startedMs, {
+      exited: (byItself) => {
+        this.#sessions.delete(id)
+        if (byItself) this.#starts.ended(path, startedMs, Date.now())
+      },
       logged: (line) => this.#logged(line, command.cmd),
     })
     this.#sessions.set(id, session)
@@ -149,9 +163,11 @@ class Bridge {
       answer(response, 404)
       return
     }
-    const sink = (message: JsonRpcMessage): void => writeEvent(response, message)
+    const sink = (message: JsonRpcMessage): void => writeEvent(response, session, message)
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     response.flushHeaders()
+    this.#readers.get(session)?.end()
+    this.#readers.set(session, response)
     session.onMessage = sink
     response.on('close', () => {
       if (session.onMessage === sink) session.onMessage = undefined
@@ -177,7 +193,7 @@ function stream(response: ServerResponse, session: StdioProcess, request: JsonRp
   session.call(
     request,
     (message) => {
-      writeEvent(response, message)
+      writeEvent(response, session, message)
       if (!('method' in message)) response.end()
     },
     // A stream that ends without a response has failed.
@@ -185,8 +201,16 @@ function stream(response: ServerResponse, session: StdioProcess, request: JsonRp
   )
 }
 
-function writeEvent(response: ServerResponse, message: JsonRpcMessage): void {
-  response.write(`event: message\ndata: ${JSON.stringify(message)}\n\n`)
+function writeEvent(response: ServerResponse, session: StdioProcess, message: JsonRpcMessage): void {
+  const isTaken = response.write(`event: message\ndata: ${JSON.stringify(message)}\n\n`)
+  if (isTaken || response.destroyed) return
+  session.holdUntil((ready) => {
+    const release = (): void => {
+      response.off('drain', release).off('close', release)
+      ready()
+    }
+    response.on('drain', release).on('close', release)
+  })
 }
 
 function answer(response: ServerResponse, status: number, text = ''): void {

@@ -13,6 +13,8 @@ import {
 import { onLogLines } from './log-lines.ts'
 
 const LINE_BYTES_MAX = 8 * 1024 * 1024
+/** Messages that the process has not read. */
+const UNREAD_BYTES_MAX = 8 * 1024 * 1024
 /** Between SIGTERM and SIGKILL. */
 const KILL_DELAY_MS = 2000
 /** The parent's environment is hidden from the child, but it must find programs and its home. */
@@ -21,7 +23,8 @@ const INHERITED = ['PATH', 'HOME', 'LANG', 'TMPDIR', 'USER']
 type Sink = (message: JsonRpcMessage) => void
 
 export interface StdioEvents {
-  readonly exited: () => void
+  /** `byItself`: not by `stop`. */
+  readonly exited: (byItself: boolean) => void
   /** A line that the process wrote to its standard error. */
   readonly logged: (line: string) => void
 }
@@ -32,24 +35,25 @@ export class StdioProcess {
   lastUsedMs: number
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>
   readonly #calls = new Map<JsonRpcId, { sink: Sink; fail: (error: Error) => void }>()
-  readonly #onExit: () => void
+  readonly #onExit: (byItself: boolean) => void
   #rest: Buffer[] = []
   #restBytes = 0
   #isOver = false
+  #isEnding = false
+  /** Readers that cannot take more. */
+  #holds = 0
 
-  constructor({ cmd, args = [], env = {} }: StdioTarget, nowMs: number, { exited, logged }: StdioEvents) {
+  constructor(target: StdioTarget, nowMs: number, { exited, logged }: StdioEvents) {
+    const { cmd, args = [] } = target
     this.lastUsedMs = nowMs
     this.#onExit = exited
-    const inherited = INHERITED.flatMap((name) => {
-      const value = process.env[name]
-      return value === undefined ? [] : [[name, value] as const]
-    })
-    this.#child = spawn(cmd, args, {
-      env: { ...Object.fromEntries(inherited), ...env },
-      stdio: ['pipe', 'pipe', 'pipe'],
-    })
+    // Detached: the process leads a group, which ends with it. Commands such as npx start the server as their child.
+    this.#child = spawn(cmd, args, { env: environmentOf(target), stdio: ['pipe', 'pipe', 'pipe'], detached: true })
     this.#child.on('error', (error) => this.#over(new Error(`${cmd} cannot be started: ${error.message}`)))
-    this.#child.on('exit', (code, signal) => this.#over(new Error(`${cmd} exited (${signal ?? `exit code ${code}`})`)))
+    this.#child.on('exit', (code, signal) => {
+      this.#over(new Error(`${cmd} exited (${signal ?? `exit code ${code}`})`))
+      this.#endGroup()
+    })
     this.#child.stdin.on('error', () => {})
     onLogLines(this.#child.stderr, logged)
     this.#child.stdout.on('data', (chunk: Buffer) => this.#read(chunk))
@@ -70,14 +74,52 @@ export class StdioProcess {
     this.#calls.delete(id)
   }
 
+  /** A process that does not read its messages is ended. */
   write(message: JsonRpcMessage): void {
-    if (!this.#isOver) this.#child.stdin.write(`${JSON.stringify(message)}\n`)
+    if (this.#isOver) return
+    this.#child.stdin.write(`${JSON.stringify(message)}\n`)
+    if (this.#child.stdin.writableLength > UNREAD_BYTES_MAX) {
+      this.#kill(new Error(`the process has not read more than ${UNREAD_BYTES_MAX} bytes of messages`))
+    }
   }
 
+  /** Reads no more of the process until all readers of its messages can take more. `wait` calls its argument once. */
+  holdUntil(wait: (ready: () => void) => void): void {
+    this.#holds++
+    this.#child.stdout.pause()
+    wait(() => {
+      this.#holds--
+      if (this.#holds === 0) this.#child.stdout.resume()
+    })
+  }
+
+  /** Ends the group of the process: SIGTERM, and SIGKILL if it does not stop. */
   stop(): void {
-    if (this.#isOver) return
-    this.#child.kill('SIGTERM')
-    setTimeout(() => this.#child.kill('SIGKILL'), KILL_DELAY_MS).unref()
+    if (!this.#isOver) this.#endGroup()
+  }
+
+  #endGroup(): void {
+    if (this.#isEnding || !this.#signal('SIGTERM')) return
+    this.#isEnding = true
+    setTimeout(() => this.#signal('SIGKILL'), KILL_DELAY_MS)
+  }
+
+  /** False: no process of the group is left. */
+  #signal(signal: 'SIGTERM' | 'SIGKILL'): boolean {
+    const { pid } = this.#child
+    if (pid === undefined) return false
+    try {
+      process.kill(-pid, signal)
+      return true
+    } catch {
+      // ESRCH.
+      return false
+    }
+  }
+
+  #kill(error: Error): void {
+    this.#over(error)
+    this.#signal('SIGKILL')
   }
 
   #over(error: Error): void {
@@ -85,7 +127,7 @@ export class StdioProcess {
     this.#isOver = true
     for (const { fail } of this.#calls.values()) fail(error)
     this.#calls.clear()
-    this.#onExit()
+    this.#onExit(!this.#isEnding)
   }
 
   #read(chunk: Buffer): void {
@@ -101,8 +143,7 @@ export class StdioProcess {
     this.#rest.push(chunk.subarray(start))
     this.#restBytes += chunk.length - start
     if (this.#restBytes > LINE_BYTES_MAX) {
-      this.#over(new Error(`the process wrote a line of more than ${LINE_BYTES_MAX} bytes`))
-      this.#child.kill('SIGKILL')
+      this.#kill(new Error(`the process wrote a line of more than ${LINE_BYTES_MAX} bytes`))
     }
   }
 
@@ -124,4 +165,12 @@ export class StdioProcess {
       this.write({ jsonrpc: '2.0', id: message.id, error })
     }
   }
+}
+
+function environmentOf({ env = {}, clearEnv = false }: StdioTarget): Record<string, string> {
+  const inherited = (clearEnv ? [] : INHERITED).flatMap((name) => {
+    const value = process.env[name]
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  return { ...Object.fromEntries(inherited), ...env }
 }

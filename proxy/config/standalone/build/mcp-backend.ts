@@ -55,7 +55,8 @@ function targetPlace(place: BackendPlace, { name }: McpTargetFields, index: numb
 function renderTarget({ name, mcp, stdio }: McpTargetFields, place: TargetPlace, context: BuildContext): MCPTarget {
   if ((mcp === undefined) === (stdio === undefined)) context.error(place.path, 'must have exactly one of mcp, stdio')
   if (stdio !== undefined) {
-    return { name, stdio: { cmd: stdio.cmd, ...defined({ args: stdio.args, env: stdio.env }) } }
+    const { cmd, args, env, clear_env: clearEnv } = stdio
+    return { name, stdio: { cmd, ...defined({ args, env, clearEnv }) } }
   }
   if (mcp?.backend !== undefined) return { name, ref: namedServer(mcp, place, context), ...pathOf(mcp.path) }
   const server = mcp && serverOf(mcp, pathTo(place.path, 'mcp'), context)

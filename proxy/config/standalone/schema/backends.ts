@@ -89,7 +89,7 @@ const stdio = fields({
   cmd: text,
   args: z.array(z.string()).optional(),
   env: mapOf(z.string()).optional(),
-  ...notServed(['clear_env'], ': the command only gets PATH, HOME, LANG, TMPDIR, USER and the variables in env'),
+  clear_env: z.boolean().optional(),
 })
 const mcpTarget = fields({
   name: z.string().regex(TARGET_NAME, {
