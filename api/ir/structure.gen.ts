@@ -1094,6 +1094,7 @@ const AIProvider: Structure = {
     backendRef: BackendReference,
     pathOverride: { type: 'string' },
     pathPrefix: { type: 'string' },
+    tokenize: { type: 'boolean' },
     inlinePolicies: BackendPayload,
   },
 }

@@ -1314,6 +1314,10 @@ export interface AIProvider {
   backendRef?: BackendReference
   pathOverride?: string
   pathPrefix?: string
+  /**
+   * Counts the tokens of a prompt before the call, for token limits; false if not set.
+   */
+  tokenize?: boolean
   inlinePolicies?: BackendPayload
 }
 /**

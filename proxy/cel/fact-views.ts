@@ -66,7 +66,7 @@ export class LlmView {
   }
 
   get inputTokens(): bigint | undefined {
-    return integer(this.#facts.inputTokens)
+    return integer(this.#facts.inputTokens ?? this.#facts.promptTokens)
   }
 
   get cachedInputTokens(): bigint | undefined {

@@ -6,7 +6,7 @@ export interface RateLimitBucket {
    * the x-ratelimit headers. `nowMs` is wall-clock time: all workers share it.
    */
   take(count: number, nowMs: number): { isAllowed: boolean; limit: number; remaining: number; resetSeconds: number }
-  /** Charges afterwards (LLM tokens); not below 0. */
+  /** Charges afterwards (LLM tokens); not below 0. A negative number gives tokens back, up to the limit. */
   charge(count: number, nowMs: number): void
 }
 

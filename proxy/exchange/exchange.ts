@@ -26,6 +26,7 @@ import type {
   ReplaySource,
   RetryRule,
   SentCredential,
+  TokenLimit,
   UpstreamCallHandle,
   UsedEndpoint,
 } from './slots.ts'
@@ -163,6 +164,8 @@ export class Exchange {
   rateLimit: RateLimitState | undefined = undefined
   /** Values that a policy stored on the request for the response, by compiled policy. */
   policyState: Map<object, unknown> | undefined = undefined
+  /** Limits on tokens that were checked before the route's backend was selected. */
+  tokenLimits: TokenLimit<Exchange>[] | undefined = undefined
   llm: LlmFacts | undefined = undefined
   /** CEL `llmRequest`: the request JSON while an LLM policy evaluates its expressions. */
   llmRequest: unknown = undefined

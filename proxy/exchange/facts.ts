@@ -137,6 +137,8 @@ export interface LlmFacts extends LlmUsage {
   failedProviders?: string | undefined
   /** Milliseconds from request start to the first content chunk. */
   timeToFirstTokenMs: number | undefined
+  /** The prompt, counted before the call; absent: the provider has no `tokenize`, or the request has no prompt. */
+  promptTokens?: number | undefined
   /** The answer to a request that counts tokens. */
   countTokens?: number | undefined
   /** Absent: no expression reads it. For expressions alone. */

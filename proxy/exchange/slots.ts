@@ -31,6 +31,15 @@ export interface DeadlineKeeper {
   settle(): void
 }
 
+/** A limit on the tokens of LLM requests, which let this one pass; see policy/limits/. */
+export interface TokenLimit<E> {
+  /**
+   * Charges the tokens of the prompt before the call; at most once for a request. A response: too few are left. At the
+   * end of the request, the limit is charged the difference to the tokens of the call.
+   */
+  chargePrompt(exchange: E, tokens: number): HttpResponse | undefined | Promise<HttpResponse | undefined>
+}
+
 /** A compiled retry policy; see policy/resilience/retry.ts. */
 export interface RetryRule {
   /** Number of remaining retries. */

@@ -130,7 +130,8 @@ interface ProviderTry {
 /** The try with one provider; a second one if it refuses a credential. */
 async function answerWith(exchange: Exchange, { chosen, kept, failed, hasNext }: ProviderTry): Promise<void> {
   const { telemetryName } = chosen.provider.profile
-  const facts = { ...emptyFacts(telemetryName), failedProviders: failed, pricing: currentPricing() }
+  const promptTokens = exchange.llm?.promptTokens
+  const facts = { ...emptyFacts(telemetryName), failedProviders: failed, pricing: currentPricing(), promptTokens }
   exchange.llm = facts
   if (exchange.trace !== undefined) traceProvider(exchange.trace, chosen)
   const isRefused = await answerOnce(exchange, facts, { ...chosen, isRepeatable: kept !== undefined, hasNext })

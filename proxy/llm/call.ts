@@ -23,6 +23,7 @@ import { DroppedFields } from './translate/dropped-fields.ts'
 import { ToolNames } from './translate/tool-names.ts'
 import { Untranslatable } from './translate/untranslatable.ts'
 import { recordPrompt } from './texts.ts'
+import { chargePrompt } from './tokens/charge-prompt.ts'
 
 export interface CompiledProvider {
   readonly settings: AIProvider
@@ -93,9 +94,8 @@ export async function prepareCall(
   }
   const { isStreaming, framing } = inUrl ?? streamIn(body)
   settleModel(body, { isAdded, isStreaming, conversion, inUrl })
-  const rejected = await checkRequest(exchange, read, provider.guards, format.name)
+  const rejected = await checkPrompt(exchange, read, { provider, format, model })
   if (rejected !== undefined) return rejected
-  recordPrompt(exchange, provider.textReads, read.members, format.name)
   const dropped = new DroppedFields()
   const toolNames = new ToolNames()
   try {
@@ -120,6 +120,25 @@ export async function prepareCall(
     if (error instanceof Untranslatable) return exchange.failVisibly('llmRequestInvalid', error.message)
     throw error
   }
+}
+
+interface PromptContext {
+  readonly provider: CompiledProvider
+  readonly format: Format
+  readonly model: string
+}
+
+/** By guards, which may mask texts, and by token limits. The response, if one of them rejects it. */
+async function checkPrompt(
+  exchange: Exchange,
+  json: RequestJson,
+  { provider, format: { name }, model }: PromptContext,
+): Promise<HttpResponse | undefined> {
+  const rejected = await checkRequest(exchange, json, provider.guards, name)
+  if (rejected !== undefined) return rejected
+  recordPrompt(exchange, provider.textReads, json.members, name)
+  if (provider.settings.tokenize !== true) return undefined
+  return chargePrompt(exchange, { body: json.members, format: name, model })
 }
 
 /** Edits and translations read the model in the body. Whether it was not there. */

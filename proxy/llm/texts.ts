@@ -28,18 +28,29 @@ function isRead(side: keyof TextReads, { flow }: Exchange, ofRoute: TextReads): 
 
 /** One message for each role and message of the request; arguments of tool calls are left out. */
 export function recordPrompt(exchange: Exchange, ofRoute: TextReads, body: JsonObject, format: SentFormatName): void {
-  const texts = FORMAT_TEXTS[format]
-  if (exchange.llm === undefined || texts === undefined || !isRead('request', exchange, ofRoute)) return
-  exchange.llm.prompt = messagesIn(body, texts)
+  if (exchange.llm === undefined || !isRead('request', exchange, ofRoute)) return
+  const messages = messagesIn(body, format)
+  if (messages !== undefined) exchange.llm.prompt = messages
 }
+
+/** Without arguments of tool calls. */
+const PROMPT_TEXTS: ReadonlyMap<string, FormatTexts> = new Map(
+  Object.entries(FORMAT_TEXTS).flatMap(([name, texts]) => {
+    if (texts === undefined) return []
+    const fields = new Map([...texts.fields].filter(([, field]) => field !== 'values'))
+    return [[name, { ...texts, fields }]]
+  }),
+)
 
 /** `messages[2]` of `messages[2].content[0].text`. */
 const MESSAGE = /^[^.[]*(?:\[\d+\])?/
 
-function messagesIn(body: JsonObject, texts: FormatTexts): readonly LlmMessage[] {
-  const fields = new Map([...texts.fields].filter(([, field]) => field !== 'values'))
+/** One for each role and message, in their order. undefined: the format has no conversation. */
+export function messagesIn(body: JsonObject, format: SentFormatName): readonly LlmMessage[] | undefined {
+  const texts = PROMPT_TEXTS.get(format)
+  if (texts === undefined) return undefined
   const messages: { readonly at: string | undefined; readonly role: string; readonly lines: string[] }[] = []
-  for (const { role, text, at: place } of Conversation.ofRequest(body, { ...texts, fields }).spans) {
+  for (const { role, text, at: place } of Conversation.ofRequest(body, texts).spans) {
     const at = MESSAGE.exec(place)?.[0]
     const last = messages.at(-1)
     if (last !== undefined && last.at === at && last.role === role) last.lines.push(text)

@@ -6,6 +6,7 @@ import type { ConfigDelta } from '#api/ir/config-delta.ts'
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import type { LookupFamily } from '#api/units/lookup-family.ts'
 import type { ModelCatalog } from '../llm/cost/catalog.ts'
+import type { TokenTables } from '../llm/tokens/tables.ts'
 import type { TraitsRow } from '../llm/traits/traits.ts'
 import type { TokenMessage, TokenRefused, TokenReply } from '../credentials/shared-tokens.ts'
 import type { CredentialMessage } from '../credentials/token-observer.ts'
@@ -112,7 +113,13 @@ export interface CatalogMessage {
   readonly catalog: ModelCatalog | undefined
 }
 
-export type MainToWorker = CoreMessage | CatalogMessage
+/** Before the first configuration that counts the tokens of prompts. */
+export interface TokenTablesMessage {
+  readonly type: 'tokenTables'
+  readonly tables: TokenTables
+}
+
+export type MainToWorker = CoreMessage | CatalogMessage | TokenTablesMessage
 
 export type WorkerToMain =
   | { readonly type: 'started' }

@@ -1,6 +1,7 @@
 // Keeps N workers alive and of one mind: a configuration is prepared by all before any of them commits it, at once
 // where there is only one; a dead worker is replaced and brought up to what is in force. Never touches traffic.
 import { setTimeout as delay } from 'node:timers/promises'
+import type { RenderedConfig } from '#api/ir/types.gen.ts'
 import type { ModelCatalog } from '../llm/cost/catalog.ts'
 import { createLineRing } from '../log/line-ring.ts'
 import type { LineWriter } from '../log/line-writer.ts'
@@ -9,7 +10,8 @@ import type { MetricsAggregate } from '../metrics/aggregate.ts'
 import { createMetricsBuffer } from '../metrics/buffer.ts'
 import { CredentialList } from '../credentials/credential-list.ts'
 import { SharedTokens } from '../credentials/shared-tokens.ts'
-import type { CatalogMessage, ConfigMessage, MainToWorker, WorkerSettings } from './messages.ts'
+import { countsTokens, readTokenTables } from '../llm/tokens/tables.ts'
+import type { CatalogMessage, ConfigMessage, MainToWorker, TokenTablesMessage, WorkerSettings } from './messages.ts'
 import { createBeats, PULSE_MS, readBeats } from '../overload/pulse.ts'
 import type { RestartHistory } from './restart-policy.ts'
 import { Watchdog } from './watchdog.ts'
@@ -69,6 +71,7 @@ export class WorkerPool {
   readonly credentials = new CredentialList()
   #current: ConfigMessage | undefined = undefined
   #catalog: CatalogMessage | undefined = undefined
+  #tokenTables: TokenTablesMessage | undefined = undefined
   #restarts = 0
   #hangs = 0
   #watching: NodeJS.Timeout | undefined = undefined
@@ -121,6 +124,8 @@ export class WorkerPool {
 
   /** All or nothing. Calls must not overlap. */
   async apply(message: ConfigMessage): Promise<PoolResult> {
+    const problem = await this.#sendTokenTables(message.config)
+    if (problem !== undefined) return { problem }
     const result = this.count === 1 ? await this.#tryFirst(message, this.#putInForce) : await this.#prepareAll(message)
     if ('problem' in result) return result
     this.#current = message
@@ -192,6 +197,18 @@ export class WorkerPool {
   setModelCatalog(catalog: ModelCatalog | undefined): void {
     this.#catalog = { type: 'modelCatalog', catalog }
     this.#postToAll(this.#catalog)
+  }
+
+  /** Also for workers that start later. The problem, if they cannot be read. */
+  async #sendTokenTables(config: RenderedConfig): Promise<string | undefined> {
+    if (this.#tokenTables !== undefined || !countsTokens(config)) return undefined
+    try {
+      this.#tokenTables = { type: 'tokenTables', tables: await readTokenTables() }
+    } catch (error) {
+      return `the vocabularies for tokenize cannot be read: ${error instanceof Error ? error.message : String(error)}`
+    }
+    this.#postToAll(this.#tokenTables)
+    return undefined
   }
 
   #postToAll(message: MainToWorker): void {
@@ -267,6 +284,7 @@ export class WorkerPool {
       // A change of levels while the thread came up would otherwise be lost.
       handle.post({ type: 'logLevel', directive: logLevel() })
       if (this.#catalog !== undefined) handle.post(this.#catalog)
+      if (this.#tokenTables !== undefined) handle.post(this.#tokenTables)
       this.#options.onStarted?.(handle)
       await this.#bringUp(handle)
     } else if (reply.type === 'timeout') await handle.terminate()

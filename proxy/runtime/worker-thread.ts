@@ -2,6 +2,7 @@
 // thread; main replaces it.
 import { parentPort, workerData } from 'node:worker_threads'
 import { useCatalog } from '../llm/cost/current-catalog.ts'
+import { useTokenTables } from '../llm/tokens/current-tables.ts'
 import { lineRingWriter } from '../log/line-ring.ts'
 import type { MainToWorker, WorkerSettings, WorkerToMain } from './messages.ts'
 import { WorkerCore } from './worker-core.ts'
@@ -21,6 +22,7 @@ export function runWorker(partsFor: (settings: WorkerSettings) => WorkerParts): 
   })
   port.on('message', (message: MainToWorker) => {
     if (message.type === 'modelCatalog') useCatalog(message.catalog)
+    else if (message.type === 'tokenTables') useTokenTables(message.tables)
     else core.receive(message)
   })
   send({ type: 'started' })

@@ -26,13 +26,21 @@ type Answer = MessageInitShape<typeof RateLimitResponseSchema>
 
 const OK: Answer = { overallCode: 1 }
 const OVER: Answer = { overallCode: 2 }
+const INVALID: Answer = { overallCode: 0 }
 
-async function limiter(answer: Answer | undefined = OK): Promise<{ service: TestService; asked: RateLimitRequest[] }> {
+interface Limiter {
+  readonly service: TestService
+  readonly asked: RateLimitRequest[]
+  /** Of the calls from now on. */
+  answer: Answer
+}
+
+async function limiter(answer: Answer | undefined = OK): Promise<Limiter> {
   const asked: RateLimitRequest[] = []
   const server = await grpcServer([
     unaryMethod(RateLimitService.method.shouldRateLimit, (call, reply) => {
       asked.push(call.request)
-      reply(null, create(RateLimitResponseSchema, answer))
+      reply(null, create(RateLimitResponseSchema, started.answer))
     }),
   ])
   const service = testService(server.port)
@@ -40,7 +48,8 @@ async function limiter(answer: Answer | undefined = OK): Promise<{ service: Test
     () => server.kill(),
     () => service.close(),
   )
-  return { service, asked }
+  const started: Limiter = { service, asked, answer }
+  return started
 }
 
 const requests = (...entries: [string, string][]): RateLimitDescriptor => ({
@@ -283,6 +292,69 @@ describe('tokens', () => {
     await until(() => asked.length === 4, 'the only charge')
     expect(asked.flatMap(shortly)).toEqual(['user=plain +0', 'user=none +0', 'user=last +0', 'user=last +1'])
     expect(over.asked).toHaveLength(1)
+  })
+
+  it('of a prompt are charged before the call, and the rest of the usage after it', async () => {
+    const { service, asked } = await limiter()
+    const policy = compile(policyOf([requests(['a', '"b"']), tokens(), tokens({ cost: 'llm.outputTokens' })]), service)
+    const exchange = exchangeOf(user('ann'))
+    await run(policy, exchange)
+    exchange.llm = facts(42)
+    expect(await exchange.tokenLimits?.[0]?.chargePrompt(exchange, 30)).toBeUndefined()
+    expect(shortly(asked[1])).toEqual(['user=ann +30'])
+    policy.finished?.(exchange)
+    await until(() => asked.length === 3, 'the charge')
+    expect(shortly(asked[2])).toEqual(['user=ann +12', 'user=ann +5'])
+  })
+
+  it('of a prompt are not charged again if the usage is lower', async () => {
+    const { service, asked } = await limiter()
+    const policy = compile(policyOf([tokens()]), service)
+    const [lower, next] = [exchangeOf(user('lower')), exchangeOf(user('next'))]
+    for (const [exchange, total] of [
+      [lower, 20],
+      [next, 31],
+    ] as const) {
+      await run(policy, exchange)
+      exchange.llm = facts(total)
+      await exchange.tokenLimits?.[0]?.chargePrompt(exchange, 30)
+      policy.finished?.(exchange)
+    }
+    await until(() => asked.length === 5, 'the charge')
+    expect(asked.flatMap(shortly)).toEqual(expect.arrayContaining(['user=lower +30', 'user=next +30', 'user=next +1']))
+  })
+
+  it('of a prompt above the limit reject the request, which is not charged', async () => {
+    const over = await limiter()
+    const policy = compile(policyOf([tokens()]), over.service)
+    const exchange = exchangeOf(user('ann'))
+    await run(policy, exchange)
+    over.answer = OVER
+    expect((await exchange.tokenLimits?.[0]?.chargePrompt(exchange, 30))?.status).toBe(429)
+    exchange.llm = facts(42)
+    policy.finished?.(exchange)
+    expect(over.asked.flatMap(shortly)).toEqual(['user=ann +0', 'user=ann +30'])
+  })
+
+  it('of a prompt that the service does not decide on reject the request with FailClosed', async () => {
+    const broken = await limiter()
+    const exchange = exchangeOf(user('ann'))
+    await run(compile(policyOf([tokens()]), broken.service), exchange)
+    broken.answer = INVALID
+    expect((await exchange.tokenLimits?.[0]?.chargePrompt(exchange, 30))?.status).toBe(500)
+  })
+
+  it('of a prompt that the service does not decide on are charged after the call with FailOpen', async () => {
+    const broken = await limiter()
+    const policy = compile(policyOf([tokens()], { failureMode: 'FailOpen' }), broken.service)
+    const exchange = exchangeOf(user('ann'))
+    await run(policy, exchange)
+    broken.answer = INVALID
+    expect(await exchange.tokenLimits?.[0]?.chargePrompt(exchange, 30)).toBeUndefined()
+    exchange.llm = facts(42)
+    policy.finished?.(exchange)
+    await until(() => broken.asked.length === 3, 'the charge')
+    expect(shortly(broken.asked[2])).toEqual(['user=ann +42'])
   })
 
   it('of a conditional policy are charged to the selected entry', async () => {

@@ -1,5 +1,6 @@
 // Global rate limits: calls a rate limit service (data-plane supplement section 7.5). Requests are charged before
-// they are forwarded; LLM tokens after the response, by a call that does not delay it.
+// they are forwarded; LLM tokens after the response, by a call that does not delay it. A prompt that is counted before
+// it is sent has a call of its own.
 import { create } from '@bufbuild/protobuf'
 import type { CelExpression } from '#api/cel/expression.ts'
 import { CelUint } from '#api/cel/values/uint.ts'
@@ -28,7 +29,9 @@ import { isOutOfSteps, OUT_OF_STEPS } from '../../cel/budget.ts'
 import { evaluate, FAILED, readsBody, textOf } from '../../cel/evaluate.ts'
 import type { CompiledPolicy, Verdict } from '../../chain/filter.ts'
 import { fieldValue, isFramingField } from '../../message/header-field.ts'
+import type { TokenLimit } from '../../exchange/slots.ts'
 import { addRateLimitHeaders, noteRateLimit } from './rate-limit-headers.ts'
+import { usedTokens } from './used-tokens.ts'
 
 type Environment = Pick<ChainEnvironment, 'expression' | 'service'>
 
@@ -45,11 +48,19 @@ interface Descriptor {
   readonly limit: { readonly requestsPerUnit: number; readonly unit: RateLimitUnit } | undefined
 }
 
-interface Compiled {
+interface Compiled extends TokenLimit<Exchange> {
   readonly policy: RateLimitGlobal
   readonly service: ServiceCaller | undefined
   readonly descriptors: readonly Descriptor[]
   runningCharges: number
+}
+
+/** Of a request that the policy let pass. */
+interface Passed {
+  /** By descriptor; undefined: it is not for tokens, or has no values so far. */
+  readonly entries: readonly (Entries | undefined)[]
+  /** Tokens of the prompt that are charged already. */
+  promptTokens: number
 }
 
 const UNITS = {
@@ -77,6 +88,7 @@ function compilePlain(policy: RateLimitGlobal, environment: Environment): Compil
     service: environment.service(policy.service, 'RateLimit'),
     descriptors,
     runningCharges: 0,
+    chargePrompt: (exchange, tokens) => chargePrompt(exchange, compiled, tokens),
   }
   const expressions = descriptors.flatMap(({ entries, cost }) => [...entries.map(({ expression }) => expression), cost])
   return {
@@ -115,18 +127,29 @@ function limit(exchange: Exchange, compiled: Compiled): Verdict | Promise<Verdic
     const hits = descriptor.isTokens ? 0 : requestCost(descriptor, exchange)
     if (entries !== undefined) messages.push(messageOf(descriptor, entries, hits))
   }
-  ;(exchange.policyState ??= new Map()).set(compiled, evaluated)
+  const passed: Passed = { entries: evaluated, promptTokens: 0 }
+  ;(exchange.policyState ??= new Map()).set(compiled, passed)
+  if (evaluated.some((entries) => entries !== undefined)) (exchange.tokenLimits ??= []).push(compiled)
   // A descriptor that was dropped because of its cost must not make the request free.
   if (isOutOfSteps(exchange)) return failed(exchange, compiled, OUT_OF_STEPS)
-  if (messages.length > 0) return ask(exchange, compiled, messages)
+  if (messages.length > 0) return ask(exchange, compiled, { messages, promptTokens: 0 })
   exchange.trace?.skip('no descriptor has all its values: the service is not called')
   return undefined
 }
 
-async function ask(exchange: Exchange, compiled: Compiled, descriptors: DescriptorMessage[]): Promise<Verdict> {
+interface Question {
+  readonly messages: DescriptorMessage[]
+  /** Charged with them. */
+  readonly promptTokens: number
+}
+
+async function ask(exchange: Exchange, compiled: Compiled, { messages, promptTokens }: Question): Promise<Verdict> {
   try {
-    const verdict = applied(exchange, await call(exchange, compiled, { descriptors, isDetached: false }))
-    if (exchange.trace !== undefined) exchange.trace.note(`descriptors sent: ${descriptors.map(namesOf).join('; ')}`)
+    const response = await call(exchange, compiled, { descriptors: messages, isDetached: false })
+    const verdict = applied(exchange, response)
+    if (exchange.trace !== undefined) exchange.trace.note(`descriptors sent: ${messages.map(namesOf).join('; ')}`)
+    const passed = passedOf(exchange, compiled)
+    if (passed !== undefined) passed.promptTokens = promptTokens
     // Rejected requests cost no tokens.
     if (verdict !== undefined) exchange.policyState?.delete(compiled)
     return verdict
@@ -134,6 +157,21 @@ async function ask(exchange: Exchange, compiled: Compiled, descriptors: Descript
     if (!(error instanceof ServiceError)) throw error
     return failed(exchange, compiled, error.message)
   }
+}
+
+/** A cost replaces the tokens of the call, so that those of the prompt are not charged either. */
+function chargePrompt(exchange: Exchange, compiled: Compiled, tokens: number): Verdict | Promise<Verdict> {
+  const passed = passedOf(exchange, compiled)
+  const messages = compiled.descriptors.flatMap((descriptor, i) => {
+    const entries = descriptor.cost === undefined ? passed?.entries[i] : undefined
+    return entries === undefined ? [] : [messageOf(descriptor, entries, Math.min(tokens, UINT32_MAX))]
+  })
+  return messages.length === 0 ? undefined : ask(exchange, compiled, { messages, promptTokens: tokens })
+}
+
+function passedOf(exchange: Exchange, compiled: Compiled): Passed | undefined {
+  // Only `limit` writes under this key.
+  return exchange.policyState?.get(compiled) as Passed | undefined
 }
 
 /** Without values, which may contain anything from a client. */
@@ -248,16 +286,15 @@ function messageOf({ limit }: Descriptor, entries: Entries, hits: number | undef
 
 /** Runs after the response, in the background: its result has no effect on the exchange. */
 function charge(exchange: Exchange, compiled: Compiled): void {
-  // Only `limit` writes under this key.
-  const evaluated = exchange.policyState?.get(compiled) as (Entries | undefined)[] | undefined
-  if (evaluated === undefined || compiled.runningCharges >= CHARGES_MAX) return
+  const passed = passedOf(exchange, compiled)
+  if (passed === undefined || compiled.runningCharges >= CHARGES_MAX) return
   const descriptors: DescriptorMessage[] = []
   for (const [i, descriptor] of compiled.descriptors.entries()) {
     if (!descriptor.isTokens) continue
-    const hits = tokenCost(descriptor, exchange)
+    const hits = tokenCost(descriptor, exchange, passed)
     if (hits === undefined || hits <= 0) continue
     // Values of the response, such as the model that answered, are known now.
-    const entries = evaluated[i] ?? entriesOf(descriptor, exchange)
+    const entries = passed.entries[i] ?? entriesOf(descriptor, exchange)
     if (entries !== undefined) descriptors.push(messageOf(descriptor, entries, hits))
   }
   if (descriptors.length === 0) return
@@ -268,9 +305,9 @@ function charge(exchange: Exchange, compiled: Compiled): void {
   call(exchange, compiled, { descriptors, isDetached: true }).then(over, over)
 }
 
-/** Default: the tokens of the whole call. */
-function tokenCost({ cost }: Descriptor, exchange: Exchange): number | undefined {
+/** Default: the tokens of the whole call, less those that are charged already. */
+function tokenCost({ cost }: Descriptor, exchange: Exchange, { promptTokens }: Passed): number | undefined {
   if (cost !== undefined) return integerOf(evaluate(cost, exchange))
-  const { llm } = exchange
-  return llm === undefined ? undefined : (llm.totalTokens ?? (llm.inputTokens ?? 0) + (llm.outputTokens ?? 0))
+  const tokens = usedTokens(exchange)
+  return tokens === undefined ? undefined : tokens - promptTokens
 }

@@ -162,7 +162,7 @@ class SharedBucket implements RateLimitBucket {
     this.#refill(Math.floor((nowMs - this.#baseMs) / this.#intervalMs))
     for (let tries = 0; tries < TRIES_MAX; tries++) {
       const level = Atomics.load(this.#words, LEVEL_AT)
-      const next = Math.max(0, level - count)
+      const next = Math.min(this.#levelMax, Math.max(0, level - count))
       if (Atomics.compareExchange(this.#words, LEVEL_AT, level, next) === level) return
     }
   }

@@ -27,7 +27,7 @@ export function aiBody(fields: AiBackendFields, path: string, context: BuildCont
 
 /** `path`: of the provider. */
 export function renderProvider(fields: NamedProviderFields, path: string, context: BuildContext): AIProvider {
-  const { name, provider, hostOverride, pathOverride, pathPrefix, policies } = fields
+  const { name, provider, hostOverride, pathOverride, pathPrefix, tokenize, policies } = fields
   if (provider.custom !== undefined && hostOverride === undefined) {
     context.error(pathTo(path, 'hostOverride'), 'is required with a custom provider: host:port of its server')
   }
@@ -41,7 +41,7 @@ export function renderProvider(fields: NamedProviderFields, path: string, contex
   return {
     name,
     provider: renderSettings(provider),
-    ...defined({ hostOverride, pathOverride, pathPrefix, inlinePolicies: side?.payload }),
+    ...defined({ hostOverride, pathOverride, pathPrefix, tokenize, inlinePolicies: side?.payload }),
   }
 }
 

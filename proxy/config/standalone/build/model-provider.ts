@@ -37,12 +37,12 @@ export function targetOf(chosen: ChosenProvider, model: string | undefined, cont
     return undefined
   }
   const isOwn = server.address === undefined
-  const { pathOverride } = params
+  const { pathOverride, tokenize } = params
   const pathPrefix = pathOverride === undefined ? prefixOf(params, server, kind) : params.pathPrefix
   return {
     fields: {
       provider: kind.fields,
-      ...defined({ hostOverride: isOwn ? kind.address : server.address, pathOverride, pathPrefix }),
+      ...defined({ hostOverride: isOwn ? kind.address : server.address, pathOverride, pathPrefix, tokenize }),
     },
     service: typeof provider === 'string' && SERVICES_IN_FILES.has(provider) ? provider : undefined,
     isTls: isOwn ? kind.address !== undefined : server.isTls,

@@ -70,7 +70,7 @@ const namedProvider = fields({
   hostOverride: address.optional(),
   pathOverride: absolutePath.optional(),
   pathPrefix: absolutePath.optional(),
-  tokenize: z.literal(false, { error: 'is not supported by this version of the proxy: remove it' }).optional(),
+  tokenize: z.boolean().optional(),
   policies: backendPolicies.optional(),
 })
 const providerGroups = fields({ groups: z.array(fields({ providers: z.array(namedProvider).min(1) })).min(1) })

@@ -54,7 +54,7 @@ const params = fields({
   hostOverride: address.optional(),
   pathOverride: absolutePath.optional(),
   pathPrefix: absolutePath.optional(),
-  tokenize: z.literal(false, { error: 'is not supported by this version of the proxy: remove it' }).optional(),
+  tokenize: z.boolean().optional(),
 })
 
 const settingsShape = {
