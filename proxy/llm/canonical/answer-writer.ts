@@ -1,13 +1,15 @@
 // Collects the events of an answer for a decoder and keeps their grammar, whatever the provider sent: parts that were
 // never opened get nothing, open parts are closed at the end, a tool call without arguments gets `{}`.
 import { parseExactObject, type JsonObject } from '../json.ts'
-import type { AnswerEvent, FinishReason, ModelError, OpenPart, Usage } from './answer.ts'
+import type { AnswerEvent, FinishReason, ModelError, OpenPart, TokenLogprob, Usage } from './answer.ts'
 import type { Citation, Signature } from './request.ts'
 
 interface OpenState {
   readonly kind: OpenPart['kind']
   /** What a tool call has as arguments if none follow. */
   fallback: string | undefined
+  /** Of tokens that were no whole character. */
+  logprobs: readonly TokenLogprob[]
 }
 
 export class AnswerWriter {
@@ -42,15 +44,21 @@ export class AnswerWriter {
     const index = this.#parts++
     if (this.isDone) return index
     this.start('', '')
-    this.#open.set(index, { kind: part.kind, fallback: part.kind === 'toolCall' ? argumentsText : undefined })
+    this.#open.set(index, {
+      kind: part.kind,
+      fallback: part.kind === 'toolCall' ? argumentsText : undefined,
+      logprobs: [],
+    })
     this.#events.push({ kind: 'open', index, part })
     return index
   }
 
-  text(index: number, text: string): void {
-    const kind = this.#open.get(index)?.kind
-    if (text === '' || (kind !== 'text' && kind !== 'refusal' && kind !== 'reasoning')) return
-    this.#events.push({ kind: 'text', index, text })
+  text(index: number, text: string, logprobs: readonly TokenLogprob[] = []): void {
+    const part = this.#open.get(index)
+    if (part?.kind !== 'text' && part?.kind !== 'refusal' && part?.kind !== 'reasoning') return
+    const all = part.logprobs.length === 0 ? logprobs : [...part.logprobs, ...logprobs]
+    part.logprobs = text === '' ? all : []
+    if (text !== '') this.#events.push({ kind: 'text', index, text, ...(all.length > 0 && { logprobs: all }) })
   }
 
   arguments(index: number, text: string): void {

@@ -11,7 +11,13 @@ export type AnswerEvent =
   | { readonly kind: 'start'; readonly id: string; readonly model: string }
   | { readonly kind: 'open'; readonly index: number; readonly part: OpenPart }
   /** Of a text, a refusal or reasoning; never empty. */
-  | { readonly kind: 'text'; readonly index: number; readonly text: string }
+  | {
+      readonly kind: 'text'
+      readonly index: number
+      readonly text: string
+      /** Absent: the provider sends none. */
+      readonly logprobs?: readonly TokenLogprob[]
+    }
   /** JSON text of a tool call; never empty. Each call has some: `{}` where the tool takes none. */
   | { readonly kind: 'arguments'; readonly index: number; readonly text: string }
   | { readonly kind: 'citation'; readonly index: number; readonly citation: Citation }
@@ -20,6 +26,19 @@ export type AnswerEvent =
   | { readonly kind: 'usage'; readonly usage: Partial<Usage> }
   | { readonly kind: 'finish'; readonly reason: FinishReason; readonly stopSequence: string | undefined }
   | { readonly kind: 'error'; readonly error: ModelError }
+
+/** The probability of one token of a text, if the request asks for it. */
+export interface TokenLogprob extends TokenChance {
+  /** The most probable tokens in its place, as many as the request asks for. */
+  readonly top: readonly TokenChance[]
+}
+
+export interface TokenChance {
+  readonly token: string
+  readonly logprob: number
+  /** A token may be a part of a character. undefined: those of `token` in UTF-8. */
+  readonly bytes: readonly number[] | undefined
+}
 
 export type PartEvent = Extract<AnswerEvent, { readonly index: number }>
 

@@ -1,5 +1,5 @@
 // The whole answer from its events. A format that ends a stream with the whole answer folds as the stream runs.
-import type { AnswerEvent, FinishReason, ModelError, PartEvent, Usage } from './answer.ts'
+import type { AnswerEvent, FinishReason, ModelError, PartEvent, TokenLogprob, Usage } from './answer.ts'
 import type { Citation, OpaqueValue, Signature } from './request.ts'
 
 export interface FoldedAnswer {
@@ -14,14 +14,17 @@ export interface FoldedAnswer {
 }
 
 export type FoldedPart =
-  | { readonly kind: 'text'; text: string; readonly citations: Citation[] }
-  | { readonly kind: 'refusal'; text: string }
+  | { readonly kind: 'text'; text: string; readonly citations: Citation[]; readonly logprobs: TokenLogprob[] }
+  | { readonly kind: 'refusal'; text: string; readonly logprobs: TokenLogprob[] }
   | { readonly kind: 'reasoning'; text: string; readonly isSummary: boolean; signature: Signature | undefined }
   | { readonly kind: 'toolCall'; readonly id: string; readonly name: string; text: string }
   | ({ readonly kind: 'opaque' } & OpaqueValue)
 
 /** Characters of all texts of an answer: as much as a whole answer that is translated may have (docs/limits.md). */
 export const FOLDED_CHARS_MAX = 2 ** 24
+
+/** What the probability of one token counts, about its length as JSON. */
+const LOGPROB_CHARS = 64
 
 export class AnswerTooLarge extends Error {}
 
@@ -66,17 +69,31 @@ export class AnswerFold implements FoldedAnswer {
 
   #add(event: Exclude<PartEvent, { kind: 'open' }>): void {
     const part = this.parts[event.index]
-    if (event.kind === 'text' || event.kind === 'arguments') this.#append(part, event.text)
-    else if (event.kind === 'citation' && part?.kind === 'text') part.citations.push(event.citation)
+    if (event.kind === 'text' || event.kind === 'arguments') {
+      this.#append(part, event.text)
+      if (event.kind === 'text') this.#addLogprobs(part, event.logprobs)
+    } else if (event.kind === 'citation' && part?.kind === 'text') part.citations.push(event.citation)
     else if (event.kind === 'signature' && part?.kind === 'reasoning') part.signature = event.signature
   }
 
+  #addLogprobs(part: FoldedPart | undefined, logprobs: readonly TokenLogprob[] = []): void {
+    if (part?.kind !== 'text' && part?.kind !== 'refusal') return
+    for (const one of logprobs) {
+      part.logprobs.push(one)
+      this.#count(LOGPROB_CHARS * (1 + one.top.length))
+    }
+  }
+
   #append(part: FoldedPart | undefined, text: string): void {
-    this.#chars += text.length
+    this.#count(text.length)
+    if (part !== undefined && part.kind !== 'opaque') part.text += text
+  }
+
+  #count(chars: number): void {
+    this.#chars += chars
     if (this.#chars > FOLDED_CHARS_MAX) {
       throw new AnswerTooLarge(`the answer is larger than ${FOLDED_CHARS_MAX} characters`)
     }
-    if (part !== undefined && part.kind !== 'opaque') part.text += text
   }
 }
 
@@ -90,9 +107,9 @@ export function fold(events: readonly AnswerEvent[]): FoldedAnswer {
 function opened(part: (AnswerEvent & { kind: 'open' })['part']): FoldedPart {
   switch (part.kind) {
     case 'text':
-      return { kind: 'text', text: '', citations: [] }
+      return { kind: 'text', text: '', citations: [], logprobs: [] }
     case 'refusal':
-      return { kind: 'refusal', text: '' }
+      return { kind: 'refusal', text: '', logprobs: [] }
     case 'reasoning':
       return { kind: 'reasoning', text: '', isSummary: part.isSummary, signature: undefined }
     case 'toolCall':

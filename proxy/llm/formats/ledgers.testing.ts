@@ -128,7 +128,7 @@ const COMPLETION: JsonObject = {
     {
       finish_reason: 'length',
       index: 0,
-      logprobs: {},
+      logprobs: { content: [{ token: 'hi', logprob: -1, bytes: [104, 105], top_logprobs: [] }] },
       message: {
         role: 'assistant',
         content: 'hi',
@@ -190,7 +190,7 @@ export const COMPLETIONS_ANSWER: AnswerLedger = {
     {
       name: 'ChatCompletion.Choice',
       at: ['choices', 0],
-      fields: { finish_reason: 'mapped', index: CONSTANT, logprobs: VENDOR_ONLY, message: 'mapped' },
+      fields: { finish_reason: 'mapped', index: CONSTANT, logprobs: 'mapped', message: 'mapped' },
     },
     {
       name: 'ChatCompletionMessage',
@@ -273,7 +273,7 @@ const RESPONSE: JsonObject = {
           type: 'output_text',
           text: 'hi',
           annotations: [{ type: 'url_citation', url: 'u', title: 't', start_index: 1, end_index: 2 }],
-          logprobs: [{}],
+          logprobs: [{ token: 'hi', logprob: -1, bytes: [104, 105], top_logprobs: [] }],
         },
         { type: 'refusal', refusal: 'no' },
       ],
@@ -373,7 +373,7 @@ export const RESPONSES_ANSWER: AnswerLedger = {
     {
       name: 'ResponseOutputText',
       at: ['output', 1, 'content', 0],
-      fields: { annotations: 'mapped', logprobs: VENDOR_ONLY, text: 'mapped', type: CONSTANT },
+      fields: { annotations: 'mapped', logprobs: 'mapped', text: 'mapped', type: CONSTANT },
     },
     { name: 'ResponseOutputRefusal', at: ['output', 1, 'content', 1], fields: { refusal: 'mapped', type: 'mapped' } },
     {

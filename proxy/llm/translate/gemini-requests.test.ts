@@ -182,7 +182,6 @@ describe('a chat-completions request for Gemini', () => {
     ],
     ['one call at a time', { tools: [f], parallel_tool_calls: false }, 'parallel_tool_calls false is not supported'],
     ['several answers', { n: 2 }, 'n 2 is not supported'],
-    ['log probabilities', { logprobs: true }, 'is not supported by this provider'],
     ['another service tier', { service_tier: 'scale' }, 'service_tier other than auto, default, flex and priority'],
   ])('with %s is refused', (_, fields, message) => expect(() => converted(fields)).toThrow(message))
 })

@@ -164,8 +164,6 @@ describe('a responses request', () => {
     ['previous_response_id', { previous_response_id: 'r' }],
     ['conversation', { conversation: 'c' }],
     ['background true', { background: true }],
-    ['include', { include: ['message.output_text.logprobs'] }],
-    ['top_logprobs 2', { top_logprobs: 2 }],
     ['"odd"', { odd: 1 }],
     ['reasoning.mode', { reasoning: { mode: 'pro' } }],
     ['tools[0].type "web_search"', { tools: [{ type: 'web_search' }] }],

@@ -1,11 +1,12 @@
 // Whole chat-completions answers.
 import { AnswerWriter } from '../../canonical/answer-writer.ts'
-import type { AnswerEvent, FinishReason } from '../../canonical/answer.ts'
+import type { AnswerEvent, FinishReason, TokenLogprob } from '../../canonical/answer.ts'
 import { fold, type FoldedPart } from '../../canonical/fold.ts'
 import type { AnswerContext } from '../../canonical/format.ts'
 import type { Citation } from '../../canonical/request.ts'
 import { asArray, asNumber, asObject, asString, type JsonObject } from '../../json.ts'
 import { decodeReasoning, thinkingBlocks } from './thinking.ts'
+import { decodeLogprobs, encodeLogprobs } from '../logprobs.ts'
 import { decodeUsage } from '../openai-usage.ts'
 import { encodeUsage } from './usage.ts'
 
@@ -45,8 +46,10 @@ export function decodeAnswer(body: JsonObject): readonly AnswerEvent[] | undefin
   const writer = new AnswerWriter()
   writer.start(asString(body['id']) ?? '', asString(body['model']) ?? '')
   writeReasoning(writer, reply)
-  writeText(writer, 'text', reply['content'], asArray(reply['annotations']))
-  writeText(writer, 'refusal', reply['refusal'], [])
+  const logprobs = asObject(choice['logprobs'])
+  const annotations = asArray(reply['annotations'])
+  writeText(writer, 'text', { value: reply['content'], annotations, logprobs: logprobs['content'] })
+  writeText(writer, 'refusal', { value: reply['refusal'], annotations: [], logprobs: logprobs['refusal'] })
   const calls = asArray(reply['tool_calls']).map(asObject)
   for (const call of calls) {
     const fn = asObject(call['function'])
@@ -67,16 +70,21 @@ function writeReasoning(writer: AnswerWriter, reply: JsonObject): void {
   }
 }
 
+interface WrittenText {
+  readonly value: unknown
+  readonly annotations: readonly unknown[]
+  readonly logprobs: unknown
+}
+
 function writeText(
   writer: AnswerWriter,
   kind: 'text' | 'refusal',
-  value: unknown,
-  annotations: readonly unknown[],
+  { value, annotations, logprobs }: WrittenText,
 ): void {
   const text = asString(value) ?? ''
   if (text === '') return
   const index = writer.open({ kind })
-  writer.text(index, text)
+  writer.text(index, text, decodeLogprobs(logprobs))
   for (const citation of annotations.flatMap(decodeAnnotation)) writer.citation(index, citation)
   writer.close(index)
 }
@@ -108,7 +116,8 @@ export function encodeAnnotation({ url, title, start, end }: Citation): JsonObje
 
 export function encodeAnswer(events: readonly AnswerEvent[], { createdSeconds }: AnswerContext): JsonObject {
   const { id, model, parts, reason, usage } = fold(events)
-  const choice = { index: 0, message: messageOf(parts), logprobs: null, finish_reason: encodeReason(reason) }
+  const logprobs = choiceLogprobs(logprobsOf(parts, 'text'), logprobsOf(parts, 'refusal'))
+  const choice = { index: 0, message: messageOf(parts), logprobs, finish_reason: encodeReason(reason) }
   return {
     id,
     object: 'chat.completion',
@@ -117,6 +126,17 @@ export function encodeAnswer(events: readonly AnswerEvent[], { createdSeconds }:
     choices: [choice],
     usage: encodeUsage(usage),
   }
+}
+
+function logprobsOf(parts: readonly FoldedPart[], kind: 'text' | 'refusal'): readonly TokenLogprob[] {
+  return parts.flatMap((part) => (part.kind === kind ? part.logprobs : []))
+}
+
+/** Of a choice, or of its delta in a stream; null: the provider sends none. */
+export function choiceLogprobs(content: readonly TokenLogprob[], refusal: readonly TokenLogprob[]): JsonObject | null {
+  if (content.length === 0 && refusal.length === 0) return null
+  const listOf = (tokens: readonly TokenLogprob[]): unknown => (tokens.length === 0 ? null : encodeLogprobs(tokens))
+  return { content: listOf(content), refusal: listOf(refusal) }
 }
 
 function messageOf(parts: readonly FoldedPart[]): JsonObject {

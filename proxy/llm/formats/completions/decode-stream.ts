@@ -2,10 +2,11 @@
 // as their deltas may come in any order.
 import type { SseEvent } from '../../../http/sse.ts'
 import { AnswerWriter, streamError } from '../../canonical/answer-writer.ts'
-import type { AnswerEvent } from '../../canonical/answer.ts'
+import type { AnswerEvent, TokenLogprob } from '../../canonical/answer.ts'
 import type { StreamDecoder } from '../../canonical/format.ts'
 import { asArray, asNumber, asObject, asString, type JsonObject } from '../../json.ts'
 import { decodeAnnotation, decodeReason } from './answer.ts'
+import { decodeLogprobs } from '../logprobs.ts'
 import { decodeError } from '../openai-error.ts'
 import { JsonEnd } from './json-end.ts'
 import { decodeReasoning, reasoningText } from './thinking.ts'
@@ -52,13 +53,13 @@ export class CompletionsDecoder implements StreamDecoder {
     const choice = asObject(asArray(json['choices']).find((one) => (asObject(one)['index'] ?? 0) === 0))
     // Azure sends an event without choices and without a model first.
     if (Object.keys(choice).length > 0) this.#writer.start(asString(json['id']) ?? '', asString(json['model']) ?? '')
-    this.#delta(asObject(choice['delta']))
+    this.#delta(asObject(choice['delta']), asObject(choice['logprobs']))
     this.#reason = choice['finish_reason'] ?? this.#reason
     const usage = asObject(json['usage'])
     if (Object.keys(usage).length > 0) this.#writer.usage(decodeUsage(usage))
   }
 
-  #delta(delta: JsonObject): void {
+  #delta(delta: JsonObject, { content, refusal }: JsonObject): void {
     this.#text('reasoning', reasoningText(delta))
     for (const { signature, text } of decodeReasoning({ thinking_blocks: delta['thinking_blocks'] }, '')) {
       if (signature === undefined) continue
@@ -67,16 +68,16 @@ export class CompletionsDecoder implements StreamDecoder {
       this.#writer.signature(part, signature)
       this.#closeCurrent()
     }
-    this.#text('text', asString(delta['content']) ?? '')
-    this.#text('refusal', asString(delta['refusal']) ?? '')
+    this.#text('text', asString(delta['content']) ?? '', decodeLogprobs(content))
+    this.#text('refusal', asString(delta['refusal']) ?? '', decodeLogprobs(refusal))
     for (const citation of asArray(delta['annotations']).flatMap(decodeAnnotation)) {
       this.#writer.citation(this.#partOf('text'), citation)
     }
     for (const call of asArray(delta['tool_calls'])) this.#call(asObject(call))
   }
 
-  #text(kind: Kind, text: string): void {
-    if (text !== '') this.#writer.text(this.#partOf(kind), text)
+  #text(kind: Kind, text: string, logprobs: readonly TokenLogprob[] = []): void {
+    if (text !== '' || logprobs.length > 0) this.#writer.text(this.#partOf(kind), text, logprobs)
   }
 
   #partOf(kind: Kind): number {

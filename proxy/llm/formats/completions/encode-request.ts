@@ -18,6 +18,7 @@ export function encodeRequest(request: ChatRequest, notes: TranslationNotes): Js
     model,
     messages: encodeMessages(request, notes),
     ...sampling(settings),
+    ...logprobsOf(settings),
     reasoning_effort: openAiEffort(settings.reasoning, notes),
     response_format: settings.output === undefined ? undefined : outputFormat(settings.output, notes),
     user: openAiUser(settings.user, notes),
@@ -46,6 +47,11 @@ const SAME_VALUE = {
 
 function sampling(settings: Settings): JsonObject {
   return Object.fromEntries(Object.entries(SAME_VALUE).map(([field, name]) => [field, settings[name]?.value]))
+}
+
+function logprobsOf({ logprobs }: Settings): JsonObject {
+  if (logprobs === undefined) return {}
+  return { logprobs: true, ...(logprobs.value > 0 && { top_logprobs: logprobs.value }) }
 }
 
 function outputFormat({ value: format, at }: Setting<OutputFormat>, notes: TranslationNotes): JsonObject {

@@ -1,11 +1,11 @@
 // Answers as chat-completions chunks. `[DONE]` comes only after a complete answer.
 import { sseData } from '../../../http/sse.ts'
-import type { AnswerEvent, OpenPart, PartEvent, Usage } from '../../canonical/answer.ts'
+import type { AnswerEvent, OpenPart, PartEvent, TokenLogprob, Usage } from '../../canonical/answer.ts'
 import { AnswerTooLarge, FOLDED_CHARS_MAX } from '../../canonical/fold.ts'
 import type { AnswerContext, StreamEncoder } from '../../canonical/format.ts'
 import type { Signature } from '../../canonical/request.ts'
 import type { JsonObject } from '../../json.ts'
-import { encodeAnnotation, encodeReason } from './answer.ts'
+import { choiceLogprobs, encodeAnnotation, encodeReason } from './answer.ts'
 import { encodeError } from '../openai-error.ts'
 import { thinkingBlock } from './thinking.ts'
 import { encodeUsage } from './usage.ts'
@@ -57,7 +57,7 @@ export class CompletionsEncoder implements StreamEncoder {
       case 'open':
         return this.#open(event.index, event.part)
       case 'text':
-        return this.#text(event.index, event.text)
+        return this.#text(event.index, event.text, event.logprobs ?? [])
       case 'arguments': {
         const call = this.#parts.get(event.index)?.call
         return this.#chunk({ tool_calls: [{ index: call, function: { arguments: event.text } }] })
@@ -83,12 +83,13 @@ export class CompletionsEncoder implements StreamEncoder {
     return this.#chunk({ tool_calls: [{ index: call, id: part.id, type: 'function', function: fn }] })
   }
 
-  #text(index: number, text: string): string {
+  #text(index: number, text: string, logprobs: readonly TokenLogprob[]): string {
     const part = this.#parts.get(index)
     const field = part === undefined ? undefined : TEXT_FIELDS[part.kind]
     if (part === undefined || field === undefined) return ''
     if (part.kind === 'reasoning') part.reasoning = bounded(part.reasoning + text)
-    return this.#chunk({ [field]: text })
+    const isRefusal = part.kind === 'refusal'
+    return this.#chunk({ [field]: text }, null, choiceLogprobs(isRefusal ? [] : logprobs, isRefusal ? logprobs : []))
   }
 
   /** A complete block, so that a client can send the elements of all deltas back as they are. */
@@ -102,8 +103,8 @@ export class CompletionsEncoder implements StreamEncoder {
     return sseData({ ...this.#head(), choices: [], usage: encodeUsage(this.#usage) })
   }
 
-  #chunk(delta: JsonObject, reason: string | null = null): string {
-    return sseData({ ...this.#head(), choices: [{ index: 0, delta, logprobs: null, finish_reason: reason }] })
+  #chunk(delta: JsonObject, reason: string | null = null, logprobs: JsonObject | null = null): string {
+    return sseData({ ...this.#head(), choices: [{ index: 0, delta, logprobs, finish_reason: reason }] })
   }
 
   #head(): JsonObject {

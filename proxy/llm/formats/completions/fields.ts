@@ -95,8 +95,7 @@ export const SETTINGS: SettingRules = {
   frequencyPenalty: 'mapped',
   presencePenalty: 'mapped',
   logitBias: 'mapped',
-  // The canonical answer has none.
-  logprobs: REFUSED,
+  logprobs: 'mapped',
   candidates: 'mapped',
   reasoning: 'mapped',
   output: 'mapped',

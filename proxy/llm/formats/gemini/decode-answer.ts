@@ -3,11 +3,12 @@ import { randomUUID } from 'node:crypto'
 import { isRecord } from '#api/json.ts'
 import type { SseEvent } from '../../../http/sse.ts'
 import { AnswerWriter } from '../../canonical/answer-writer.ts'
-import type { AnswerEvent, FinishReason } from '../../canonical/answer.ts'
+import type { AnswerEvent, FinishReason, TokenLogprob } from '../../canonical/answer.ts'
 import type { StreamDecoder } from '../../canonical/format.ts'
 import type { Citation } from '../../canonical/request.ts'
 import { asArray, asObject, asString, type JsonObject } from '../../json.ts'
 import { decodeError } from './error.ts'
+import { decodeLogprobs } from './logprobs.ts'
 import { signatureFor, type Signed } from './signature.ts'
 import { decodeUsage } from './usage.ts'
 
@@ -32,6 +33,8 @@ class AnswerReader {
   #current: { readonly kind: Kind; readonly part: number } | undefined
   #reason: FinishReason | undefined
   #calls = 0
+  /** Of the candidate that is read; its first text gets them. */
+  #logprobs: readonly TokenLogprob[] = []
   #id = ''
 
   get isDone(): boolean {
@@ -47,6 +50,7 @@ class AnswerReader {
     this.#id = asString(json['responseId']) ?? this.#id
     this.#writer.start(this.#id, asString(json['modelVersion']) ?? '')
     const candidate = asObject(asArray(json['candidates'])[0])
+    this.#logprobs = decodeLogprobs(candidate)
     for (const part of asArray(asObject(candidate['content'])['parts'])) this.#part(asObject(part))
     this.#citations(candidate)
     this.#readReason(json, candidate)
@@ -82,7 +86,11 @@ class AnswerReader {
   }
 
   #text(text: string, isThought: boolean, signature: string): void {
-    if (text !== '') this.#writer.text(this.#partOf(isThought ? 'reasoning' : 'text'), text)
+    if (text !== '' && isThought) this.#writer.text(this.#partOf('reasoning'), text)
+    else if (text !== '') {
+      this.#writer.text(this.#partOf('text'), text, this.#logprobs)
+      this.#logprobs = []
+    }
     if (signature !== '') this.#sign({ kind: isThought ? 'thought' : 'text' }, signature)
   }
 

@@ -59,9 +59,17 @@ function settingsOf(config: JsonObject, notes: TranslationNotes): Settings {
     // The names are those of the table, whose values are numbers.
     ...(Object.fromEntries(numbers) as { readonly [N in keyof typeof NUMBERS]: Settings[N] }),
     stopSequences: setting(stop.length === 0 ? undefined : stop, 'generationConfig.stopSequences'),
+    logprobs: logprobsOf(config),
     reasoning: setting(reasoningOf(config['thinkingConfig'], notes), 'generationConfig.thinkingConfig'),
     output: outputOf(config),
   }
+}
+
+/** The number alone asks for them, too. */
+function logprobsOf(config: JsonObject): Settings['logprobs'] {
+  const top = asNumber(config['logprobs']) ?? 0
+  if (top > 0) return setting(top, 'generationConfig.logprobs')
+  return setting(config['responseLogprobs'] === true ? 0 : undefined, 'generationConfig.responseLogprobs', true)
 }
 
 /** A budget of 0 switches thinking off; the model decides with -1 (data-plane supplement section 3.9). */

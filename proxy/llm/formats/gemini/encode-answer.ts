@@ -1,7 +1,7 @@
 // Answers of GenerateContent for clients. A stream is a list of partial answers, whose parts one after the other are
 // those of the whole answer. A call has no pieces: it is sent when it is complete.
 import { sseData } from '../../../http/sse.ts'
-import type { AnswerEvent, FinishReason, OpenPart, PartEvent, Usage } from '../../canonical/answer.ts'
+import type { AnswerEvent, FinishReason, OpenPart, PartEvent, TokenLogprob, Usage } from '../../canonical/answer.ts'
 import { AnswerTooLarge, fold, FOLDED_CHARS_MAX, type FoldedPart } from '../../canonical/fold.ts'
 import type { StreamEncoder } from '../../canonical/format.ts'
 import type { Citation, Signature } from '../../canonical/request.ts'
@@ -10,6 +10,7 @@ import { toolInput } from '../../canonical/tool-input.ts'
 import type { JsonObject } from '../../json.ts'
 import { defined } from '../fields.ts'
 import { encodeError } from './error.ts'
+import { encodeLogprobs } from './logprobs.ts'
 import { thoughtSignatureOf } from './signature.ts'
 import { encodeUsage } from './usage.ts'
 
@@ -28,12 +29,14 @@ const REASONS: { readonly [R in FinishReason]: string } = {
 export function encodeAnswer(events: readonly AnswerEvent[]): JsonObject {
   const { id, model, parts, reason, usage } = fold(events)
   const citations = parts.flatMap((part) => (part.kind === 'text' ? encodeCitations(part.citations) : []))
-  return answer(parts.flatMap(encodePart), { reason, citations, usage, head: { id, model } })
+  const logprobs = parts.flatMap((part) => (part.kind === 'text' || part.kind === 'refusal' ? part.logprobs : []))
+  return answer(parts.flatMap(encodePart), { reason, citations, logprobs, usage, head: { id, model } })
 }
 
 interface AnswerRest {
   readonly reason?: FinishReason | undefined
   readonly citations?: readonly JsonObject[] | undefined
+  readonly logprobs?: readonly TokenLogprob[] | undefined
   readonly usage?: Partial<Usage> | undefined
   readonly head: { readonly id: string; readonly model: string }
 }
@@ -41,13 +44,17 @@ interface AnswerRest {
 /** Clients keep an answer in their history only if each of its pieces has a part. */
 const NO_PARTS = [{ text: '' }]
 
-function answer(parts: readonly JsonObject[], { reason, citations = [], usage, head }: AnswerRest): JsonObject {
+function answer(
+  parts: readonly JsonObject[],
+  { reason, citations = [], logprobs = [], usage, head }: AnswerRest,
+): JsonObject {
   return defined({
     candidates: [
       defined({
         content: { role: 'model', parts: parts.length === 0 ? NO_PARTS : parts },
         finishReason: reason && REASONS[reason],
         citationMetadata: citations.length === 0 ? undefined : { citations },
+        logprobsResult: encodeLogprobs(logprobs),
         index: 0,
       }),
     ],
@@ -126,7 +133,9 @@ export class GeminiEncoder implements StreamEncoder {
   #inPart(event: Exclude<PartEvent, { kind: 'open' }>): string {
     switch (event.kind) {
       case 'text':
-        return this.#part(this.#open?.kind === 'reasoning' ? thought(event.text, undefined) : { text: event.text })
+        return this.#open?.kind === 'reasoning'
+          ? this.#part(thought(event.text, undefined))
+          : this.#part({ text: event.text }, event.logprobs)
       case 'signature':
         return this.#part(thought('', event.signature))
       case 'citation': {
@@ -143,7 +152,7 @@ export class GeminiEncoder implements StreamEncoder {
     return this.#part(functionCall(this.#open.id, this.#open.name, this.#arguments))
   }
 
-  #part(part: JsonObject): string {
-    return sseData(answer([part], { head: this.#head }))
+  #part(part: JsonObject, logprobs?: readonly TokenLogprob[]): string {
+    return sseData(answer([part], { logprobs, head: this.#head }))
   }
 }

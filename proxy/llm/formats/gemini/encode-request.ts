@@ -47,9 +47,13 @@ function generationConfig(
   schemas: SchemaBudget,
   notes: TranslationNotes,
 ): JsonObject {
-  const { reasoning, output } = settings
+  const { reasoning, output, logprobs } = settings
   return defined({
     ...Object.fromEntries(Object.entries(SAME_VALUE).map(([field, name]) => [field, settings[name]?.value])),
+    ...(logprobs !== undefined && {
+      responseLogprobs: true,
+      logprobs: logprobs.value > 0 ? logprobs.value : undefined,
+    }),
     thinkingConfig: reasoning === undefined ? undefined : thinkingConfig(reasoning, model, notes),
     ...(output !== undefined && outputFields(output, schemas)),
   })

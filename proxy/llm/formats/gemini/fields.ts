@@ -1,5 +1,5 @@
 // The ledger of settings of other formats in GenerateContent.
-import { isEmptyObject, isOne, REFUSED, type SettingRules } from '../fields.ts'
+import { isEmptyObject, isOne, type SettingRules } from '../fields.ts'
 
 export const SETTINGS: SettingRules = {
   maxOutputTokens: 'mapped',
@@ -11,7 +11,7 @@ export const SETTINGS: SettingRules = {
   frequencyPenalty: 'mapped',
   presencePenalty: 'mapped',
   logitBias: isEmptyObject,
-  logprobs: REFUSED,
+  logprobs: 'mapped',
   candidates: isOne,
   reasoning: 'mapped',
   output: 'mapped',

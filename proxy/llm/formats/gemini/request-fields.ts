@@ -1,5 +1,5 @@
 // The ledger of GenerateContent requests. Names with underscores have the same rules.
-import { isEmptyList, isFalse, isZero, REFUSED, type FieldRules } from '../fields.ts'
+import { isEmptyList, isFalse, REFUSED, type FieldRules } from '../fields.ts'
 
 const LABELS = { dropped: 'labels for the accounts of the vendor' }
 
@@ -30,14 +30,14 @@ export const CONFIG_FIELDS: FieldRules = {
   enableEnhancedCivicAnswers: isFalse,
   frequencyPenalty: 'mapped',
   imageConfig: REFUSED,
-  logprobs: isZero,
+  logprobs: 'mapped',
   maxOutputTokens: 'mapped',
   mediaResolution: { dropped: 'how closely media are read; other formats have a value for each image' },
   modelSelectionConfig: REFUSED,
   presencePenalty: 'mapped',
   responseFormat: isEmptyList,
   responseJsonSchema: 'mapped',
-  responseLogprobs: isFalse,
+  responseLogprobs: 'mapped',
   responseMimeType: 'mapped',
   responseModalities: (value) => Array.isArray(value) && value.every((one) => /^text$/i.test(String(one))),
   responseSchema: 'mapped',

@@ -3,6 +3,7 @@ import { AnswerWriter, streamError } from '../../canonical/answer-writer.ts'
 import type { AnswerEvent, FinishReason, ModelError } from '../../canonical/answer.ts'
 import type { Citation } from '../../canonical/request.ts'
 import { asArray, asNumber, asObject, asString, type JsonObject } from '../../json.ts'
+import { decodeLogprobs } from '../logprobs.ts'
 import { decodeError } from '../openai-error.ts'
 import { decodeUsage } from '../openai-usage.ts'
 import { reasoningOf, signatureOf } from './reasoning.ts'
@@ -75,7 +76,7 @@ function writeContent(writer: AnswerWriter, part: JsonObject): void {
     return
   }
   const index = writer.open({ kind: 'text' })
-  writer.text(index, asString(part['text']) ?? '')
+  writer.text(index, asString(part['text']) ?? '', decodeLogprobs(part['logprobs']))
   for (const citation of asArray(part['annotations']).flatMap(decodeAnnotation)) writer.citation(index, citation)
   writer.close(index)
 }

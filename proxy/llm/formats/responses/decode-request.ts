@@ -6,7 +6,7 @@ import { asArray, asNumber, asObject, asString, type JsonObject } from '../../js
 import { Untranslatable } from '../../translate/untranslatable.ts'
 import { checkFields, checkRequestFields, isSet, quoted, setting, unsupported } from '../fields.ts'
 import { decodeInput } from './decode-input.ts'
-import { REASONING_FIELDS, REQUEST_FIELDS, TEXT_FIELDS, TOOL_FIELDS } from './fields.ts'
+import { LOGPROBS, REASONING_FIELDS, REQUEST_FIELDS, TEXT_FIELDS, TOOL_FIELDS } from './fields.ts'
 
 /** @throws {Untranslatable} */
 export function decodeRequest(body: JsonObject, notes: TranslationNotes): ChatRequest {
@@ -28,13 +28,12 @@ export function decodeRequest(body: JsonObject, notes: TranslationNotes): ChatRe
 function settingsOf(body: JsonObject): Settings {
   const { format, verbosity } = asObject(body['text'])
   const user = asString(body['user']) === undefined ? 'safety_identifier' : 'user'
-  const topLogprobs = asNumber(body['top_logprobs']) ?? 0
   const parallel = body['parallel_tool_calls']
   return {
     maxOutputTokens: setting(asNumber(body['max_output_tokens']), 'max_output_tokens'),
     temperature: setting(asNumber(body['temperature']), 'temperature'),
     topP: setting(asNumber(body['top_p']), 'top_p'),
-    logprobs: setting(topLogprobs === 0 ? undefined : topLogprobs, 'top_logprobs'),
+    logprobs: logprobsOf(body),
     reasoning: decodeReasoning(asObject(body['reasoning'])),
     output: setting(outputOf(format), 'text.format'),
     verbosity: setting(asString(verbosity), 'text.verbosity'),
@@ -43,6 +42,13 @@ function settingsOf(body: JsonObject): Settings {
     user: setting(asString(body[user]), user),
     metadata: setting(isRecord(body['metadata']) ? body['metadata'] : undefined, 'metadata'),
   }
+}
+
+/** The number alone asks for them, too. */
+function logprobsOf(body: JsonObject): Settings['logprobs'] {
+  const top = asNumber(body['top_logprobs']) ?? 0
+  if (top > 0) return setting(top, 'top_logprobs')
+  return setting(asArray(body['include']).includes(LOGPROBS) ? 0 : undefined, 'include', LOGPROBS)
 }
 
 function decodeReasoning({ effort, summary, generate_summary: older }: JsonObject): Settings['reasoning'] {

@@ -5,6 +5,7 @@ import { AnswerWriter, streamError } from '../../canonical/answer-writer.ts'
 import type { AnswerEvent, OpenPart } from '../../canonical/answer.ts'
 import type { StreamDecoder } from '../../canonical/format.ts'
 import { asNumber, asObject, asString, type JsonObject } from '../../json.ts'
+import { decodeLogprobs } from '../logprobs.ts'
 import { decodeError } from '../openai-error.ts'
 import { decodeAnnotation, openCall, writeEnd, writeItem } from './decode-answer.ts'
 import { reasoningOf, signatureOf, SUMMARY_SEPARATOR } from './reasoning.ts'
@@ -126,7 +127,7 @@ export class ResponsesDecoder implements StreamDecoder {
   }
 
   #text(json: JsonObject, part: OpenPart, text: string): void {
-    this.#writer.text(this.#partOf(json, contentOf(json), part), text)
+    this.#writer.text(this.#partOf(json, contentOf(json), part), text, decodeLogprobs(json['logprobs']))
   }
 
   #reasoning(json: JsonObject, isSummary: boolean, text: string): void {

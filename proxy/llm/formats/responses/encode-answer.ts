@@ -4,6 +4,7 @@ import { fold, type FoldedAnswer, type FoldedPart } from '../../canonical/fold.t
 import type { AnswerContext } from '../../canonical/format.ts'
 import type { Citation } from '../../canonical/request.ts'
 import type { JsonObject } from '../../json.ts'
+import { encodeLogprobs } from '../logprobs.ts'
 import { signedFields } from './reasoning.ts'
 import { encodeUsage } from './usage.ts'
 
@@ -94,7 +95,7 @@ export function encodeContent(part: FoldedPart & { kind: 'text' | 'refusal' }): 
     type: 'output_text',
     text: part.text,
     annotations: part.citations.map(encodeAnnotation).filter((one) => one !== undefined),
-    logprobs: [],
+    logprobs: encodeLogprobs(part.logprobs),
   }
 }
 

@@ -6,7 +6,7 @@ import type { JsonObject } from '../../json.ts'
 import { CACHE_HINT_REASON, checkSettings, defined } from '../fields.ts'
 import { openAiEffort, openAiStrict, openAiUser } from '../openai-settings.ts'
 import { encodeInput } from './encode-input.ts'
-import { SETTINGS } from './fields.ts'
+import { LOGPROBS, SETTINGS } from './fields.ts'
 
 /** @throws {Untranslatable} */
 export function encodeRequest(request: ChatRequest, notes: TranslationNotes): JsonObject {
@@ -21,7 +21,7 @@ export function encodeRequest(request: ChatRequest, notes: TranslationNotes): Js
     max_output_tokens: settings.maxOutputTokens?.value,
     temperature: settings.temperature?.value,
     top_p: settings.topP?.value,
-    ...reasoningOf(request, notes),
+    ...includedIn(request, notes),
     text: textOf(request, notes),
     service_tier: settings.serviceTier?.value,
     metadata: settings.metadata?.value,
@@ -35,12 +35,27 @@ export function encodeRequest(request: ChatRequest, notes: TranslationNotes): Js
   })
 }
 
-/** Encrypted reasoning comes back with the next request; models without reasoning reject the request for it. */
+/** Reasoning and probabilities of tokens, and both in `include`. */
+function includedIn(request: ChatRequest, notes: TranslationNotes): JsonObject {
+  const reasoning = reasoningOf(request, notes)
+  const { logprobs } = request.settings
+  // Encrypted reasoning comes back with the next request; models without reasoning reject the request for it.
+  const include = [
+    ...(Object.keys(reasoning).length === 0 ? [] : ['reasoning.encrypted_content']),
+    ...(logprobs === undefined ? [] : [LOGPROBS]),
+  ]
+  return {
+    ...reasoning,
+    ...(include.length > 0 && { include }),
+    ...(logprobs !== undefined && logprobs.value > 0 && { top_logprobs: logprobs.value }),
+  }
+}
+
 function reasoningOf({ settings: { reasoning } }: ChatRequest, notes: TranslationNotes): JsonObject {
   const effort = openAiEffort(reasoning, notes)
   const summary = reasoning?.value.summary
   if (effort === undefined && summary === undefined) return {}
-  return { reasoning: defined({ effort, summary }), include: ['reasoning.encrypted_content'] }
+  return { reasoning: defined({ effort, summary }) }
 }
 
 function textOf({ settings: { output, verbosity } }: ChatRequest, notes: TranslationNotes): JsonObject | undefined {

@@ -6,6 +6,7 @@ import { AnswerFold, type FoldedPart } from '../../canonical/fold.ts'
 import type { AnswerContext, StreamEncoder } from '../../canonical/format.ts'
 import type { Citation } from '../../canonical/request.ts'
 import { asArray, asObject, type JsonObject } from '../../json.ts'
+import { encodeLogprobs } from '../logprobs.ts'
 import { encodeError } from '../openai-error.ts'
 import { encodeAnnotation, encodeContent, encodeItem, encodeResponse, itemId, statusOf } from './encode-answer.ts'
 
@@ -85,7 +86,7 @@ export class ResponsesEncoder implements StreamEncoder {
     if (part === undefined || place === undefined) return ''
     switch (event.kind) {
       case 'text':
-        return this.#text(part, place, event.text)
+        return this.#text(part, place, event)
       case 'arguments':
         return this.#frame('response.function_call_arguments.delta', { ...place, delta: event.text })
       case 'citation':
@@ -97,9 +98,14 @@ export class ResponsesEncoder implements StreamEncoder {
     return this.#close(event.index, part, place)
   }
 
-  #text(part: FoldedPart, place: Place, delta: string): string {
+  #text(part: FoldedPart, place: Place, { text: delta, logprobs = [] }: PartEvent & { kind: 'text' }): string {
     if (part.kind === 'text') {
-      return this.#frame('response.output_text.delta', { ...place, ...FIRST_CONTENT, delta, logprobs: [] })
+      return this.#frame('response.output_text.delta', {
+        ...place,
+        ...FIRST_CONTENT,
+        delta,
+        logprobs: encodeLogprobs(logprobs),
+      })
     }
     if (part.kind === 'refusal') return this.#frame('response.refusal.delta', { ...place, ...FIRST_CONTENT, delta })
     if (part.kind !== 'reasoning') return ''
@@ -154,7 +160,7 @@ export class ResponsesEncoder implements StreamEncoder {
     const { text } = part
     const done =
       part.kind === 'text'
-        ? this.#frame('response.output_text.done', { ...content, text, logprobs: [] })
+        ? this.#frame('response.output_text.done', { ...content, text, logprobs: encodeLogprobs(part.logprobs) })
         : this.#frame('response.refusal.done', { ...content, refusal: text })
     return done + this.#frame('response.content_part.done', { ...content, part: encodeContent(part) })
   }

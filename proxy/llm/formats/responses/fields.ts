@@ -18,7 +18,8 @@ export const REQUEST_FIELDS: FieldRules = {
   context_management: { dropped: 'the whole history is sent instead of an edited one' },
   conversation: REFUSED,
   image: REFUSED,
-  include: includesNothingElse,
+  // Encrypted reasoning always comes back; the rest is about tools of the vendor, which are rejected.
+  include: 'mapped',
   input: 'mapped',
   instructions: 'mapped',
   max_output_tokens: 'mapped',
@@ -48,10 +49,8 @@ export const REQUEST_FIELDS: FieldRules = {
   user: 'mapped',
 }
 
-/** Encrypted reasoning always comes back; the rest is about tools of the vendor, which are rejected. */
-function includesNothingElse(value: unknown): boolean {
-  return Array.isArray(value) && !value.includes('message.output_text.logprobs')
-}
+/** In `include`, where a client asks for the probabilities of tokens. */
+export const LOGPROBS = 'message.output_text.logprobs'
 
 export const REASONING_FIELDS: FieldRules = {
   context: { dropped: 'all reasoning that the client sends is in the request' },
@@ -120,8 +119,7 @@ export const SETTINGS: SettingRules = {
   frequencyPenalty: isZero,
   presencePenalty: isZero,
   logitBias: isEmptyObject,
-  // The canonical answer has none.
-  logprobs: REFUSED,
+  logprobs: 'mapped',
   candidates: isOne,
   reasoning: 'mapped',
   output: 'mapped',
