@@ -1,5 +1,5 @@
-// What `gw validate` reports if the Secret of a cloud, or an entry of it, is missing: the path of the field in each
-// place, and the name of the entry.
+// What `gw validate` reports if the Secret of a credential, or an entry of it, is missing: the path of the field in
+// each place, and the name of the entry.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -24,9 +24,9 @@ beforeEach(() => {
 
 afterEach(() => rmSync(folder, { recursive: true }))
 
-async function problems(cloud: string, keys: Readonly<Record<string, string>> | undefined): Promise<string[]> {
+async function problems(auth: object, keys: Readonly<Record<string, string>> | undefined): Promise<string[]> {
   const file = join(folder, 'manifests.yaml')
-  writeFileSync(file, manifests({ auth: { [cloud]: { secretRef } }, keys, http: 8080, port: 8081 }))
+  writeFileSync(file, manifests({ auth, keys, http: 8080, port: 8081 }))
   const source = await loadSource(file)
   if ('problem' in source) throw new Error(JSON.stringify(source.problem))
   return source.problems.map(({ severity, path, message }) => `${severity} ${path}: ${message}`).toSorted()
@@ -35,12 +35,30 @@ async function problems(cloud: string, keys: Readonly<Record<string, string>> | 
 describe.each(Object.entries(ENTRIES))('%s', (cloud, entries) => {
   it('reports a missing Secret in each place', async () => {
     const expected = PATHS.map((path) => `error ${path}.${cloud}.secretRef: secret default/keys not found`)
-    expect(await problems(cloud, undefined)).toEqual(expected.toSorted())
+    expect(await problems({ [cloud]: { secretRef } }, undefined)).toEqual(expected.toSorted())
   })
 
   it.each(entries)('reports a missing %s in each place', async (entry) => {
     const keys = Object.fromEntries(entries.filter((one) => one !== entry).map((one) => [one, 'planted-value']))
     const expected = PATHS.map((path) => `error ${path}.${cloud}.secretRef: secret default/keys missing ${entry} value`)
-    expect(await problems(cloud, { other: 'planted-value', ...keys })).toEqual(expected.toSorted())
+    expect(await problems({ [cloud]: { secretRef } }, { other: 'planted-value', ...keys })).toEqual(expected.toSorted())
+  })
+})
+
+describe('oauthTokenExchange', () => {
+  const backendRef = { name: 'models', port: 80 }
+  const privateKeyJwt = { signingKeyRef: secretRef, assertionAudience: 'https://idp.example' }
+
+  it.each([
+    ['clientSecret', 'secretRef', { clientId: 'gateway', secretRef }],
+    ['signingKey', 'privateKeyJwt.signingKeyRef', { clientId: 'gateway', method: 'PrivateKeyJwt', privateKeyJwt }],
+  ])('reports a missing Secret and a missing %s in each place', async (entry, field, clientAuth) => {
+    const auth = { oauthTokenExchange: { backendRef, clientAuth } }
+    const expected = (message: string): string[] =>
+      PATHS.map((path) => `error ${path}.oauthTokenExchange.clientAuth.${field}: ${message}`).toSorted()
+    expect(await problems(auth, undefined)).toEqual(expected('secret default/keys not found'))
+    expect(await problems(auth, { other: 'planted-value' })).toEqual(
+      expected(`secret default/keys missing ${entry} value`),
+    )
   })
 })
