@@ -10,6 +10,7 @@ import { compileRules } from '../policy/auth/authorization.ts'
 import { compileDeny } from '../chain/deny.ts'
 import type { Filter } from '../chain/filter.ts'
 import { refuseForeignOrigin } from './access.ts'
+import { rememberedEras } from './bridge/era.ts'
 import type { McpEndpoint } from './context.ts'
 import { httpTarget } from './targets/http-target.ts'
 import { namingOf } from './names.ts'
@@ -40,6 +41,7 @@ export function compileMcpBackend(
     codec: sessionCodec(environment.sessionKeys),
     isAllowed,
     bodyBytesMax: environment.bufferBytesMax,
+    eras: rememberedEras(),
     guard: undefined,
   }
   return (exchange, done) => {

@@ -2,11 +2,13 @@
 import type { MCPBackend } from '#api/ir/types.gen.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { McpFacts } from '../exchange/facts.ts'
+import type { Eras } from './bridge/era.ts'
 import type { Member } from './fan-out.ts'
 import type { JsonRpcError, JsonRpcRequest } from './jsonrpc.ts'
 import type { Naming } from './names.ts'
 import type { SessionCodec } from './legacy/session-id.ts'
 import type { McpTarget } from './targets/target.ts'
+import type { Era } from './versions.ts'
 
 export type ItemKind = NonNullable<McpFacts['kind']>
 
@@ -18,6 +20,8 @@ export interface McpEndpoint {
   /** Whether the rules of the backend let the caller see and use an item; reads `exchange.mcp`. */
   readonly isAllowed: (exchange: Exchange) => boolean
   readonly bodyBytesMax: number
+  /** What the servers speak, as far as it was found out. */
+  readonly eras: Eras
   /** undefined: the backend has no guardrails. */
   readonly guard: McpGuard | undefined
 }
@@ -49,6 +53,8 @@ export interface ResponseCheck {
 }
 
 export interface McpCall {
+  /** Of the client. */
+  readonly era: Era
   readonly endpoint: McpEndpoint
   readonly exchange: Exchange
   readonly facts: McpFacts
@@ -69,8 +75,8 @@ export function emptyMcpFacts(): McpFacts {
   }
 }
 
-export function callOf(exchange: Exchange, endpoint: McpEndpoint, members: readonly Member[]): McpCall {
-  return { exchange, endpoint, members, facts: exchange.mcp ?? emptyMcpFacts() }
+export function callOf(parts: Omit<McpCall, 'facts'>): McpCall {
+  return { ...parts, facts: parts.exchange.mcp ?? emptyMcpFacts() }
 }
 
 /** Sets the facts of the item for authorization, guardrails, log and metrics. */

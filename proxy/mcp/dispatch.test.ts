@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { exchangeOf } from '../policy/exchange.testing.ts'
 import { madeStream } from '../message/made-stream.ts'
+import { rememberedEras } from './bridge/era.ts'
 import { callOf, emptyMcpFacts, type McpCall, type McpEndpoint, type McpGuard } from './context.ts'
 import { answerRequest } from './dispatch.ts'
 import { isRequest, type JsonRpcMessage, type JsonRpcRequest } from './jsonrpc.ts'
@@ -79,12 +80,13 @@ function callOn(guard: McpGuard | undefined): { readonly call: McpCall; readonly
       return mcp?.name !== 'secret'
     },
     bodyBytesMax: 1024,
+    eras: rememberedEras(),
     guard,
   }
   const exchange = exchangeOf({})
   exchange.mcp = emptyMcpFacts()
   const members = targets.map((target) => ({ target, session: undefined }))
-  return { call: callOf(exchange, endpoint, members), steps }
+  return { call: callOf({ era: 'Legacy', exchange, endpoint, members }), steps }
 }
 
 function answering(name: string, steps: string[]): McpTarget {

@@ -2,36 +2,45 @@
 // server, guardrails (data-plane supplement section 4.5).
 import type { HttpResponse } from '../message/message.ts'
 import { mayUse, noteItem, type ItemKind, type McpCall } from './context.ts'
-import { ask, onEach, type Member } from './fan-out.ts'
+import { ask, notify, onEach, type Member } from './fan-out.ts'
 import { guardRequest, guardResult } from './guard.ts'
 import { eventStream, rpcError, single } from './http-reply.ts'
 import { invalidItem, itemOf, withItemName, type NamedItem } from './items.ts'
-import { INVALID_PARAMS, METHOD_NOT_FOUND, type JsonRpcRequest, type JsonRpcResponse } from './jsonrpc.ts'
+import {
+  INVALID_PARAMS,
+  METHOD_NOT_FOUND,
+  type JsonRpcNotification,
+  type JsonRpcRequest,
+  type JsonRpcResponse,
+} from './jsonrpc.ts'
 import { listAnswer, listItems } from './lists.ts'
-import { listOf, METHODS, type ItemMethod, type Method } from './methods.ts'
+import { LEGACY_ONLY, listOf, METHODS, type ItemMethod, type Method } from './methods.ts'
 import type { Located } from './names.ts'
 import { relay } from './relay.ts'
+import { ownResult, withOwnState } from './results.ts'
 
 /** For all servers. */
 type SharedMethod = Exclude<Method, ItemMethod>
 
 export async function answerRequest(call: McpCall, request: JsonRpcRequest): Promise<HttpResponse> {
   const method: Method | undefined = METHODS.get(request.method)
+  if (call.era === 'Modern' && LEGACY_ONLY.has(request.method)) return methodNotFound(request)
   if (method?.route === 'item') return callItem(call, request, method)
   if (method !== undefined) return callAll(call, request, method)
   const [only] = call.members
   if (only === undefined || call.endpoint.naming.isMultiplexing) {
-    return rpcError(404, request.id, { code: METHOD_NOT_FOUND, message: `Method not found: ${request.method}` })
+    return methodNotFound(request)
   }
   const checked = await guardRequest(call, request, [only.target.name])
   return 'error' in checked ? rejected(checked) : relay(call, only, checked)
 }
 
-async function callAll(
-  call: McpCall,
-  request: JsonRpcRequest,
-  method: SharedMethod,
-): Promise<HttpResponse> {
+/** A notification of the client, for all servers. */
+export async function notifyAll({ exchange, endpoint, members }: McpCall, message: JsonRpcNotification): Promise<void> {
+  await onEach(exchange, members, endpoint.settings.failureMode, (member) => notify(exchange, member, message))
+}
+
+async function callAll(call: McpCall, request: JsonRpcRequest, method: SharedMethod): Promise<HttpResponse> {
   const targets = call.members.map(({ target }) => target.name)
   const { params: _, ...withoutParams } = request
   const checked = await guardRequest(call, withoutParams, targets)
@@ -49,7 +58,7 @@ async function resultOfAll(
   request: JsonRpcRequest,
   method: SharedMethod,
 ): Promise<{ readonly [key: string]: unknown }> {
-  if (method.route === 'list') return listAnswer(call, request, method)
+  if (method.route === 'list') return ownResult(call, request.method, await listAnswer(call, request, method))
   const { exchange, endpoint, members } = call
   await onEach(exchange, members, endpoint.settings.failureMode, (member) => ask(exchange, member, request))
   return {}
@@ -63,13 +72,15 @@ async function callItem(call: McpCall, request: JsonRpcRequest, method: ItemMeth
   const member = located && memberOf(call, located.target)
   if (located === undefined || member === undefined) return unknownItem(request, item)
   noteItem(call, item.kind, located.target, located.name)
-  const own = withItemName(request, method, located.name)
+  const params = withOwnState(call, located.target, request.params ?? {})
+  if (params === undefined) return invalidParams(request, 'params.requestState is not of this server')
+  const own = withItemName({ ...request, params }, method, located.name)
   const checked = await guardRequest(call, own, [located.target])
   if ('error' in checked) return rejected(checked)
   // A guardrail may have named another item of the server.
   const used = checked === own ? { kind: item.kind, name: located.name } : itemOf(checked, method)
   if (used === undefined || !mayUse(call, used.kind, located.target, used.name)) return unknownItem(request, item)
-  return relay(call, member, checked, method.urisIn)
+  return relay(call, member, checked)
 }
 
 async function locate(
@@ -99,6 +110,10 @@ async function locateByLists(
 
 function memberOf(call: McpCall, target: string): Member | undefined {
   return call.members.find((member) => member.target.name === target)
+}
+
+function methodNotFound({ id, method }: JsonRpcRequest): HttpResponse {
+  return rpcError(404, id, { code: METHOD_NOT_FOUND, message: `Method not found: ${method}` })
 }
 
 /** By a guardrail: JSON-RPC in a successful response. */

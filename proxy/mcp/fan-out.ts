@@ -10,7 +10,7 @@ import {
   type JsonRpcResponse,
 } from './jsonrpc.ts'
 import { noteDropped } from './server-messages.ts'
-import { type McpTarget, type MessageStream, TargetError, type TargetSession } from './targets/target.ts'
+import { type McpTarget, type MessageStream, NoServerError, TargetError, type TargetSession } from './targets/target.ts'
 
 export interface Member {
   readonly target: McpTarget
@@ -73,6 +73,7 @@ export async function listenToAll(
 /**
  * Runs `work` on every member at once. FailClosed: the first failure fails all. FailOpen: failed members are skipped,
  * with a note in the log; if all fail, the first failure counts.
+ * @throws {NoServerError} `members` is empty.
  */
 export async function onEach<T>(
   exchange: Exchange,
@@ -80,6 +81,7 @@ export async function onEach<T>(
   failureMode: MCPBackend['failureMode'],
   work: (member: Member) => Promise<T>,
 ): Promise<{ member: Member; value: T }[]> {
+  if (members.length === 0) throw new NoServerError('the backend has no server')
   const results = await Promise.allSettled(members.map((member) => work(member)))
   const done: { member: Member; value: T }[] = []
   let failure: unknown

@@ -4,6 +4,7 @@ import { listAll, onEach } from './fan-out.ts'
 import { mayUse, type McpCall } from './context.ts'
 import type { JsonRpcRequest } from './jsonrpc.ts'
 import type { ListMethod } from './methods.ts'
+import { withShownPage } from './results.ts'
 
 type Item = { readonly [key: string]: unknown }
 
@@ -28,7 +29,7 @@ export async function listAnswer(
   const shownName = (target: string, name: string): string =>
     method.nameField === 'name' ? naming.show(target, name) : naming.showUri(target, name)
   const items = visible.map(({ target, name, item }) =>
-    Object.assign({}, item, { [method.nameField]: shownName(target, name) }),
+    Object.assign({}, withShownPage(call, target, item), { [method.nameField]: shownName(target, name) }),
   )
   return { [method.key]: withoutDuplicates(items, method) }
 }

@@ -12,8 +12,8 @@ export interface ItemMethod {
   readonly param: 'name' | 'uri' | 'ref'
   /** Of `ref`: the kind of items with a name; those with a URI are resources. */
   readonly kind: ItemKind
-  /** The field of the result whose items have URIs. */
-  readonly urisIn?: 'contents'
+  /** The header `Mcp-Name` repeats the param (MCP 2026-07-28). */
+  readonly headerName?: true
 }
 
 /**
@@ -41,14 +41,23 @@ export const METHODS: ReadonlyMap<string, Method> = new Map<string, Method>([
   ['prompts/list', { route: 'list', key: 'prompts', kind: 'prompt', nameField: 'name' }],
   ['resources/list', { route: 'list', key: 'resources', kind: 'resource', nameField: 'uri' }],
   ['resources/templates/list', { route: 'list', key: 'resourceTemplates', kind: 'resource', nameField: 'uriTemplate' }],
-  ['tools/call', { route: 'item', param: 'name', kind: 'tool' }],
-  ['prompts/get', { route: 'item', param: 'name', kind: 'prompt' }],
-  ['resources/read', { route: 'item', param: 'uri', kind: 'resource', urisIn: 'contents' }],
+  ['tools/call', { route: 'item', param: 'name', kind: 'tool', headerName: true }],
+  ['prompts/get', { route: 'item', param: 'name', kind: 'prompt', headerName: true }],
+  ['resources/read', { route: 'item', param: 'uri', kind: 'resource', headerName: true }],
   ['resources/subscribe', { route: 'item', param: 'uri', kind: 'resource' }],
   ['resources/unsubscribe', { route: 'item', param: 'uri', kind: 'resource' }],
   ['completion/complete', { route: 'item', param: 'ref', kind: 'prompt' }],
   ['ping', { route: 'all' }],
   ['logging/setLevel', { route: 'all' }],
+])
+
+/** Removed by MCP 2026-07-28. */
+export const LEGACY_ONLY: ReadonlySet<string> = new Set([
+  'initialize',
+  'ping',
+  'logging/setLevel',
+  'resources/subscribe',
+  'resources/unsubscribe',
 ])
 
 /** The method that lists the items of a kind by name. */

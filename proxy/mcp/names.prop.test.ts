@@ -30,7 +30,9 @@ describe('namingOf', () => {
               expect(shown.has(text)).toBe(false)
               shown.add(text)
               expect(naming.locate(text)).toEqual({ target, name })
-              expect(naming.locateUri(naming.showUri(target, name))).toEqual({ target, name })
+              for (const uri of [`doc:${name}`, `ui://${name}`]) {
+                expect(naming.locateUri(naming.showUri(target, uri))).toEqual({ target, name: uri })
+              }
             }
           }
         },
@@ -45,12 +47,14 @@ describe('namingOf', () => {
     expect(never.show('a', 'x')).toBe('x')
     expect(never.locate('x')).toBeUndefined()
     expect(never.showUri('a', 'file:///x')).toBe('a+file:///x')
+    expect(never.showUri('a', 'ui://x/page')).toBe('ui://a+x/page')
+    expect(never.showUri('a', 'no scheme')).toBe('no scheme')
   })
 
   it('does not resolve missing targets', () => {
     const naming = namingOf(backend(['a', 'b'], 'Conditional'))
     for (const name of ['c_x', '_x', 'x', '']) expect(naming.locate(name)).toBeUndefined()
-    expect(naming.locateUri('c+x')).toBeUndefined()
+    for (const uri of ['c+doc:x', 'a+x', 'ui://c+x', 'ui://x', 'x']) expect(naming.locateUri(uri)).toBeUndefined()
   })
 
   it('restores ids of server requests with their type', () => {

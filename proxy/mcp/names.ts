@@ -12,6 +12,8 @@ export interface Naming {
   readonly isMultiplexing: boolean
   /** Tool and prompt names contain the target. */
   readonly hasPrefixes: boolean
+  /** URIs contain the target. */
+  readonly hasUriTargets: boolean
   /** Name shown to the client. */
   show(target: string, name: string): string
   /** undefined: no target of that name. With `prefixMode: Never` only a lookup in the lists finds the target. */
@@ -22,6 +24,9 @@ export interface Naming {
 
 const NAME_SEPARATOR = '_'
 const URI_SEPARATOR = '+'
+const PAGE = 'ui://'
+/** RFC 3986 section 3.1. */
+const SCHEME = /^[a-z][a-z0-9+.-]*:/i
 
 export function namingOf({ targets, prefixMode }: MCPBackend): Naming {
   const names = new Set(targets.map(({ name }) => name))
@@ -37,17 +42,29 @@ export function namingOf({ targets, prefixMode }: MCPBackend): Naming {
   return {
     isMultiplexing,
     hasPrefixes,
+    hasUriTargets,
     show: (target, name) => (hasPrefixes ? target + NAME_SEPARATOR + name : name),
     locate: (shown) => {
       if (hasPrefixes) return split(shown, NAME_SEPARATOR)
       return only === undefined ? undefined : { target: only, name: shown }
     },
-    showUri: (target, uri) => (hasUriTargets ? target + URI_SEPARATOR + uri : uri),
+    showUri: (target, uri) => (hasUriTargets ? showUri(target, uri) : uri),
     locateUri: (shown) => {
-      if (hasUriTargets) return split(shown, URI_SEPARATOR)
-      return only === undefined ? undefined : { target: only, name: shown }
+      if (!hasUriTargets) return only === undefined ? undefined : { target: only, name: shown }
+      if (!shown.startsWith(PAGE)) {
+        const located = split(shown, URI_SEPARATOR)
+        return located !== undefined && SCHEME.test(located.name) ? located : undefined
+      }
+      const page = split(shown.slice(PAGE.length), URI_SEPARATOR)
+      return page && { target: page.target, name: PAGE + page.name }
     },
   }
+}
+
+/** Pages of tools stay in their scheme (MCP Apps); a text without a scheme is not a URI, and stays as it is. */
+function showUri(target: string, uri: string): string {
+  if (uri.startsWith(PAGE)) return `${PAGE}${target}${URI_SEPARATOR}${uri.slice(PAGE.length)}`
+  return SCHEME.test(uri) ? target + URI_SEPARATOR + uri : uri
 }
 
 /** Request ids of servers are only unique for one server: the client sees `gw_{target}_{n or s}_{id}`. */

@@ -3,50 +3,46 @@ import { reportIfBug } from '../exchange/defects.ts'
 import { madeStream } from '../message/made-stream.ts'
 import type { HttpResponse } from '../message/message.ts'
 import { noteError, type McpCall } from './context.ts'
-import type { Member } from './fan-out.ts'
+import { notify, type Member } from './fan-out.ts'
 import { guardResult } from './guard.ts'
 import { eventStream } from './http-reply.ts'
 import {
   errorResponse,
   INTERNAL_ERROR,
+  isRequest,
   isResponse,
   type JsonRpcError,
   type JsonRpcMessage,
   type JsonRpcRequest,
-  type JsonRpcResponse,
 } from './jsonrpc.ts'
-import type { ItemMethod } from './methods.ts'
-import { type ServerStream, shownToClient } from './server-messages.ts'
+import { shownResult } from './results.ts'
+import { noteDropped, type ServerStream, shownToClient } from './server-messages.ts'
 import type { TargetReply } from './targets/target.ts'
 
 interface Relayed {
   readonly member: Member
   readonly reply: TargetReply
   readonly request: JsonRpcRequest
-  readonly urisIn: ItemMethod['urisIn']
 }
 
 /** Sends to one server and streams its messages back until its response. */
-export async function relay(
-  call: McpCall,
-  member: Member,
-  request: JsonRpcRequest,
-  urisIn?: ItemMethod['urisIn'],
-): Promise<HttpResponse> {
+export async function relay(call: McpCall, member: Member, request: JsonRpcRequest): Promise<HttpResponse> {
   call.facts.target ??= member.target.name
   const reply = await member.target.send(call.exchange, request, member.session)
-  return eventStream(madeStream(relayed(call, { member, reply, request, urisIn }), () => reply.messages.cancel()))
+  return eventStream(madeStream(relayed(call, { member, reply, request }), () => reply.messages.cancel()))
 }
 
 /** Always ends with a response: the client must not wait for a server that has failed. */
-async function* relayed(
-  call: McpCall,
-  { member: { target }, reply, request, urisIn }: Relayed,
-): AsyncGenerator<JsonRpcMessage> {
+async function* relayed(call: McpCall, { member, reply, request }: Relayed): AsyncGenerator<JsonRpcMessage> {
+  const { target } = member
   const { naming } = call.endpoint
   const stream: ServerStream = { exchange: call.exchange, naming, target: target.name, request }
   try {
     for await (const sent of reply.messages) {
+      if (call.era === 'Modern' && isRequest(sent)) {
+        await refuse(call, member, sent)
+        continue
+      }
       const message = shownToClient(stream, sent)
       if (message === undefined) continue
       if (!isResponse(message)) {
@@ -55,7 +51,9 @@ async function* relayed(
       }
       noteError(call, message.error)
       const response = await guardResult(call, { request, response: message, targets: [target.name] })
-      yield urisIn === undefined ? response : withShownUris(call, target.name, { response, urisIn })
+      const { result } = response
+      if (result === undefined) yield response
+      else yield { ...response, result: shownResult(call, { method: request.method, target: target.name, result }) }
       return
     }
     call.exchange.errorDetail ??= `${target.name}: the server closed its stream without a response`
@@ -69,18 +67,12 @@ async function* relayed(
   yield errorResponse(request.id, failure)
 }
 
-function withShownUris(
-  call: McpCall,
-  target: string,
-  { response, urisIn }: { readonly response: JsonRpcResponse; readonly urisIn: 'contents' },
-): JsonRpcResponse {
-  const contents = response.result?.[urisIn]
-  if (!Array.isArray(contents)) return response
-  const { naming } = call.endpoint
-  const shown = contents.map((content: unknown) =>
-    typeof content === 'object' && content !== null && 'uri' in content && typeof content.uri === 'string'
-      ? { ...content, uri: naming.showUri(target, content.uri) }
-      : content,
-  )
-  return { ...response, result: { ...response.result, [urisIn]: shown } }
+/** Clients of MCP 2026-07-28 get no requests: servers ask with results that require input. */
+async function refuse({ exchange }: McpCall, member: Member, { id, method }: JsonRpcRequest): Promise<void> {
+  noteDropped(exchange, member.target.name)
+  const error = {
+    code: INTERNAL_ERROR,
+    message: `the client has a protocol version without requests of servers: ${method}`,
+  }
+  await notify(exchange, member, errorResponse(id, error))
 }

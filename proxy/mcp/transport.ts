@@ -4,10 +4,12 @@ import { BodyTooLarge } from '../message/body.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { HttpResponse } from '../message/message.ts'
 import { emptyMcpFacts, type McpEndpoint } from './context.ts'
-import { withFailures } from './failures.ts'
+import { unsupportedVersion, withFailures } from './failures.ts'
 import { EVENT_STREAM, plain, rpcError, SESSION_FIELDS } from './http-reply.ts'
 import { INVALID_REQUEST, isRequest, parseMessage, type JsonRpcMessage } from './jsonrpc.ts'
-import { answerDelete, answerGet, answerLegacy, LEGACY_VERSIONS } from './legacy/transport.ts'
+import { answerDelete, answerGet, answerLegacy } from './legacy/transport.ts'
+import { answerModern, isModern } from './modern/transport.ts'
+import { SUPPORTED_VERSIONS } from './versions.ts'
 
 export async function answerMcp(exchange: Exchange, endpoint: McpEndpoint): Promise<HttpResponse> {
   const isStateful = endpoint.settings.sessionRouting === 'Stateful'
@@ -33,7 +35,9 @@ async function answerPost(exchange: Exchange, endpoint: McpEndpoint): Promise<Ht
   if (version !== undefined) return version
   if (exchange.mcp !== undefined && 'method' in message) exchange.mcp.methodName = message.method
   const id = isRequest(message) ? message.id : null
-  return withFailures(exchange, id, () => answerLegacy(exchange, endpoint, message))
+  return withFailures(exchange, id, () =>
+    isModern(exchange, message) ? answerModern(exchange, endpoint, message) : answerLegacy(exchange, endpoint, message),
+  )
 }
 
 function checkHeaders({ request }: Exchange): HttpResponse | undefined {
@@ -47,13 +51,12 @@ function checkHeaders({ request }: Exchange): HttpResponse | undefined {
   return undefined
 }
 
-function checkVersion({ request }: Exchange, message: JsonRpcMessage): HttpResponse | undefined {
-  const requested = request.headers.get('mcp-protocol-version')
-  if (requested === undefined || LEGACY_VERSIONS.includes(requested)) return undefined
-  return rpcError(400, isRequest(message) ? message.id : null, {
-    code: INVALID_REQUEST,
-    message: 'unsupported protocol version',
-    data: { supported: LEGACY_VERSIONS, requested },
+function checkVersion(exchange: Exchange, message: JsonRpcMessage): HttpResponse | undefined {
+  const requested = exchange.request.headers.get('mcp-protocol-version')
+  if (requested === undefined || SUPPORTED_VERSIONS.includes(requested)) return undefined
+  return unsupportedVersion(exchange, isRequest(message) ? message.id : null, {
+    supported: SUPPORTED_VERSIONS,
+    requested,
   })
 }
 

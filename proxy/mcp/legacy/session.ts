@@ -4,12 +4,10 @@ import type { McpEndpoint } from '../context.ts'
 import { ask, notify, onEach, type Answer, type Member } from '../fan-out.ts'
 import type { JsonRpcRequest } from '../jsonrpc.ts'
 import { principalOf } from '../principal.ts'
-import { VERSION } from '#api/version.ts'
-import { TargetError, type TargetSession } from '../targets/target.ts'
+import { GATEWAY } from '../envelope.ts'
+import { LEGACY_VERSION } from '../versions.ts'
+import { type McpTarget, TargetError, type TargetSession } from '../targets/target.ts'
 import type { McpSession } from './session-id.ts'
-
-/** Sent by the gateway itself when it opens sessions for one request. */
-const OWN_PROTOCOL_VERSION = '2025-11-25'
 
 export interface OpenedSession {
   readonly members: readonly Member[]
@@ -23,21 +21,11 @@ export async function openSession(
   request: JsonRpcRequest,
 ): Promise<OpenedSession> {
   const fresh = endpoint.targets.map((target): Member => ({ target, session: undefined }))
-  const done = await onEach(exchange, fresh, endpoint.settings.failureMode, async (member) => {
-    const answer = await ask(exchange, member, request)
-    if (answer.response.error === undefined) return answer
-    throw new TargetError(`${member.target.name}: initialize failed: ${answer.response.error.message}`)
-  })
+  const done = await onEach(exchange, fresh, endpoint.settings.failureMode, (member) =>
+    initializeOne(exchange, member, request),
+  )
   const byName = new Map(done.map(({ member, value }) => [member.target.name, value]))
-  const targets = endpoint.targets.map(({ name }): TargetSession => {
-    const answer = byName.get(name)
-    return {
-      target: name,
-      serverSession: answer?.serverSession,
-      endpoint: answer?.endpoint,
-      isSkipped: answer === undefined,
-    }
-  })
+  const targets = endpoint.targets.map((target) => sessionOf(target, byName.get(target.name)))
   const session: McpSession = { scope: scopeOf(exchange), principal: principalOf(exchange), targets }
   return { members: membersOf(endpoint, session) ?? [], answers: done.map(({ value }) => value), session }
 }
@@ -52,18 +40,47 @@ export function resumeSession(
   return isOwn ? membersOf(endpoint, session) : undefined
 }
 
-/** For one request of a client without sessions; end it with `endSession`. */
-export async function temporarySession(exchange: Exchange, endpoint: McpEndpoint): Promise<readonly Member[]> {
-  const { members } = await openSession(exchange, endpoint, {
-    jsonrpc: '2.0',
-    id: 'gw-initialize',
-    method: 'initialize',
-    params: { protocolVersion: OWN_PROTOCOL_VERSION, capabilities: {}, clientInfo: { name: 'gw', version: VERSION } },
-  })
-  await onEach(exchange, members, endpoint.settings.failureMode, (member) =>
-    notify(exchange, member, { jsonrpc: '2.0', method: 'notifications/initialized' }),
+/** With one server, for one request of a client without sessions. */
+export async function openTemporary(exchange: Exchange, target: McpTarget): Promise<TargetSession> {
+  const { session } = await openOwn(exchange, target)
+  return session
+}
+
+/** A session of the gateway itself; without capabilities, so that the server asks for nothing. */
+export async function openOwn(
+  exchange: Exchange,
+  target: McpTarget,
+): Promise<{ readonly session: TargetSession; readonly answer: Answer }> {
+  const answer = await initializeOne(
+    exchange,
+    { target, session: undefined },
+    {
+      jsonrpc: '2.0',
+      id: 'gw-initialize',
+      method: 'initialize',
+      params: { protocolVersion: LEGACY_VERSION, capabilities: {}, clientInfo: GATEWAY },
+    },
   )
-  return members
+  const session = sessionOf(target, answer)
+  await notify(exchange, { target, session }, { jsonrpc: '2.0', method: 'notifications/initialized' })
+  return { session, answer }
+}
+
+async function initializeOne(exchange: Exchange, member: Member, request: JsonRpcRequest): Promise<Answer> {
+  const answer = await ask(exchange, member, request)
+  const { error } = answer.response
+  if (error === undefined) return answer
+  throw new TargetError(`${member.target.name}: initialize failed: ${error.message}`)
+}
+
+/** `answer` undefined: the server failed, and the session continues without it. */
+function sessionOf({ name }: McpTarget, answer: Answer | undefined): TargetSession {
+  return {
+    target: name,
+    serverSession: answer?.serverSession,
+    endpoint: answer?.endpoint,
+    isSkipped: answer === undefined,
+  }
 }
 
 export async function endSession(exchange: Exchange, members: readonly Member[]): Promise<void> {

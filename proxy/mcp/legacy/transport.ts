@@ -1,28 +1,21 @@
 // Sessions of Streamable HTTP (MCP 2024-11-05 to 2025-11-25): POST, GET and DELETE.
-import type { Cancellable } from '../../message/body.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
 import { madeStream } from '../../message/made-stream.ts'
 import { HttpResponse } from '../../message/message.ts'
 import { callOf, type McpCall, type McpEndpoint } from '../context.ts'
-import { answerRequest } from '../dispatch.ts'
-import { interleave, listenToAll, notify, onEach, type Member } from '../fan-out.ts'
+import { answerRequest, notifyAll } from '../dispatch.ts'
+import { interleave, listenToAll, notify, type Member } from '../fan-out.ts'
 import { accepted, EVENT_STREAM, eventStream, plain, single } from '../http-reply.ts'
-import {
-  isRequest,
-  isResponse,
-  type JsonRpcMessage,
-  type JsonRpcNotification,
-  type JsonRpcRequest,
-  type JsonRpcResponse,
-} from '../jsonrpc.ts'
+import { isRequest, isResponse, type JsonRpcMessage, type JsonRpcRequest, type JsonRpcResponse } from '../jsonrpc.ts'
 import { locateServerId } from '../names.ts'
 import { type ServerStream, shownToClient } from '../server-messages.ts'
 import type { MessageStream } from '../targets/target.ts'
+import { onDemand } from '../bridge/on-demand.ts'
+import { withEnd } from '../ending.ts'
+import { LEGACY_VERSION } from '../versions.ts'
 import { mergeInitialize } from './initialize.ts'
 import { shownSessionId } from './session-id.ts'
-import { endSession, openSession, resumeSession, temporarySession } from './session.ts'
-
-export const LEGACY_VERSIONS: readonly string[] = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']
+import { endSession, openSession, resumeSession } from './session.ts'
 
 export async function answerLegacy(
   exchange: Exchange,
@@ -39,10 +32,13 @@ async function initialize(exchange: Exchange, endpoint: McpEndpoint, request: Js
   const isStateful = endpoint.settings.sessionRouting === 'Stateful'
   const { answers, members, session } = await openSession(exchange, endpoint, request)
   const asked = request.params?.['protocolVersion']
-  const askedVersion = typeof asked === 'string' ? asked : (LEGACY_VERSIONS.at(-1) ?? '')
+  const askedVersion = typeof asked === 'string' ? asked : LEGACY_VERSION
   const [first] = answers
   const result = endpoint.naming.isMultiplexing
-    ? mergeInitialize(answers, { askedVersion, isStateful })
+    ? mergeInitialize(
+        answers.map(({ member, response }) => ({ target: member.target.name, result: response.result ?? {} })),
+        { askedVersion, isStateful },
+      )
     : (first?.response.result ?? {})
   if (!isStateful) await endSession(exchange, members)
   const response: JsonRpcResponse = { jsonrpc: '2.0', id: request.id, result }
@@ -51,7 +47,9 @@ async function initialize(exchange: Exchange, endpoint: McpEndpoint, request: Js
 
 async function inSession(exchange: Exchange, endpoint: McpEndpoint, message: JsonRpcMessage): Promise<HttpResponse> {
   const members = sessionMembers(exchange, endpoint, 'session header is required for non-initialize requests')
-  return members instanceof HttpResponse ? members : deliver(callOf(exchange, endpoint, members), message)
+  return members instanceof HttpResponse
+    ? members
+    : deliver(callOf({ era: 'Legacy', exchange, endpoint, members }), message)
 }
 
 async function withoutSession(
@@ -61,47 +59,15 @@ async function withoutSession(
 ): Promise<HttpResponse> {
   // Notifications and responses belong to a session that does not exist.
   if (!isRequest(message)) return accepted()
-  const members = await temporarySession(exchange, endpoint)
-  const response = await deliver(callOf(exchange, endpoint, members), message).catch(async (error: unknown) => {
-    await endSession(exchange, members)
-    throw error
-  })
-  const { body } = response
-  if (body === undefined || typeof body === 'string' || Buffer.isBuffer(body)) await endSession(exchange, members)
-  else response.body = endingSession(exchange, members, body)
-  return response
-}
-
-/** Ends the session of one request once, at the end of the response or when the client cancels it. */
-function endingSession(exchange: Exchange, members: readonly Member[], body: Cancellable<Buffer>): Cancellable<Buffer> {
-  let ending: Promise<void> | undefined
-  const end = (): Promise<void> => (ending ??= endSession(exchange, members))
-  return madeStream(thenEnding(body, end), () => {
-    body.cancel()
-    void end()
-  })
-}
-
-async function* thenEnding(body: Cancellable<Buffer>, end: () => Promise<void>): AsyncGenerator<Buffer> {
-  try {
-    for await (const chunk of body) yield chunk
-  } finally {
-    await end()
-  }
+  const { members, end } = onDemand(exchange, endpoint, 'Legacy')
+  return withEnd(() => answerRequest(callOf({ era: 'Legacy', exchange, endpoint, members }), message), end)
 }
 
 async function deliver(call: McpCall, message: JsonRpcMessage): Promise<HttpResponse> {
   if (isRequest(message)) return answerRequest(call, message)
   if (isResponse(message)) await deliverResponse(call, message)
-  else await deliverNotification(call, message)
+  else await notifyAll(call, message)
   return accepted()
-}
-
-async function deliverNotification(
-  { exchange, endpoint, members }: McpCall,
-  message: JsonRpcNotification,
-): Promise<void> {
-  await onEach(exchange, members, endpoint.settings.failureMode, (member) => notify(exchange, member, message))
 }
 
 /** The client responds to a request of a server: its id identifies the server. */

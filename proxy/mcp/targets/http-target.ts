@@ -9,16 +9,21 @@ import { OwnCallEndpoints } from '../../backend/failover.ts'
 import { dropBody, isCredentialRefused } from '../../backend/second-try.ts'
 import { derive } from '../../exchange/derive.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
+import type { HeaderList } from '../../message/headers.ts'
 import { HttpRequest, HttpResponse } from '../../message/message.ts'
 import { madeStream } from '../../message/made-stream.ts'
 import { SseParser } from '../../http/sse.ts'
 import { runChain } from '../../chain/run-chain.ts'
 import type { NamedFilter } from '../../chain/filter.ts'
 import { type SendOptions, UpstreamError, type UpstreamResponse } from '../../upstream/target.ts'
-import { parseMessage, type JsonRpcMessage } from '../jsonrpc.ts'
+import { claimedVersion } from '../envelope.ts'
+import { isRequest, parseMessage, type JsonRpcMessage } from '../jsonrpc.ts'
+import { removeRoutingHeaders, setRoutingHeaders } from '../routing-headers.ts'
+import { LEGACY_VERSION, MODERN_VERSION } from '../versions.ts'
 import {
   type McpTarget,
   type MessageStream,
+  NoServerError,
   TargetError,
   TargetHttpError,
   type TargetReply,
@@ -45,6 +50,7 @@ const NOT_FORWARDED = [
   'content-type',
   'last-event-id',
 ]
+const VERSION_HEADER = 'mcp-protocol-version'
 
 export interface HttpTargetOptions {
   readonly name: string
@@ -64,6 +70,8 @@ interface CompiledTarget extends HttpTargetOptions {
 interface Call {
   readonly method: 'POST' | 'GET' | 'DELETE'
   readonly session: TargetSession | undefined
+  /** undefined: GET and DELETE. */
+  readonly message: JsonRpcMessage | undefined
   readonly body: Buffer | undefined
   readonly timeoutMs: number
 }
@@ -84,6 +92,7 @@ export function httpTarget(settings: HttpTargetOptions): McpTarget {
       const { response, endpoint } = await call(exchange, options, {
         method: 'POST',
         session,
+        message,
         body,
         timeoutMs: HEAD_TIMEOUT_MS,
       })
@@ -96,7 +105,13 @@ export function httpTarget(settings: HttpTargetOptions): McpTarget {
     },
     async listen(exchange, session) {
       for (let attempt = 0; ; attempt++) {
-        const request: Call = { method: 'GET', session, body: undefined, timeoutMs: HEAD_TIMEOUT_MS }
+        const request: Call = {
+          method: 'GET',
+          session,
+          message: undefined,
+          body: undefined,
+          timeoutMs: HEAD_TIMEOUT_MS,
+        }
         const { response } = await call(exchange, options, request)
         if (response.status < 300) return messagesOf(name, response, bufferBytesMax)
         const error = await httpError(response)
@@ -108,7 +123,13 @@ export function httpTarget(settings: HttpTargetOptions): McpTarget {
     },
     async end(exchange, session) {
       try {
-        const request: Call = { method: 'DELETE', session, body: undefined, timeoutMs: END_TIMEOUT_MS }
+        const request: Call = {
+          method: 'DELETE',
+          session,
+          message: undefined,
+          body: undefined,
+          timeoutMs: END_TIMEOUT_MS,
+        }
         const { response } = await call(exchange, options, request)
         await response.body.collect(ERROR_BODY_BYTES_MAX)
       } catch {
@@ -124,10 +145,10 @@ async function call(
   message: Call,
 ): Promise<{ response: UpstreamResponse; endpoint: Endpoint }> {
   const { name, path, picker, filters } = target
-  const { method, session, timeoutMs } = message
+  const { method, timeoutMs, session } = message
   const first = pickEndpoint(picker, session)
-  if (first === undefined) throw new TargetError(`${name}: no endpoint is ready`)
-  const prepare = (): Promise<PreparedRequest> => targetRequest(exchange, { method, path, session, name, filters })
+  if (first === undefined) throw new NoServerError(`${name}: no endpoint is ready`)
+  const prepare = (): Promise<PreparedRequest> => targetRequest(exchange, { call: message, path, name, filters })
   let prepared = await prepare()
   const latestMs = performance.now() + timeoutMs
   const limits = limitsOf(exchange, method, latestMs)
@@ -239,18 +260,19 @@ async function targetRequest(
   exchange: Exchange,
   options: {
     name: string
-    method: string
+    call: Call
     path: string
-    session: TargetSession | undefined
     filters: readonly NamedFilter[]
   },
 ): Promise<PreparedRequest> {
-  const { name, method, path, session, filters } = options
+  const { name, path, filters } = options
+  const { method, session, message } = options.call
   const { host, scheme, headers: clientHeaders } = exchange.request
   const headers = clientHeaders.clone()
   for (const field of NOT_FORWARDED) headers.remove(field)
   headers.set('accept', method === 'GET' ? 'text/event-stream' : 'application/json, text/event-stream')
   if (method === 'POST') headers.set('content-type', 'application/json')
+  setVersionHeaders(headers, message)
   if (session?.serverSession !== undefined) headers.set('mcp-session-id', session.serverSession)
   const request = new HttpRequest({ method, path, query: '', host, scheme, version: 'HTTP/1.1', headers })
   if (filters.length === 0) return { request, own: undefined }
@@ -260,6 +282,18 @@ async function targetRequest(
   await promise
   if (own.response !== undefined) throw new TargetError(own.errorDetail ?? 'a backend policy rejected the call')
   return { request, own }
+}
+
+/** The version of this message, which may differ from that of the client. */
+function setVersionHeaders(headers: HeaderList, message: JsonRpcMessage | undefined): void {
+  const version = message === undefined ? undefined : claimedVersion(message)
+  if (typeof version === 'string' && message !== undefined) {
+    headers.set(VERSION_HEADER, version)
+    if (isRequest(message)) setRoutingHeaders(headers, message)
+    return
+  }
+  if (headers.get(VERSION_HEADER) === MODERN_VERSION) headers.set(VERSION_HEADER, LEGACY_VERSION)
+  removeRoutingHeaders(headers)
 }
 
 /** A pinned endpoint that was removed is an error only if the server kept a session there; the server returns 404. */

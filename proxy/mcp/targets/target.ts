@@ -41,6 +41,18 @@ export class TargetHttpError extends Error {
 /** The server could not be reached, or broke the protocol. */
 export class TargetError extends Error {}
 
+/** No server can get the request: the backend has none, or no endpoint of it is ready. */
+export class NoServerError extends TargetError {}
+
+/** The server has none of the versions of the gateway. */
+export class VersionRejected extends TargetError {
+  readonly supported: readonly string[]
+  constructor(name: string, supported: readonly string[]) {
+    super(`${name}: the server has no protocol version of the gateway`)
+    this.supported = supported
+  }
+}
+
 export interface McpTarget {
   readonly name: string
   /**

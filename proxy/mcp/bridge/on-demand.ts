@@ -1,0 +1,124 @@
+// Servers for one request of a client without a session. A server of MCP 2026-07-28 gets the request as it is; another
+// one gets a session for as long as the response lasts, if and when the request is sent to it.
+import { recordOf } from '#api/json.ts'
+import type { Exchange } from '../../exchange/exchange.ts'
+import type { McpEndpoint } from '../context.ts'
+import { claimedVersion, SERVER_KEY, withEnvelope, withoutEnvelope } from '../envelope.ts'
+import type { Member } from '../fan-out.ts'
+import { isRequest, type JsonRpcMessage, type JsonRpcRequest, type JsonRpcResponse } from '../jsonrpc.ts'
+import { single } from '../http-reply.ts'
+import { openOwn, openTemporary } from '../legacy/session.ts'
+import type { McpTarget, TargetReply, TargetSession } from '../targets/target.ts'
+import { type Era, MODERN_VERSION } from '../versions.ts'
+import { discovered, discoverEra, eraIn } from './era.ts'
+
+type Json = { readonly [key: string]: unknown }
+
+export interface OnDemand {
+  readonly members: readonly Member[]
+  /** Ends the sessions that the request opened. */
+  readonly end: () => Promise<void>
+}
+
+export function onDemand(exchange: Exchange, endpoint: McpEndpoint, clientEra: Era): OnDemand {
+  const servers = endpoint.targets.map((target) => new OnDemandTarget(target, endpoint, clientEra))
+  return {
+    members: servers.map((target) => ({ target, session: undefined })),
+    end: async () => void (await Promise.all(servers.map((server) => server.close(exchange)))),
+  }
+}
+
+class OnDemandTarget implements McpTarget {
+  readonly name: string
+  readonly #target: McpTarget
+  readonly #endpoint: McpEndpoint
+  readonly #clientEra: Era
+  #session: Promise<TargetSession> | undefined
+
+  constructor(target: McpTarget, endpoint: McpEndpoint, clientEra: Era) {
+    this.name = target.name
+    this.#target = target
+    this.#endpoint = endpoint
+    this.#clientEra = clientEra
+  }
+
+  async send(exchange: Exchange, message: JsonRpcMessage): Promise<TargetReply> {
+    if (isRequest(message) && message.method === 'server/discover') return this.#discover(exchange, message)
+    if ((await this.#era(exchange)) === 'Modern') {
+      const isBare = isRequest(message) && claimedVersion(message) === undefined
+      return this.#target.send(exchange, isBare ? withEnvelope(message) : message, undefined)
+    }
+    this.#session ??= openTemporary(exchange, this.#target)
+    return this.#target.send(exchange, withoutEnvelope(message), await this.#session)
+  }
+
+  /** The client has no stream of its own. */
+  listen(): Promise<undefined> {
+    return Promise.resolve(undefined)
+  }
+
+  /** Sessions end with the request. */
+  end(): Promise<void> {
+    return Promise.resolve()
+  }
+
+  async close(exchange: Exchange): Promise<void> {
+    const session = await this.#session?.catch(() => undefined)
+    if (session?.serverSession !== undefined) await this.#target.end(exchange, session)
+  }
+
+  /** The answer of the client's own request also shows the era. */
+  async #discover(exchange: Exchange, request: JsonRpcRequest): Promise<TargetReply> {
+    const { eras } = this.#endpoint
+    if (eras.get(this.name) !== 'Legacy') {
+      const answer = await discovered(exchange, this.#target, request)
+      const era = eraIn(this.name, answer)
+      eras.set(this.name, era)
+      const { result } = answer
+      if (era === 'Modern' && result !== undefined) return replyWith({ jsonrpc: '2.0', id: request.id, result })
+    }
+    const { session, answer } = await openOwn(exchange, this.#target)
+    this.#session = Promise.resolve(session)
+    return replyWith({ jsonrpc: '2.0', id: request.id, result: discoverResult(answer.response.result ?? {}) })
+  }
+
+  async #era(exchange: Exchange): Promise<Era> {
+    const { eras } = this.#endpoint
+    const known = eras.get(this.name)
+    if (known !== undefined) return known
+    const found =
+      this.#clientEra === 'Modern' ? await discoverEra(exchange, this.#target) : await this.#legacyFirst(exchange)
+    eras.set(this.name, found)
+    return found
+  }
+
+  /** Most servers of clients with sessions have sessions too: the request that opens one is also the question. */
+  async #legacyFirst(exchange: Exchange): Promise<Era> {
+    const opening = openTemporary(exchange, this.#target)
+    try {
+      await opening
+    } catch (error) {
+      const era = await discoverEra(exchange, this.#target)
+      if (era === 'Modern') return era
+      throw error
+    }
+    this.#session = opening
+    return 'Legacy'
+  }
+}
+
+/** The answer to `initialize` as one to `server/discover`. Tasks of former versions are not part of the new one. */
+function discoverResult(initialized: Json): Json {
+  const { capabilities, instructions, serverInfo } = initialized
+  const { tasks: _, ...others } = recordOf(capabilities)
+  return {
+    supportedVersions: [MODERN_VERSION],
+    capabilities: others,
+    ...(instructions !== undefined && { instructions }),
+    _meta: { [SERVER_KEY]: serverInfo },
+  }
+}
+
+function replyWith(response: JsonRpcResponse): TargetReply {
+  return { serverSession: undefined, endpoint: undefined, messages: single(response) }
+}

@@ -1,0 +1,33 @@
+// Responses that hold something until their end.
+import type { Cancellable } from '../message/body.ts'
+import { madeStream } from '../message/made-stream.ts'
+import type { HttpResponse } from '../message/message.ts'
+
+/** Runs `end` once: at the end of the response, when the client cancels it, or if there is none. */
+export async function withEnd(work: () => Promise<HttpResponse>, end: () => Promise<void>): Promise<HttpResponse> {
+  const response = await work().catch(async (error: unknown) => {
+    await end()
+    throw error
+  })
+  const { body } = response
+  if (body === undefined || typeof body === 'string' || Buffer.isBuffer(body)) await end()
+  else response.body = ending(body, end)
+  return response
+}
+
+function ending(body: Cancellable<Buffer>, end: () => Promise<void>): Cancellable<Buffer> {
+  let over: Promise<void> | undefined
+  const endOnce = (): Promise<void> => (over ??= end())
+  return madeStream(thenEnding(body, endOnce), () => {
+    body.cancel()
+    void endOnce()
+  })
+}
+
+async function* thenEnding(body: Cancellable<Buffer>, end: () => Promise<void>): AsyncGenerator<Buffer> {
+  try {
+    for await (const chunk of body) yield chunk
+  } finally {
+    await end()
+  }
+}
