@@ -6,7 +6,7 @@ import type { Problem } from '../problem.ts'
 import type { RenderedConfig, RenderedSecrets } from '../ir/types.gen.ts'
 import { type EncodedDocument, encodeDocument, type Files, hashOf } from './document.ts'
 import { type DocumentIndex, type EndpointIndex, endpointIndexFile, INDEX_FILE } from './index-file.ts'
-import { type DeliveryNames, deliveryNames, type DeliveryPart } from './names.ts'
+import { type DeliveryNames, deliveryNames, type DeliveryPart, SHARDS_MAX } from './names.ts'
 
 export interface DeliveryInput {
   readonly gateway: { readonly name: string; readonly uid: string; readonly generation: number }
@@ -23,7 +23,7 @@ export interface DeliveryInput {
 
 export interface DeliveredObject {
   readonly kind: 'ConfigMap' | 'Secret'
-  readonly part: DeliveryPart
+  readonly part: keyof typeof PART_NAMES
   readonly name: string
   readonly files: Files
 }
@@ -126,13 +126,19 @@ function place({ kind, part, names, document, first }: Placement): DeliveredObje
   }))
 }
 
-export function largeProblem(part: DeliveryPart): Problem {
-  return {
-    path: part,
-    reason: 'TooLarge',
-    message: `the ${part} of this Gateway exceed the size limit of a delivery; move some to another Gateway`,
-    severity: 'error',
-  }
+/** With what users call the content of a part. */
+export const PART_NAMES = {
+  config: 'routes and policies',
+  endpoints: 'endpoints',
+  secrets: 'certificates, keys and passwords',
+} as const satisfies { readonly [P in DeliveryPart]?: string }
+
+/** Proxies keep the content of the part that they have. */
+export function largeProblem(part: keyof typeof PART_NAMES): Problem {
+  const what = PART_NAMES[part]
+  const size = `${SHARDS_MAX[part]} ${part === 'secrets' ? 'Secrets' : 'ConfigMaps'} of 1 MiB`
+  const message = `the ${what} of this Gateway do not fit into ${size}; proxies keep those in force. Move some to another Gateway`
+  return { path: part, reason: 'TooLarge', message, severity: 'error' }
 }
 
 /** The maximum size of one object; the API server rejects more than 1 MiB. */

@@ -164,7 +164,7 @@ function planned({ planner, held, delivery, generation }: Planning): readonly De
   // A manifest of the kind.
   const object = { ...gateway(80).object, metadata: { name: GATEWAY, uid: 'u', generation: 1 } } as unknown as Gateway
   const plan = planner.plan({ held, generation, gateway: object, pods: 1, encoded: delivery })
-  if ('problem' in plan) throw new Error(plan.problem.message)
+  if (plan.problem !== undefined) throw new Error(plan.problem.message)
   return [...plan.before, ...plan.after]
 }
 

@@ -4,7 +4,7 @@ import { Effect } from 'effect'
 import type { KubeClient } from '../kube/client.ts'
 import type { ObjectChange } from '../kube/cache.ts'
 import type { KubeError } from '../kube/errors.ts'
-import { Publisher, type PublishOutcome } from '../publish/publisher.ts'
+import { Publisher } from '../publish/publisher.ts'
 import type { KubeObject } from '../translate/kube.ts'
 import { proxyCount } from './gateway-facts.ts'
 import type { KnownGateways, RenderedChange } from './known-gateways.ts'
@@ -104,12 +104,10 @@ export class PublishQueue {
     const format = deliveryFormatOf(world, known.gateway)
     const pods = proxyCount(world, known.gateway)
     return this.#publisher.publish(key, { ...known, format, pods }).pipe(
-      Effect.tap((outcome) =>
-        'written' in outcome && outcome.written > 0 ? this.turnOfStatuses.written : Effect.void,
-      ),
-      Effect.map((outcome) => {
-        if ('written' in outcome) world.observer.wrote('delivery', outcome.written)
-        this.#remember(key, problemOf(outcome))
+      Effect.tap(({ written }) => (written > 0 ? this.turnOfStatuses.written : Effect.void)),
+      Effect.map(({ written, problem }) => {
+        world.observer.wrote('delivery', written)
+        this.#remember(key, problem)
       }),
     )
   }
@@ -120,8 +118,4 @@ export class PublishQueue {
     else this.#problems.set(key, problem)
     this.#options.onProblem(key)
   }
-}
-
-function problemOf(outcome: PublishOutcome): string | undefined {
-  return 'problem' in outcome ? outcome.problem : undefined
 }

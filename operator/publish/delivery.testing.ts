@@ -18,7 +18,7 @@ export class TestDelivery {
     const gateway = { metadata: { name: 'web', uid: 'u', generation: 1 } } as unknown as Gateway
     const encoded = this.#encoder.encode({ config, secrets, salt: 's' })
     const plan = planDelivery({ held: this.#held, generation: this.#generation, gateway, pods: 1, encoded })
-    if ('problem' in plan) throw new Error(plan.problem.message)
+    if (plan.problem !== undefined) throw new Error(plan.problem.message)
     this.#generation = plan.generation
     const objects = [...plan.before, ...plan.after]
     for (const object of objects) this.#held.write(object)

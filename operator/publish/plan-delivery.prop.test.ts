@@ -98,7 +98,7 @@ function writesOf(
     const input = { held, generation: 0, gateway: GATEWAY, pods, encoded }
     const plan = leader.planner.plan(input)
     expect(plan).toEqual(planDelivery(input))
-    if ('problem' in plan) return (fc.pre(false), [])
+    if (plan.problem !== undefined) return (fc.pre(false), [])
     return [...plan.before, ...plan.after]
   }
   const gateway = { name: 'web', uid: 'u', generation: 1 }

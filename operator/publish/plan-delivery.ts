@@ -50,11 +50,14 @@ export interface DeliveryPlan {
   readonly generation: number
   /** Some files are no longer needed when every proxy has the new index. */
   readonly leavesFiles: boolean
+  /**
+   * A part that does not fit into its objects: it stays as it is in force, and so do the parts that depend on it.
+   * Endpoints depend on no other part.
+   */
+  readonly problem?: Problem
 }
 
-export type PlanOutcome = DeliveryPlan | { readonly problem: Problem }
-
-export function planDelivery(input: DeliveryInput): PlanOutcome {
+export function planDelivery(input: DeliveryInput): DeliveryPlan {
   return new DeliveryPlanner().plan(input)
 }
 
@@ -66,28 +69,47 @@ export class DeliveryPlanner {
     present: new PresentRefs(),
   }
 
-  plan(input: DeliveryInput): PlanOutcome {
-    const { held, gateway, encoded } = input
+  plan(input: DeliveryInput): DeliveryPlan {
+    const { gateway, encoded } = input
     const names = deliveryNames(gateway.metadata.name)
     const secrets = secretObjects(names, encoded.secrets)
-    const problem = sizeProblem(secrets)
-    if (problem !== undefined) return { problem }
     const state = stateOf(input, names)
-    const endpoints = endpointsPlan(state, this.#parts)
-    if (endpoints === undefined) return { problem: largeProblem('endpoints') }
+    const problem = sizeProblem(secrets)
+    if (problem !== undefined) return this.#onlyEndpoints(state, problem)
     const config = configPlan(state, this.#parts)
-    if (config === undefined) return { problem: largeProblem('config') }
+    if (config === undefined) return this.#onlyEndpoints(state, largeProblem('config'))
+    const endpoints = endpointsPlan(state, this.#parts)
+    if (endpoints === undefined) {
+      const tooLarge = largeProblem('endpoints')
+      // The index in force names the same Services, so it fits the endpoints in force.
+      if (state.services !== state.inForce.index?.services) return nothing(state, tooLarge)
+      return { ...this.#planned(state, secrets, { config, endpoints: 'as it is' }), problem: tooLarge }
+    }
+    return this.#planned(state, secrets, { config, endpoints })
+  }
+
+  /** Those of the Services in force. */
+  #onlyEndpoints(state: PlanState, problem: Problem): DeliveryPlan {
+    const { names, inForce } = state
+    if (inForce.index?.format !== 2) return nothing(state, problem)
+    const endpoints = endpointsPlan({ ...state, services: inForce.index.services }, this.#parts)
+    return {
+      ...nothing(state, problem),
+      before: endpoints === undefined ? [] : objectsOf('endpoints', names, endpoints).before,
+    }
+  }
+
+  #planned(
+    state: PlanState,
+    secrets: readonly DeliveredObject[],
+    { config, endpoints }: { readonly config: PartOutcome; readonly endpoints: PartOutcome },
+  ): DeliveryPlan {
+    const { held, names } = state
     const missing = secrets.filter((wanted) => !holds(held, wanted))
     const newSecrets = missing.length === 0 ? [] : keepingPrevious(missing, held.all())
-    const before = [
-      ...newSecrets,
-      ...objectsOf('endpoints', names, endpoints, (plan) => [...plan.first, { shard: 0, files: plan.head }]),
-      ...objectsOf('config', names, config, (plan) => [...plan.first, { shard: 0, files: plan.head }]),
-    ]
-    const after = [
-      ...objectsOf('endpoints', names, endpoints, ({ later }) => later),
-      ...objectsOf('config', names, config, ({ later }) => later),
-    ]
+    const [ofEndpoints, ofConfig] = [objectsOf('endpoints', names, endpoints), objectsOf('config', names, config)]
+    const before = [...newSecrets, ...ofEndpoints.before, ...ofConfig.before]
+    const after = [...ofEndpoints.after, ...ofConfig.after]
     const isNewIndex = config !== 'as it is'
     const leavesFiles = newSecrets.length > 0 || (isNewIndex && state.inForce.index?.services !== state.services)
     return { before, after, generation: state.generation + (isNewIndex ? 1 : 0), leavesFiles }
@@ -127,9 +149,12 @@ function stateOf(input: DeliveryInput, names: DeliveryNames): PlanState {
   }
 }
 
-type Outcome = PartPlan | 'as it is' | undefined
+type PartOutcome = PartPlan | 'as it is'
 
-function endpointsPlan({ held, encoded, names, inForce, services }: PlanState, parts: PartPlanners): Outcome {
+function endpointsPlan(
+  { held, encoded, names, inForce, services }: PlanState,
+  parts: PartPlanners,
+): PartOutcome | undefined {
   const { workloads } = encoded.lists
   const present = presentFiles(held, names.endpoints)
   const file = endpointIndexFile(services)
@@ -148,7 +173,7 @@ function endpointsPlan({ held, encoded, names, inForce, services }: PlanState, p
   })
 }
 
-function configPlan(state: PlanState, parts: PartPlanners): Outcome {
+function configPlan(state: PlanState, parts: PartPlanners): PartOutcome | undefined {
   const { held, gateway, pods, encoded, names, inForce, services } = state
   const { lists } = encoded
   const present = presentFiles(held, names.config)
@@ -242,12 +267,20 @@ export function only(files: Files | undefined, names: ReadonlySet<string>): File
   return new Map([...(files ?? [])].filter(([name]) => names.has(name)))
 }
 
-function objectsOf(
-  part: Part,
-  names: DeliveryNames,
-  plan: PartPlan | 'as it is',
-  pick: (plan: PartPlan) => readonly ShardFiles[],
-): DeliveredObject[] {
-  if (plan === 'as it is') return []
-  return pick(plan).map(({ shard, files }) => ({ kind: 'ConfigMap', part, name: names[part][shard] ?? '', files }))
+/** Before and after the switch. */
+function objectsOf(part: Part, names: DeliveryNames, plan: PartOutcome): Pick<DeliveryPlan, 'before' | 'after'> {
+  if (plan === 'as it is') return { before: [], after: [] }
+  const object = ({ shard, files }: ShardFiles): DeliveredObject => ({
+    kind: 'ConfigMap',
+    part,
+    name: names[part][shard] ?? '',
+    files,
+  })
+  const { first, head, later } = plan
+  return { before: [...first, { shard: 0, files: head }].map(object), after: later.map(object) }
+}
+
+/** Nothing is written. */
+function nothing({ generation }: PlanState, problem: Problem): DeliveryPlan {
+  return { before: [], after: [], generation, leavesFiles: false, problem }
 }

@@ -60,16 +60,34 @@ interface ChunkPlace {
   readonly files: Files
 }
 
+type PackedFile = readonly [string, Uint8Array]
+
+interface PackedChunk {
+  readonly encoding: ChunkEncoding
+  readonly file: PackedFile
+}
+
+type PackedChunks = Map<Chunk, PackedChunk>
+
 /** For one part of one Gateway. Checks only changed lists and objects; returns the same as a fresh planner. */
 export class PartPlanner {
   readonly #places = new WeakMap<Chunk, ChunkPlace>()
   readonly #lists = new Map<ListName, PlacedList>()
+  /** Of the last plan, if it failed: a list that is too large is not packed again for each change. */
+  #packed: PackedChunks = new Map()
 
   /** undefined: it does not fit into the objects of the part. */
   plan(input: PartInput): PartPlan | undefined {
+    const placed = this.#placedAll(input, input.present)
+    const packed = new Map<Chunk, PackedChunk>()
+    const files = new Map(placed.flatMap((one) => this.#filesOf(one, input, packed)))
+    const plan = this.#planned(input, placed, files)
+    this.#packed = plan === undefined ? packed : new Map()
+    return plan
+  }
+
+  #planned(input: PartInput, placed: readonly PlacedList[], files: Files): PartPlan | undefined {
     const { present, besideIndex } = input
-    const placed = this.#placedAll(input, present)
-    const files = new Map(placed.flatMap((one) => filesOf(one, present[0], input.encoding)))
     const index = indexOf(input, placed)
     const bytes = sizeOf(files)
     if (sizeOf(index) + bytes + sizeOf(besideIndex) <= HEAD_BYTES_MAX) {
@@ -83,6 +101,19 @@ export class PartPlanner {
     const moved = indexOf(input, this.#placedAll(input, filled))
     const kept = sizeOf(moved) + sizeOf(besideIndex) <= OBJECT_BYTES_MAX ? besideIndex : new Map()
     return sizeOf(moved) > OBJECT_BYTES_MAX ? undefined : { first, head: joined(moved, kept), later: [] }
+  }
+
+  /** Chunks for which there is no other place. */
+  #filesOf({ list, recent }: PlacedList, { present, encoding }: PartInput, packed: PackedChunks): PackedFile[] {
+    const [files] = present
+    return recent.map((chunk) => {
+      const there = files && findChunk(list, chunk.id, (name) => files.get(name))
+      if (there !== undefined) return [there.name, there.content]
+      const known = this.#packed.get(chunk)
+      const one = known?.encoding === encoding ? known : { encoding, file: packChunk(list, chunk, encoding) }
+      packed.set(chunk, one)
+      return one.file
+    })
   }
 
   #placedAll({ wanted }: PartInput, present: readonly Files[]): PlacedList[] {
@@ -126,18 +157,6 @@ function indexOf({ index }: PartInput, placed: readonly PlacedList[]): Files {
 
 function joined(...parts: readonly Files[]): Files {
   return new Map(parts.flatMap((files) => [...files]))
-}
-
-/** Chunks for which there is no other place. */
-function filesOf(
-  { list, recent }: PlacedList,
-  files: Files | undefined,
-  encoding: ChunkEncoding,
-): (readonly [string, Uint8Array])[] {
-  return recent.map((chunk) => {
-    const there = files && findChunk(list, chunk.id, (name) => files.get(name))
-    return there === undefined ? packChunk(list, chunk, encoding) : [there.name, there.content]
-  })
 }
 
 /** The objects to write when these files move to the objects other than that of the index; undefined: no room. */

@@ -19,7 +19,6 @@ export class ChunkPublisher {
       const { objects, pods, now } = context
       const encoded = this.#encoder.encode({ ...rendered, salt: context.salt })
       const plan = this.#planner.plan({ held: objects, generation: context.generation, gateway, pods, encoded })
-      if ('problem' in plan) return { problem: plan.problem.message }
       let written = 0
       for (const object of [...plan.before, ...plan.after]) {
         yield* objects.write(gateway, object)
@@ -27,9 +26,10 @@ export class ChunkPublisher {
       }
       context.generation = plan.generation
       if (plan.leavesFiles) context.settleAt = now + SETTLE_MS
-      const isDue = written === 0 && context.settleAt !== undefined && context.settleAt <= now
+      const isDue =
+        plan.problem === undefined && written === 0 && context.settleAt !== undefined && context.settleAt <= now
       if (isDue) written += yield* settle(context, gateway, objectsInForce(context, gateway, encoded))
-      return { written }
+      return { written, problem: plan.problem?.message }
     }.bind(this),
   )
 }

@@ -18,7 +18,7 @@ export class DocumentPublisher {
     function* (this: DocumentPublisher, context: PublishContext, gateway: Gateway, rendered: RenderedGateway) {
       const { objects, now } = context
       const encoded = this.#encode(context, gateway, rendered)
-      if ('problem' in encoded) return { problem: encoded.problem.message }
+      if ('problem' in encoded) return { written: 0, problem: encoded.problem.message }
       if (encoded.objects.every((object) => holds(objects, object))) {
         const isDue = context.settleAt !== undefined && context.settleAt <= now
         return { written: isDue ? yield* settle(context, gateway, encoded.objects) : 0 }
@@ -33,7 +33,7 @@ export class DocumentPublisher {
     function* (this: DocumentPublisher, context: PublishContext, gateway: Gateway, rendered: RenderedGateway) {
       const { objects, now } = context
       const encoded = this.#encode(context, gateway, rendered)
-      if ('problem' in encoded) return { problem: encoded.problem.message }
+      if ('problem' in encoded) return { written: 0, problem: encoded.problem.message }
       let written = 0
       for (const object of keepingPrevious(encoded.objects, this.#previousFiles(objects, encoded.index.services))) {
         const wanted = encoded.objects.find((one) => idOf(one) === idOf(object))

@@ -28,10 +28,12 @@ interface Delivery {
   acknowledgements: number
 }
 
-export type PublishOutcome =
-  | { readonly written: number }
-  /** Nothing was written, and a person must act. */
-  | { readonly problem: string }
+export interface PublishOutcome {
+  /** Objects. */
+  readonly written: number
+  /** What was not written, and a person must act. */
+  readonly problem?: string | undefined
+}
 
 export interface PublishInput {
   readonly gateway: Gateway
@@ -116,7 +118,7 @@ export class Publisher {
     return this.#publish(key, input).pipe(
       Effect.catchTag('NotOwned', ({ kind, name }) => {
         this.#refused.set(key, idOf({ kind, name }))
-        return Effect.succeed({ problem: notOwned({ kind, name }) })
+        return Effect.succeed({ written: 0, problem: notOwned({ kind, name }) })
       }),
     )
   }
