@@ -42,11 +42,18 @@ export interface TokenChance {
 
 export type PartEvent = Extract<AnswerEvent, { readonly index: number }>
 
+/** Of the tool that is called. */
+export interface CalledName {
+  readonly name: string
+  /** The group of the tool in the request of the client; absent: none. */
+  readonly namespace?: string
+}
+
 /** `index` of the events counts parts from 0 in the order of `open`. */
 export type OpenPart =
   | { readonly kind: 'text' | 'refusal' }
   | { readonly kind: 'reasoning'; readonly isSummary: boolean }
-  | { readonly kind: 'toolCall'; readonly id: string; readonly name: string }
+  | ({ readonly kind: 'toolCall'; readonly id: string } & CalledName)
   /** Complete when it opens. */
   | ({ readonly kind: 'opaque' } & OpaqueValue)
 

@@ -1,5 +1,5 @@
 // The whole answer from its events. A format that ends a stream with the whole answer folds as the stream runs.
-import type { AnswerEvent, FinishReason, ModelError, PartEvent, TokenLogprob, Usage } from './answer.ts'
+import type { AnswerEvent, CalledName, FinishReason, ModelError, PartEvent, TokenLogprob, Usage } from './answer.ts'
 import type { Citation, OpaqueValue, Signature } from './request.ts'
 
 export interface FoldedAnswer {
@@ -17,7 +17,7 @@ export type FoldedPart =
   | { readonly kind: 'text'; text: string; readonly citations: Citation[]; readonly logprobs: TokenLogprob[] }
   | { readonly kind: 'refusal'; text: string; readonly logprobs: TokenLogprob[] }
   | { readonly kind: 'reasoning'; text: string; readonly isSummary: boolean; signature: Signature | undefined }
-  | { readonly kind: 'toolCall'; readonly id: string; readonly name: string; text: string }
+  | ({ readonly kind: 'toolCall'; readonly id: string; text: string } & CalledName)
   | ({ readonly kind: 'opaque' } & OpaqueValue)
 
 /** Characters of all texts of an answer: as much as a whole answer that is translated may have (docs/limits.md). */
@@ -113,7 +113,7 @@ function opened(part: (AnswerEvent & { kind: 'open' })['part']): FoldedPart {
     case 'reasoning':
       return { kind: 'reasoning', text: '', isSummary: part.isSummary, signature: undefined }
     case 'toolCall':
-      return { kind: 'toolCall', id: part.id, name: part.name, text: '' }
+      return { ...part, text: '' }
     case 'opaque':
   }
   return part

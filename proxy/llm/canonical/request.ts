@@ -15,6 +15,8 @@ export interface ChatRequest {
   /** The field of the client that holds the turns. */
   readonly turnsAt: FieldPath
   readonly tools: readonly Tool[]
+  /** Tools that the client groups, by the names that they have here; absent: none. The answer has both names again. */
+  readonly namespaces?: ReadonlyMap<string, NamespacedName> | undefined
   readonly toolChoice: Setting<ToolChoice> | undefined
   readonly settings: Settings
   /** For the whole request; the vendor chooses its place. */
@@ -118,6 +120,12 @@ export interface RefusalPart extends PartBase {
 /** A part that only one format knows, as it was, such as blocks of server tools. */
 export interface OpaquePart extends PartBase, OpaqueValue {
   readonly kind: 'opaque'
+}
+
+/** Of a tool within a group. */
+export interface NamespacedName {
+  readonly namespace: string
+  readonly name: string
 }
 
 export interface Tool {

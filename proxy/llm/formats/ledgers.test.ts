@@ -16,6 +16,7 @@ import { BLOCK_FIELDS, REQUEST_FIELDS as MESSAGES_FIELDS, TOOL_FIELDS as MESSAGE
 import { responsesChat } from './responses/chat.ts'
 import {
   ITEM_FIELDS,
+  NAMESPACE_FIELDS,
   PART_FIELDS,
   REASONING_FIELDS,
   REQUEST_FIELDS as RESPONSES_FIELDS,
@@ -54,6 +55,8 @@ describe('requests: all fields that the SDK declares are in the ledger', () => {
     ['ResponseOutputText', RESPONSES, PART_FIELDS],
     ['ResponseOutputRefusal', RESPONSES, PART_FIELDS],
     ['FunctionTool', RESPONSES, TOOL_FIELDS],
+    ['NamespaceTool', RESPONSES, NAMESPACE_FIELDS],
+    ['NamespaceTool.Function', RESPONSES, TOOL_FIELDS],
     ['ResponseTextConfig', RESPONSES, TEXT_FIELDS],
     ['Reasoning', SHARED, REASONING_FIELDS],
   ])('%s', (name, source, rules) => {

@@ -22,6 +22,7 @@ export function translationBetween({ client, provider, to }: Sides): Translation
     to,
     request(request, notes, names = new ToolNames()) {
       const decoded = client.decodeRequest(request, notes)
+      names.group(decoded.namespaces)
       const { toolName } = provider
       const sent = toolName === undefined ? decoded : renamed(decoded, (name) => names.sent(name, toolName(name)))
       return provider.encodeRequest(sent, notes)
@@ -59,7 +60,7 @@ function completed(event: AnswerEvent, source: AnswerSource | undefined): Answer
     return { kind: 'start', id: event.id === '' ? (source.id ?? '') : event.id, model: event.model || source.model }
   }
   if (event.kind !== 'open' || event.part.kind !== 'toolCall') return event
-  return { ...event, part: { ...event.part, name: source.names.restored(event.part.name) } }
+  return { ...event, part: { ...event.part, ...source.names.restored(event.part.name) } }
 }
 
 class Translator implements StreamTranslator {

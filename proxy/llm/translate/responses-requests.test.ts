@@ -2,7 +2,10 @@
 import { describe, expect, it } from 'vitest'
 import type { FormatName } from '#api/llm/formats.ts'
 import { asArray, type JsonObject } from '../json.ts'
+import { SseParser } from '../../http/sse.ts'
+import { ToolNames } from './tool-names.ts'
 import { notesIn, translationOf } from './translate.testing.ts'
+import { VENDORS } from './vendors.testing.ts'
 
 interface Converted {
   readonly request: JsonObject
@@ -175,7 +178,7 @@ describe('a responses request', () => {
     ['input[0].type "computer_call"', { input: [{ type: 'computer_call' }] }],
     ['input[0].role must be', { input: [{ role: 'tool', content: 'x' }] }],
     ['input[0].call_id is missing', { input: [{ type: 'function_call_output', output: 'x' }] }],
-    ['input[0].namespace', { input: [{ type: 'function_call', namespace: 'n' }] }],
+    ['tools[0].tools[1].type "custom"', { tools: [groupOf({ type: 'function', name: 'f' }, { type: 'custom' })] }],
     ['input[0].content must be', { input: [{ role: 'user', content: 5 }] }],
     ['input[0].content[0].type "input_audio"', { input: [{ role: 'user', content: [{ type: 'input_audio' }] }] }],
     ['input[0].content[0] has neither', { input: [{ role: 'user', content: [{ type: 'input_image' }] }] }],
@@ -318,5 +321,66 @@ describe('a messages request as responses', () => {
     expect(content).toEqual([{ type: 'thinking', thinking: 'hm', signature: 'gw:Responses:rs_1:gAAA' }])
     const { request } = convert({ messages: [user, { role: 'assistant', content }] })
     expect(asArray(request['input'])[1]).toEqual(item)
+  })
+})
+
+function groupOf(...tools: JsonObject[]): JsonObject {
+  return { type: 'namespace', name: 'crm', description: 'customers', tools }
+}
+
+describe('tools of a group, as Codex has them', () => {
+  const FIND = { type: 'function', name: 'find', description: 'd', parameters: schema, strict: false }
+  const BODY: JsonObject = {
+    input: [
+      { role: 'user', content: 'hi' },
+      { type: 'function_call', call_id: 'c1', namespace: 'crm', name: 'find', arguments: '{}' },
+      { type: 'function_call_output', call_id: 'c1', output: 'none' },
+    ],
+    tools: [{ ...FIND, description: 'of files' }, groupOf(FIND)],
+  }
+  const names = new ToolNames()
+  const toMessages = translationOf('Responses', 'Messages')
+  const sent = toMessages.request({ model: 'm', ...BODY }, notesIn([]), names)
+  const SOURCE = { id: undefined, model: 'm', names }
+  const scenario = {
+    calls: [
+      { id: 'c2', name: 'crm__find', input: '{"a":"x"}' },
+      { id: 'c3', name: 'find', input: '' },
+    ],
+    stop: 'toolCalls',
+    usage: { input: 3, cached: 0, output: 2 },
+  } as const
+  const CALLS = [
+    { type: 'function_call', call_id: 'c2', namespace: 'crm', name: 'find', arguments: '{"a":"x"}' },
+    { type: 'function_call', call_id: 'c3', name: 'find' },
+  ]
+
+  it('have the name of the group in their own, in the history as well', () => {
+    expect(asArray(sent['tools'])).toMatchObject([
+      { name: 'find', description: 'of files' },
+      { name: 'crm__find', description: 'd', input_schema: schema },
+    ])
+    expect(asArray(sent['messages'])[1]).toMatchObject({ content: [{ type: 'tool_use', id: 'c1', name: 'crm__find' }] })
+    expect(converted('Responses', 'Completions', BODY).dropped).toEqual(['tools[1].description'])
+  })
+
+  it('have both names again in an answer', () => {
+    const answer = toMessages.answer(VENDORS.Messages.whole(scenario), 7, SOURCE)
+    expect(answer?.['output']).toMatchObject(CALLS)
+    expect(asArray(answer?.['output'])[1]).not.toHaveProperty('namespace')
+  })
+
+  it('have both names in the events of a stream', () => {
+    const stream = toMessages.stream({ createdSeconds: 7, includeUsage: true, source: SOURCE })
+    const text = new SseParser(2 ** 16)
+      .push(Buffer.from(VENDORS.Messages.stream(scenario).join('')))
+      .map((event) => stream.event(event))
+      .join('')
+    const items = new SseParser(2 ** 16).push(Buffer.from(text)).flatMap(({ data }) => {
+      const { type, item } = JSON.parse(data) as JsonObject
+      return type === 'response.output_item.added' || type === 'response.output_item.done' ? [item] : []
+    })
+    const [first, second] = CALLS
+    expect(items).toMatchObject([{ ...first, arguments: '' }, first, second, second])
   })
 })

@@ -1,9 +1,12 @@
-// Names of tools that a provider rejects: another name is sent, and the answer gets the name of the client again.
-import type { ChatRequest, Part, ToolChoice } from '../canonical/request.ts'
+// Names of tools that a provider rejects, or has no groups for: another name is sent, and the answer gets the name of
+// the client again.
+import type { CalledName } from '../canonical/answer.ts'
+import type { ChatRequest, NamespacedName, Part, ToolChoice } from '../canonical/request.ts'
 
 /** The names of one call. */
 export class ToolNames {
   readonly #originals = new Map<string, string>()
+  #namespaces: ReadonlyMap<string, NamespacedName> | undefined
 
   /** Keeps the client's name of a tool that is sent with another. */
   sent(name: string, sent: string): string {
@@ -11,8 +14,14 @@ export class ToolNames {
     return sent
   }
 
-  restored(sent: string): string {
-    return this.#originals.get(sent) ?? sent
+  /** Keeps the groups of the client's tools. */
+  group(namespaces: ReadonlyMap<string, NamespacedName> | undefined): void {
+    this.#namespaces = namespaces
+  }
+
+  restored(sent: string): CalledName {
+    const name = this.#originals.get(sent) ?? sent
+    return this.#namespaces?.get(name) ?? { name }
   }
 }
 

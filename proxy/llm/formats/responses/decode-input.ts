@@ -7,6 +7,7 @@ import { Untranslatable } from '../../translate/untranslatable.ts'
 import { checkFields, quoted, unsupported } from '../fields.ts'
 import { fileSource, mediaOf } from '../media.ts'
 import { ITEM_FIELDS, PART_FIELDS } from './fields.ts'
+import { flatName } from './namespaces.ts'
 import { reasoningOf, sentSignatureOf } from './reasoning.ts'
 
 /** @throws {Untranslatable} */
@@ -63,11 +64,13 @@ function roleOf(role: unknown, at: string): Turn['role'] {
 }
 
 function functionCall(item: JsonObject, at: string): Part {
+  const namespace = asString(item['namespace'])
+  const name = asString(item['name']) ?? ''
   return {
     kind: 'toolCall',
     at: `${at}.arguments`,
     id: asString(item['call_id']) ?? '',
-    name: asString(item['name']) ?? '',
+    name: namespace === undefined ? name : flatName({ namespace, name }),
     argumentsText: asString(item['arguments']) ?? '',
   }
 }

@@ -1,12 +1,21 @@
 // Responses request to the canonical form.
 import { isRecord } from '#api/json.ts'
 import type { TranslationNotes } from '../../canonical/format.ts'
-import type { ChatRequest, OutputFormat, Setting, Settings, Tool, ToolChoice } from '../../canonical/request.ts'
+import type {
+  ChatRequest,
+  NamespacedName,
+  OutputFormat,
+  Setting,
+  Settings,
+  Tool,
+  ToolChoice,
+} from '../../canonical/request.ts'
 import { asArray, asNumber, asObject, asString, type JsonObject } from '../../json.ts'
 import { Untranslatable } from '../../translate/untranslatable.ts'
 import { checkFields, checkRequestFields, isSet, quoted, setting, unsupported } from '../fields.ts'
 import { decodeInput } from './decode-input.ts'
-import { LOGPROBS, REASONING_FIELDS, REQUEST_FIELDS, TEXT_FIELDS, TOOL_FIELDS } from './fields.ts'
+import { LOGPROBS, NAMESPACE_FIELDS, REASONING_FIELDS, REQUEST_FIELDS, TEXT_FIELDS, TOOL_FIELDS } from './fields.ts'
+import { inNamespace } from './namespaces.ts'
 
 /** @throws {Untranslatable} */
 export function decodeRequest(body: JsonObject, notes: TranslationNotes): ChatRequest {
@@ -18,7 +27,7 @@ export function decodeRequest(body: JsonObject, notes: TranslationNotes): ChatRe
     isStreaming: body['stream'] === true,
     turns: decodeInput(body, notes),
     turnsAt: 'input',
-    tools: asArray(body['tools']).map((tool, index) => decodeTool(asObject(tool), `tools[${index}]`, notes)),
+    ...decodeTools(body['tools'], notes),
     toolChoice: decodeChoice(body['tool_choice']),
     settings: settingsOf(body),
     cache: undefined,
@@ -80,6 +89,21 @@ function outputOf(format: unknown): OutputFormat | undefined {
     description: asString(description),
     isStrict: typeof strict === 'boolean' ? strict : undefined,
   }
+}
+
+function decodeTools(list: unknown, notes: TranslationNotes): Pick<ChatRequest, 'tools' | 'namespaces'> {
+  const namespaces = new Map<string, NamespacedName>()
+  const tools = asArray(list).flatMap((item, index) => {
+    const tool = asObject(item)
+    const at = `tools[${index}]`
+    if (tool['type'] !== 'namespace') return [decodeTool(tool, at, notes)]
+    checkFields(tool, { rules: NAMESPACE_FIELDS, path: `${at}.`, notes })
+    const namespace = asString(tool['name']) ?? ''
+    return asArray(tool['tools']).map((one, inner) =>
+      inNamespace(decodeTool(asObject(one), `${at}.tools[${inner}]`, notes), namespace, namespaces),
+    )
+  })
+  return namespaces.size === 0 ? { tools } : { tools, namespaces }
 }
 
 /** @throws {Untranslatable} for tools that only the vendor has. */

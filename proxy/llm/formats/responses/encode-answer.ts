@@ -81,12 +81,21 @@ export function encodeItem(part: FoldedPart, index: number, answerId: string): r
     case 'refusal':
       return [{ id, type: 'message', status, role: 'assistant', content: [encodeContent(part)] }]
     case 'toolCall':
-      return [{ id, type: 'function_call', status, call_id: part.id, name: part.name, arguments: part.text }]
+      return [encodeCall(part, { id, status })]
     case 'reasoning':
       return [encodeReasoning(part, id)]
     case 'opaque':
   }
   return part.format === 'Responses' ? [part.value] : []
+}
+
+/** A call with the arguments so far. */
+export function encodeCall(
+  { id: callId, name, namespace, text }: FoldedPart & { kind: 'toolCall' },
+  { id, status }: { readonly id: string; readonly status: string },
+): JsonObject {
+  const group = namespace === undefined ? {} : { namespace }
+  return { id, type: 'function_call', status, call_id: callId, name, ...group, arguments: text }
 }
 
 export function encodeContent(part: FoldedPart & { kind: 'text' | 'refusal' }): JsonObject {

@@ -8,7 +8,15 @@ import type { Citation } from '../../canonical/request.ts'
 import { asArray, asObject, type JsonObject } from '../../json.ts'
 import { encodeLogprobs } from '../logprobs.ts'
 import { encodeError } from '../openai-error.ts'
-import { encodeAnnotation, encodeContent, encodeItem, encodeResponse, itemId, statusOf } from './encode-answer.ts'
+import {
+  encodeAnnotation,
+  encodeCall,
+  encodeContent,
+  encodeItem,
+  encodeResponse,
+  itemId,
+  statusOf,
+} from './encode-answer.ts'
 
 /** The place of a part in the output. */
 interface Place {
@@ -201,7 +209,7 @@ function openItem(part: OpenPart, id: string): JsonObject {
     case 'refusal':
       return { id, type: 'message', status, role: 'assistant', content: [] }
     case 'toolCall':
-      return { id, type: 'function_call', status, call_id: part.id, name: part.name, arguments: '' }
+      return encodeCall({ ...part, text: '' }, { id, status })
     case 'reasoning':
       return { id, type: 'reasoning', summary: [] }
     case 'opaque':

@@ -74,6 +74,14 @@ export const TOOL_FIELDS: FieldRules = {
   type: 'mapped',
 }
 
+/** Of a group of tools. */
+export const NAMESPACE_FIELDS: FieldRules = {
+  description: { dropped: 'other formats have no groups of tools; each tool keeps its own description' },
+  name: 'mapped',
+  tools: 'mapped',
+  type: 'mapped',
+}
+
 /** Of all items of the input that are mapped. */
 export const ITEM_FIELDS: FieldRules = {
   arguments: 'mapped',
@@ -84,7 +92,7 @@ export const ITEM_FIELDS: FieldRules = {
   encrypted_content: 'mapped',
   id: { dropped: 'items are not stored' },
   name: 'mapped',
-  namespace: REFUSED,
+  namespace: 'mapped',
   output: 'mapped',
   phase: { dropped: 'the format has no phases of an answer' },
   role: 'mapped',
