@@ -243,7 +243,8 @@ function addressFor(
   headers.set('accept-encoding', 'identity')
   const credential = credentialKind(policies.auth)
   const options = { isTranslated: translation !== undefined, isPlaced: credential === 'Placed', headers }
-  const query = client.url?.sentQuery(request.query, options) ?? request.query
+  const asked = translation === undefined ? request.query : withoutOwn(request.query, client.ownQuery)
+  const query = client.url?.sentQuery(request.query, options) ?? asked
   if (translation !== undefined) client.leave(headers, credential)
   profile.prepareHeaders(headers, credential, sent)
   return { pathAndQuery: pathFor({ path: request.path, query }, provider, conversion, model), headers }

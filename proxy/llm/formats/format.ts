@@ -78,6 +78,8 @@ export interface Format extends SentFormat {
   readonly transport: 'Message' | 'Socket'
   /** undefined: the body names the model, and whether the answer is a stream. */
   readonly url: FormatUrl | undefined
+  /** Parameters of the query that only this format has: a translated request is sent without them. */
+  readonly ownQuery?: ReadonlySet<string>
   /**
    * Makes the header fields of a client of this format those of any format, for a request that is translated: a key is
    * a bearer token unless there is one, and fields for the vendor are removed. A placed credential stays where it is.

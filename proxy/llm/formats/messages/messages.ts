@@ -11,9 +11,13 @@ import { readUsage } from './usage.ts'
 
 const VENDOR_HEADERS = ['anthropic-version', 'anthropic-beta', 'anthropic-dangerous-direct-browser-access']
 
+/** Set by SDKs and Claude Code for features in `anthropic-beta`. */
+const BETA_QUERY: ReadonlySet<string> = new Set(['beta'])
+
 export const messages: Format = {
   transport: 'Message',
   url: undefined,
+  ownQuery: BETA_QUERY,
   frames: 'Sse',
   idHeader: undefined,
   operation: 'chat',
