@@ -7,7 +7,7 @@ import { all, changing, replacing, type ConformanceCase } from './suite/case.ts'
 import { chat } from './suite/chat.ts'
 import type { SampleGateway } from './suite/gateway.ts'
 import { adding, localService } from './suite/services.ts'
-import { GOOGLE_VENDOR, VENDOR } from './suite/vendor.ts'
+import { AZURE, GOOGLE_VENDOR, VENDOR, VERTEX } from './suite/vendor.ts'
 
 const SAMPLE = 'gwbackend-ai.yaml'
 const messages = [{ role: 'user' as const, content: 'hello there' }]
@@ -78,6 +78,14 @@ const GOOGLE_FORMATS = Object.entries(GOOGLE_VENDOR).map(([type, path]) => ({ ty
 const GOOGLE = { custom: { backendRef: VENDOR_REF, model: 'demo-vendor', formats: GOOGLE_FORMATS } }
 const GOOGLE_POLICIES = {
   ai: { routes: { ':generateContent': 'GenerateContent', ':countTokens': 'GeminiCountTokens' } },
+}
+
+const LOCAL = { host: '127.0.0.1', port: 18_082 }
+const KEY = { 'api-key': 'demo-key' }
+
+function vertexBackend(model: string) {
+  const p6 = { projectId: 'demo', region: 'europe-west4', model }
+  return { ai: { provider: { p1: null, p4: null, pathPrefix: null, p6, ...LOCAL } } }
 }
 
 /** The SDK of Google reads both answers, and the paths have the model behind those of the formats. */
@@ -188,6 +196,78 @@ export const cases: readonly ConformanceCase[] = [
     async run(gateway) {
       await speaksGoogle(gateway, '/custom')
       await speaksGoogle(gateway, '/groups')
+    },
+  },
+  {
+    shortName: 'AIAzure',
+    description:
+      'Azure OpenAI and Claude in Azure AI Foundry get their paths, their API version and a key of their own',
+    sample: SAMPLE,
+    change: all(
+      changing('GwBackend/openai', {
+        ai: {
+          provider: {
+            p1: null,
+            pathPrefix: null,
+            p2: { endpoint: 'demo.openai.azure.com', apiVersion: '2024-10-21', deploymentName: 'demo-azure' },
+          },
+        },
+        policies: { ai: { routes: { '/v1/messages': 'Messages' } } },
+      }),
+      changing('GwBackend/groups', {
+        ai: {
+          groups: [
+            {
+              providers: [
+                {
+                  name: 'first',
+                  p3: { resourceName: 'demo', resourceType: 'Type2', projectName: 'p', model: 'claude-demo' },
+                  ...LOCAL,
+                },
+              ],
+            },
+          ],
+        },
+      }),
+    ),
+    async run(gateway) {
+      const asked = (): unknown => gateway.upstreams.lastModelRequest()
+      await chatsWith(clientOf(gateway, '/openai'))
+      // A host of your own keeps the path of the client, here that of a resource.
+      expect(asked()).toMatchObject({ path: AZURE.resource, headers: KEY, body: { model: 'demo-azure' } })
+      const anthropic = new Anthropic({ baseURL: `${gateway.url}/openai`, apiKey: 'of-the-client', maxRetries: 0 })
+      const body = { model: 'any', max_tokens: 9, messages }
+      expect((await anthropic.messages.create(body)).content).toMatchObject([{ type: 'text', text: SAID }])
+      expect(asked()).toMatchObject({ path: AZURE.deployment, headers: KEY })
+      await chatsWith(clientOf(gateway, '/groups'))
+      expect(asked()).toMatchObject({
+        path: AZURE.claude,
+        headers: { 'x-api-key': 'demo-key', 'anthropic-version': '2023-06-01' },
+        body: { model: 'claude-demo' },
+      })
+    },
+  },
+  {
+    shortName: 'AIVertex',
+    description: 'Claude and Gemini on Vertex AI get their paths and bodies, with a token',
+    sample: SAMPLE,
+    change: all(
+      changing('GwBackend/openai', vertexBackend('claude-demo-20260101')),
+      changing('GwBackend/anthropic', vertexBackend('gemini-demo')),
+    ),
+    async run(gateway) {
+      const asked = (): ReturnType<typeof gateway.upstreams.lastModelRequest> => gateway.upstreams.lastModelRequest()
+      const token = { authorization: 'Bearer demo-key' }
+      const claude = clientOf(gateway, '/openai')
+      expect((await claude.chat.completions.create({ model: 'any', messages })).choices[0]?.message.content).toBe(SAID)
+      const version = { anthropic_version: 'vertex-2023-10-16' }
+      expect(asked()).toMatchObject({ path: VERTEX.claude, headers: token, body: version })
+      expect(asked().body).not.toHaveProperty('model')
+      await chatsWith(claude)
+      expect(asked()).toMatchObject({ path: VERTEX.claudeStream, headers: token, body: version })
+      const gemini = clientOf(gateway, '/anthropic')
+      expect((await gemini.chat.completions.create({ model: 'any', messages })).choices[0]?.message.content).toBe(SAID)
+      expect(asked()).toMatchObject({ path: VERTEX.gemini, headers: token, body: { contents: [{ role: 'user' }] } })
     },
   },
   {

@@ -19,8 +19,27 @@ export const VENDOR = {
 /** Paths of a server in the format of Google, which has the model in the path. */
 export const GOOGLE_VENDOR = { GenerateContent: '/vendor/google', GeminiCountTokens: '/vendor/google-count' } as const
 
+/** Of Azure: a resource, a deployment of it, and Claude in Azure AI Foundry. */
+export const AZURE = {
+  resource: '/openai/v1/chat/completions',
+  deployment: '/openai/deployments/demo-azure/chat/completions?api-version=2024-10-21',
+  claude: '/anthropic/v1/messages',
+} as const
+
+const VERTEX_PUBLISHERS = '/v1/projects/demo/locations/europe-west4/publishers'
+export const VERTEX = {
+  claude: `${VERTEX_PUBLISHERS}/anthropic/models/claude-demo@20260101:rawPredict`,
+  claudeStream: `${VERTEX_PUBLISHERS}/anthropic/models/claude-demo@20260101:streamRawPredict`,
+  gemini: `${VERTEX_PUBLISHERS}/google/models/gemini-demo:generateContent`,
+} as const
+
 /** The paths of the formats in the other server. */
 const SERVED_BY_MODEL: ReadonlyMap<string, string> = new Map([
+  [AZURE.resource, '/v1/chat/completions'],
+  [AZURE.deployment, '/v1/chat/completions'],
+  [AZURE.claude, '/v1/messages'],
+  [VERTEX.claude, '/v1/messages'],
+  [VERTEX.claudeStream, '/v1/messages'],
   [VENDOR.Completions, '/v1/chat/completions'],
   [VENDOR.Messages, '/v1/messages'],
 ])
@@ -30,6 +49,7 @@ const ANSWERS: ReadonlyMap<string, (body: Json) => object | undefined> = new Map
   [VENDOR.Embeddings, embeddings],
   [VENDOR.AnthropicTokenCount, tokenCount],
   [VENDOR.Rerank, rerank],
+  [VERTEX.gemini, generateContent],
   [`${GOOGLE_VENDOR.GenerateContent}/models/demo-vendor:generateContent`, generateContent],
   [`${GOOGLE_VENDOR.GeminiCountTokens}/models/demo-vendor:countTokens`, () => ({ totalTokens: 2 })],
 ])
@@ -43,8 +63,10 @@ export function vendorServer(): Server {
       const known = SERVED_BY_MODEL.get(url)
       if (known !== undefined) {
         request.url = known
-        // Other servers accept bearer tokens for messages too.
-        request.headers = { 'x-api-key': request.headers.authorization, ...request.headers }
+        // Other servers accept bearer tokens for messages too, and Azure has a field of its own for keys.
+        const { authorization, 'api-key': key } = request.headers
+        const ofKey = typeof key === 'string' && { authorization: key }
+        request.headers = { 'x-api-key': authorization, ...ofKey, ...request.headers }
       }
       model.emit('request', request, response)
       return
