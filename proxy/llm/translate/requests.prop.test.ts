@@ -120,7 +120,6 @@ const completionsSettings = some({
   seed: fc.integer(),
   frequency_penalty: share,
   presence_penalty: share,
-  n: fc.constant(2),
   reasoning_effort: fc.constantFrom('none', 'low', 'xhigh'),
   verbosity: fc.constantFrom('low', 'high'),
   service_tier: fc.constantFrom('auto', 'flex'),

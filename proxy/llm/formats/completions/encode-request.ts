@@ -40,7 +40,6 @@ const SAME_VALUE = {
   frequency_penalty: 'frequencyPenalty',
   presence_penalty: 'presencePenalty',
   logit_bias: 'logitBias',
-  n: 'candidates',
   verbosity: 'verbosity',
   service_tier: 'serviceTier',
 } as const

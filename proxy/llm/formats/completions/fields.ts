@@ -1,5 +1,5 @@
 // The ledger of chat-completions requests.
-import { CACHE_HINT, isEmptyList, isFalse, REFUSED, type FieldRules, type SettingRules } from '../fields.ts'
+import { CACHE_HINT, isEmptyList, isFalse, isOne, REFUSED, type FieldRules, type SettingRules } from '../fields.ts'
 
 export const REQUEST_FIELDS: FieldRules = {
   audio: REFUSED,
@@ -96,7 +96,8 @@ export const SETTINGS: SettingRules = {
   presencePenalty: 'mapped',
   logitBias: 'mapped',
   logprobs: 'mapped',
-  candidates: 'mapped',
+  // The canonical answer has one.
+  candidates: isOne,
   reasoning: 'mapped',
   output: 'mapped',
   verbosity: 'mapped',
