@@ -7,6 +7,7 @@ import { compareGolden, goldenFolder, readGolden, removeOrphans } from '#test/go
 import { FORMATS } from '../formats/table.ts'
 import { asArray, asObject, asString, parseExactObject, type JsonObject } from '../json.ts'
 import { conversionFrom } from './table.ts'
+import { ToolNames } from './tool-names.ts'
 import { notesIn } from './translate.testing.ts'
 import type { Translation } from './translation.ts'
 import { Untranslatable } from './untranslatable.ts'
@@ -21,11 +22,12 @@ type ProviderName = (typeof PROVIDERS)[number]
 
 /** What is the same in all requests and answers of a format, so that the files have only what differs. */
 interface Frame {
-  readonly request: JsonObject
+  /** undefined: no client has the format. */
+  readonly request: JsonObject | undefined
   readonly answer: (answer: JsonObject) => JsonObject
 }
 
-const FRAMES: { readonly [N in VendorName]: Frame } = {
+const FRAMES: { readonly [N in ProviderName]: Frame } = {
   Completions: {
     request: { model: 'm' },
     answer: ({ finish_reason = 'stop', usage, ...message }) => ({
@@ -72,7 +74,20 @@ const FRAMES: { readonly [N in VendorName]: Frame } = {
       responseId: 'resp-1',
     }),
   },
+  Converse: {
+    request: undefined,
+    answer: ({ content, stopReason = 'end_turn', usage, ...rest }) => ({
+      output: { message: { role: 'assistant', content } },
+      stopReason,
+      usage: usage ?? { inputTokens: 9, outputTokens: 3, totalTokens: 12 },
+      metrics: { latencyMs: 7 },
+      ...rest,
+    }),
+  },
 }
+
+/** Id and model are outside of the answer. */
+const SOURCE = { id: 'req-1', model: 'claude', names: new ToolNames() }
 
 function translationOf(client: VendorName, provider: ProviderName): Translation | undefined {
   return conversionFrom(FORMATS[client], new Set([provider]))?.translation
@@ -93,11 +108,11 @@ function sent(translation: Translation, request: JsonObject): string {
   }
 }
 
-function linesOf(name: VendorName, { request, answer }: JsonObject): readonly string[] {
+function linesOf(name: ProviderName, { request, answer }: JsonObject): readonly string[] {
   const lines: string[] = []
   const frame = FRAMES[name]
   for (const to of PROVIDERS) {
-    const translation = translationOf(name, to)
+    const translation = name === 'Converse' ? undefined : translationOf(name, to)
     if (isRecord(request) && translation !== undefined) {
       lines.push(`${to} gets ${sent(translation, { ...frame.request, ...request })}`)
     }
@@ -106,7 +121,9 @@ function linesOf(name: VendorName, { request, answer }: JsonObject): readonly st
     const translation = translationOf(client, name)
     if (isRecord(answer) && translation !== undefined) {
       const whole = received(frame.answer(answer))
-      lines.push(`${client} sees ${JSON.stringify(translation.answer(whole, 7) ?? 'no answer of the format')}`)
+      lines.push(
+        `${client} sees ${JSON.stringify(translation.answer(whole, 7, name === 'Converse' ? SOURCE : undefined) ?? 'no answer of the format')}`,
+      )
     }
   }
   return lines
@@ -117,10 +134,10 @@ describe('conversations', () => {
 
   it('have no output without an input', () => {
     expect(removeOrphans(ROOT, folder)).toEqual([])
-    expect(folder.cases.map(({ name }) => name).toSorted()).toEqual([...CLIENTS].toSorted())
+    expect(folder.cases.map(({ name }) => name).toSorted()).toEqual([...PROVIDERS].toSorted())
   })
 
-  it.each(CLIENTS)('of %s', (name) => {
+  it.each(PROVIDERS)('of %s', (name) => {
     const golden = folder.cases.find((one) => one.name === name)
     if (golden === undefined) throw new Error(`no ${name}`)
     const cases = asArray(readGolden(golden.inputPath).documents[0]).map(asObject)

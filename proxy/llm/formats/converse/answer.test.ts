@@ -152,3 +152,27 @@ describe('an error of Bedrock', () => {
     expect(converseChat.decodeError({ error: { message: 'm' } }, 400)).toBe(undefined)
   })
 })
+
+it('a call that the vendor has answered itself does not reach the client, in a whole answer and in a stream', () => {
+  const toolUse = { toolUseId: 's1', name: 'nova_grounding', type: 'server_tool_use', input: { q: 'x' } }
+  const toolResult = { toolUseId: 's1', content: [{ text: 'found' }] }
+  const content = [{ toolUse }, { toolResult }, { text: 'Found.' }]
+  const whole = converseChat.decodeAnswer({ output: { message: { content } }, stopReason: 'end_turn', usage }) ?? []
+  const { input: _, ...started } = toolUse
+  const stream = read([
+    START,
+    ['contentBlockStart', { contentBlockIndex: 0, start: { toolUse: started } }],
+    delta(0, { toolUse: { input: '{"q":"x"}' } }),
+    stop(0),
+    ['contentBlockStart', { contentBlockIndex: 1, start: { toolResult } }],
+    stop(1),
+    delta(2, { text: 'Found.' }),
+    stop(2),
+    ['messageStop', { stopReason: 'end_turn' }],
+    ['metadata', { usage }],
+  ])
+  for (const events of [whole, stream]) {
+    const { parts } = fold(events)
+    expect(parts.filter(({ kind }) => kind !== 'opaque')).toMatchObject([{ kind: 'text', text: 'Found.' }])
+  }
+})

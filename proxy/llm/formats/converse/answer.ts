@@ -36,12 +36,17 @@ export function decodeAnswer(body: JsonObject): readonly AnswerEvent[] | undefin
 function decodeBlock(writer: AnswerWriter, block: JsonObject): void {
   const { text, toolUse, reasoningContent, citationsContent } = block
   if (typeof text === 'string') decodeText(writer, text, [])
-  else if (isRecord(toolUse)) decodeCall(writer, toolUse)
+  else if (isRecord(toolUse) && isOfClient(toolUse)) decodeCall(writer, toolUse)
   else if (isRecord(reasoningContent)) decodeReasoning(writer, reasoningContent)
   else if (isRecord(citationsContent)) {
     const texts = asArray(citationsContent['content']).map((one) => asString(asObject(one)['text']) ?? '')
     decodeText(writer, texts.join(''), asArray(citationsContent['citations']).map(decodeCitation))
   } else writer.close(writer.open({ kind: 'opaque', format: 'Converse', value: block }))
+}
+
+/** The vendor has called its own tools already. */
+export function isOfClient(toolUse: JsonObject): boolean {
+  return toolUse['type'] !== 'server_tool_use'
 }
 
 function decodeText(writer: AnswerWriter, text: string, citations: readonly Citation[]): void {

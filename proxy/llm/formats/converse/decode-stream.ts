@@ -6,7 +6,7 @@ import type { AnswerEvent, OpenPart } from '../../canonical/answer.ts'
 import type { StreamDecoder } from '../../canonical/format.ts'
 import { isRecord } from '#api/json.ts'
 import { asNumber, asObject, asString, type JsonObject } from '../../json.ts'
-import { decodeCitation, decodeReason } from './answer.ts'
+import { decodeCitation, decodeReason, isOfClient } from './answer.ts'
 import { exception } from './error.ts'
 import { signatureOf } from './reasoning.ts'
 import { decodeUsage } from './usage.ts'
@@ -64,7 +64,7 @@ export class ConverseDecoder implements StreamDecoder {
   }
 
   #start(block: number, { toolUse }: JsonObject): void {
-    if (!isRecord(toolUse)) return
+    if (!isRecord(toolUse) || !isOfClient(toolUse)) return
     const { toolUseId, name } = toolUse
     this.#open(block, { kind: 'toolCall', id: asString(toolUseId) ?? '', name: asString(name) ?? '' })
   }
