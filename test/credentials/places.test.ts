@@ -4,7 +4,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest'
+import { stringify } from 'yaml'
 import { loadSource } from '#cli/source.ts'
 import { verifySignature } from '#proxy/credentials/cloud-a/verifier.testing.ts'
 import type { CloudEndpoints } from '#proxy/credentials/cloud-endpoints.testing.ts'
@@ -28,16 +30,21 @@ let upstream: Server
 let proxy: RunningProxy | undefined
 /** `authorization` of the requests; the reason if it is a signature that is not that of the request. */
 let received: unknown[]
+/** Bodies of the requests, and their `content-length`. */
+let bodies: { readonly text: string; readonly length: string | undefined }[]
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'gw-places-test-'))
   clouds = await startClouds(folder)
   received = []
+  bodies = []
   upstream = createServer((request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
-      received.push(verified(request, Buffer.concat(chunks)))
+      const body = Buffer.concat(chunks)
+      received.push(verified(request, body))
+      bodies.push({ text: body.toString(), length: request.headers['content-length'] })
       response.setHeader('content-type', 'application/json').end('{}')
     })
   })
@@ -75,14 +82,18 @@ function verified({ method = '', url: target = '', headers: fields }: IncomingMe
 }
 
 /** What the backend got for one request. */
-async function sent(url: string, body: string | undefined, client = 'Bearer of-client'): Promise<unknown[]> {
+async function sent(
+  url: string,
+  body: string | ReadableStream | undefined,
+  client = 'Bearer of-client',
+): Promise<unknown[]> {
   received = []
   const headers = {
     authorization: client,
     accept: 'application/json, text/event-stream',
     ...(body !== undefined && { 'content-type': 'application/json' }),
   }
-  const response = await fetch(url, { headers, ...(body !== undefined && { method: 'POST', body }) })
+  const response = await fetch(url, { headers, ...(body !== undefined && { method: 'POST', body, duplex: 'half' }) })
   await response.arrayBuffer()
   return received
 }
@@ -121,6 +132,31 @@ it.each(Object.entries(CLOUDS))(
     expect(tokensFetched()).toHaveLength(fetched)
   },
 )
+
+it('a body that arrives in parts is signed as a whole, after the change of a policy', { tags: ['full'] }, async () => {
+  const { auth } = CLOUDS['aws'] ?? {}
+  const http = await freePort()
+  const addition = {
+    apiVersion: 'gw.dev/v1alpha1',
+    kind: 'GwPolicy',
+    metadata: { name: 'addition', namespace: 'default' },
+    spec: {
+      targetRefs: [{ group: 'gateway.networking.k8s.io', kind: 'HTTPRoute', name: 'all', sectionName: 'inline' }],
+      traffic: { transformation: { request: { body: 'string(request.body) + " added"' } } },
+    },
+  }
+  const text = manifests({ auth: auth ?? {}, keys: AWS_KEYS, http, port: await listening(upstream) })
+  await serve('manifests.yaml', `${text}---\n${stringify(addition)}`)
+  async function* parts(): AsyncGenerator<Uint8Array> {
+    for (const part of ['one ', 'two ', 'three']) {
+      yield Buffer.from(part)
+      await nextTurn()
+    }
+  }
+  const got = await sent(`http://127.0.0.1:${http}/inline`, ReadableStream.from(parts()))
+  expect(got).toEqual([expect.stringMatching(/^AWS4-HMAC-SHA256 /)])
+  expect(bodies).toEqual([{ text: 'one two three added', length: '19' }])
+})
 
 it('resources exchange the token of the client in each place', async () => {
   const server = await exchangeServer()
