@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { toNodeHandler } from '@modelcontextprotocol/node'
 import { McpServer as LegacyServer } from '@modelcontextprotocol/sdk/server/mcp.js'
+import { SubscribeRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import {
   createMcpHandler,
@@ -86,11 +87,16 @@ function modernTools(name: string): ModernServer {
   return server
 }
 
+export interface LegacyUpstream extends Upstream {
+  /** Sends the notification in every open session. */
+  readonly notify: (method: string, params?: Record<string, unknown>) => Promise<void>
+}
+
 /** Of MCP 2025-11-25, with sessions. */
-export async function legacyUpstream(name: string): Promise<Upstream> {
+export async function legacyUpstream(name: string): Promise<LegacyUpstream> {
   const sessions = new Map<string, StreamableHTTPServerTransport>()
   let created = 0
-  return upstreamOf(name, async (request, response, message) => {
+  const upstream = await upstreamOf(name, async (request, response, message) => {
     const id = request.headers['mcp-session-id']
     const known = sessions.get(String(id))
     if (known !== undefined) return known.handleRequest(request, response, message)
@@ -103,10 +109,18 @@ export async function legacyUpstream(name: string): Promise<Upstream> {
     await legacyTools(name).connect(transport)
     return transport.handleRequest(request, response, message)
   })
+  const notify: LegacyUpstream['notify'] = async (method, params = {}) => {
+    for (const transport of sessions.values()) await transport.send({ jsonrpc: '2.0', method, params })
+  }
+  return { ...upstream, notify }
 }
 
 function legacyTools(name: string): LegacyServer {
-  const server = new LegacyServer({ name, version: '1' }, { instructions: `use ${name} well` })
+  const server = new LegacyServer(
+    { name, version: '1' },
+    { instructions: `use ${name} well`, capabilities: { resources: { subscribe: true, listChanged: true } } },
+  )
+  server.server.setRequestHandler(SubscribeRequestSchema, () => ({}))
   server.registerTool('whoami', { description: 'name' }, () => text(name))
   server.registerTool(`add-${name}`, { inputSchema: { n: z.number() } }, ({ n }) => text(`${name}:${n}`))
   server.registerTool('ask', { description: 'asks the client' }, async () => {

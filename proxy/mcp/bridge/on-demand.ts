@@ -5,12 +5,14 @@ import type { Exchange } from '../../exchange/exchange.ts'
 import type { McpEndpoint } from '../context.ts'
 import { claimedVersion, SERVER_KEY, withEnvelope, withoutEnvelope } from '../envelope.ts'
 import type { Member } from '../fan-out.ts'
-import { isRequest, type JsonRpcMessage, type JsonRpcRequest, type JsonRpcResponse } from '../jsonrpc.ts'
+import { isRequest, type JsonRpcMessage, type JsonRpcRequest } from '../jsonrpc.ts'
 import { single } from '../http-reply.ts'
 import { openOwn, openTemporary } from '../legacy/session.ts'
-import type { McpTarget, TargetReply, TargetSession } from '../targets/target.ts'
+import { LISTEN } from '../subscription.ts'
+import type { McpTarget, MessageStream, TargetReply, TargetSession } from '../targets/target.ts'
 import { type Era, MODERN_VERSION } from '../versions.ts'
 import { discovered, discoverEra, eraIn } from './era.ts'
+import { sessionEvents } from './session-events.ts'
 
 type Json = { readonly [key: string]: unknown }
 
@@ -48,8 +50,16 @@ class OnDemandTarget implements McpTarget {
       const isBare = isRequest(message) && claimedVersion(message) === undefined
       return this.#target.send(exchange, isBare ? withEnvelope(message) : message, undefined)
     }
+    if (isRequest(message) && message.method === LISTEN) return this.#listen(exchange, message)
     this.#session ??= openTemporary(exchange, this.#target)
     return this.#target.send(exchange, withoutEnvelope(message), await this.#session)
+  }
+
+  async #listen(exchange: Exchange, request: JsonRpcRequest): Promise<TargetReply> {
+    const { session, answer } = await openOwn(exchange, this.#target)
+    this.#session = Promise.resolve(session)
+    const member = { target: this.#target, session }
+    return replyOf(await sessionEvents(exchange, { member, answer }, request))
   }
 
   /** The client has no stream of its own. */
@@ -75,11 +85,11 @@ class OnDemandTarget implements McpTarget {
       const era = eraIn(this.name, answer)
       eras.set(this.name, era)
       const { result } = answer
-      if (era === 'Modern' && result !== undefined) return replyWith({ jsonrpc: '2.0', id: request.id, result })
+      if (era === 'Modern' && result !== undefined) return replyOf(single({ jsonrpc: '2.0', id: request.id, result }))
     }
     const { session, answer } = await openOwn(exchange, this.#target)
     this.#session = Promise.resolve(session)
-    return replyWith({ jsonrpc: '2.0', id: request.id, result: discoverResult(answer.response.result ?? {}) })
+    return replyOf(single({ jsonrpc: '2.0', id: request.id, result: discoverResult(answer.response.result ?? {}) }))
   }
 
   async #era(exchange: Exchange): Promise<Era> {
@@ -119,6 +129,6 @@ function discoverResult(initialized: Json): Json {
   }
 }
 
-function replyWith(response: JsonRpcResponse): TargetReply {
-  return { serverSession: undefined, endpoint: undefined, messages: single(response) }
+function replyOf(messages: MessageStream): TargetReply {
+  return { serverSession: undefined, endpoint: undefined, messages }
 }

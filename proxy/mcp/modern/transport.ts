@@ -19,8 +19,10 @@ import {
   type JsonRpcRequest,
 } from '../jsonrpc.ts'
 import { headerMismatch } from '../routing-headers.ts'
+import { LISTEN } from '../subscription.ts'
 import { HEADER_MISMATCH, MODERN_VERSION, SUPPORTED_VERSIONS } from '../versions.ts'
 import { discover } from './discover.ts'
+import { listen } from './listen.ts'
 
 const VERSION_HEADER = 'mcp-protocol-version'
 
@@ -47,8 +49,10 @@ export async function answerModern(
 }
 
 async function answer(call: McpCall, message: JsonRpcMessage): Promise<HttpResponse> {
-  if (isRequest(message))
-    return message.method === 'server/discover' ? discover(call, message) : answerRequest(call, message)
+  if (isRequest(message)) {
+    if (message.method === 'server/discover') return discover(call, message)
+    return message.method === LISTEN ? listen(call, message) : answerRequest(call, message)
+  }
   if (!isResponse(message)) await notifyAll(call, message)
   return accepted()
 }
