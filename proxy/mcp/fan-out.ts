@@ -1,16 +1,26 @@
 // Sends one message to several servers, and merges their responses (data-plane supplement section 4.4).
 import type { MCPBackend } from '#api/ir/types.gen.ts'
+import { reportIfBug } from '../exchange/defects.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { madeStream } from '../message/made-stream.ts'
 import {
   isResponse,
+  METHOD_NOT_FOUND,
   type JsonRpcMessage,
   type JsonRpcNotification,
   type JsonRpcRequest,
   type JsonRpcResponse,
 } from './jsonrpc.ts'
+import { rpcErrorIn } from './targets/rpc-error.ts'
 import { noteDropped } from './server-messages.ts'
-import { type McpTarget, type MessageStream, NoServerError, TargetError, type TargetSession } from './targets/target.ts'
+import {
+  type McpTarget,
+  type MessageStream,
+  NoServerError,
+  TargetError,
+  TargetHttpError,
+  type TargetSession,
+} from './targets/target.ts'
 
 export interface Member {
   readonly target: McpTarget
@@ -24,21 +34,49 @@ export interface Answer {
   readonly endpoint: string | undefined
 }
 
-/** Limit of pages of a list; a server with more fails, and the log reports it. */
-const LIST_PAGES_MAX = 64
+/** For the part of one server, with all pages of a list; `backend.http.requestTimeout` of its backend replaces it. */
+const ANSWER_MS = 30_000
+/** A server with more fails, and the log reports it. */
+const LIST_PAGES_MAX = 256
+const LIST_ITEMS_MAX = 32_768
 
 /** Sends one request and reads until its response; other messages in between are dropped. */
-export async function ask(exchange: Exchange, member: Member, request: JsonRpcRequest): Promise<Answer> {
+export async function ask(
+  exchange: Exchange,
+  member: Member,
+  request: JsonRpcRequest,
+  deadlineMs = deadlineOf(member.target),
+): Promise<Answer> {
   const { target, session } = member
-  const reply = await target.send(exchange, request, session)
-  for await (const message of reply.messages) {
-    if (!isResponse(message)) continue
-    if (message.id === request.id) {
-      return { member, response: message, serverSession: reply.serverSession, endpoint: reply.endpoint }
-    }
-    noteDropped(exchange, target.name)
+  const reply = await target.send(exchange, request, session, deadlineMs)
+  const response = await responseIn(exchange, { target, request, messages: reply.messages })
+  if (response !== undefined) {
+    return { member, response, serverSession: reply.serverSession, endpoint: reply.endpoint }
   }
   throw new TargetError(`${target.name}: the server closed its stream without a response to ${request.method}`)
+}
+
+async function responseIn(
+  exchange: Exchange,
+  call: { readonly target: McpTarget; readonly request: JsonRpcRequest; readonly messages: MessageStream },
+): Promise<JsonRpcResponse | undefined> {
+  const { target, request, messages } = call
+  try {
+    for await (const message of messages) {
+      if (!isResponse(message)) continue
+      if (message.id === request.id) return message
+      noteDropped(exchange, target.name)
+    }
+  } catch (error) {
+    if (error instanceof TargetError) throw error
+    reportIfBug('mcp', error)
+    throw new TargetError(`${target.name}: ${error instanceof Error ? error.message : String(error)}`)
+  }
+  return undefined
+}
+
+function deadlineOf({ answerMs = ANSWER_MS }: McpTarget): number {
+  return performance.now() + answerMs
 }
 
 export async function notify(
@@ -104,7 +142,7 @@ function noteFailure(exchange: Exchange, { target }: Member, reason: unknown): v
   exchange.errorDetail = exchange.errorDetail === undefined ? note : `${exchange.errorDetail}; ${note}`
 }
 
-/** A list with all its pages. Servers without the method have an empty list. */
+/** A list with all its pages, until one deadline. Servers without the method have an empty list. */
 export async function listAll(
   exchange: Exchange,
   member: Member,
@@ -112,20 +150,39 @@ export async function listAll(
   key: string,
 ): Promise<unknown[]> {
   const items: unknown[] = []
+  const deadlineMs = deadlineOf(member.target)
   let cursor: unknown
-  for (let page = 0; page < LIST_PAGES_MAX; page++) {
+  for (let pages = 0; pages < LIST_PAGES_MAX; pages++) {
     const params = { ...request.params, ...(cursor === undefined ? {} : { cursor }) }
-    const { response } = await ask(exchange, member, { ...request, params })
-    if (response.error !== undefined) {
-      if (response.error.code === -32_601) return items
-      throw new TargetError(`${member.target.name}: ${request.method} failed: ${response.error.message}`)
+    const { result, error } = await page(exchange, member, { request: { ...request, params }, deadlineMs })
+    if (error !== undefined) {
+      if (error.code === METHOD_NOT_FOUND) return items
+      throw new TargetError(`${member.target.name}: ${request.method} failed: ${error.message}`)
     }
-    const part = response.result?.[key]
-    if (Array.isArray(part)) items.push(...(part as unknown[]))
-    cursor = response.result?.['nextCursor']
+    const part: unknown = result?.[key]
+    if (Array.isArray(part)) for (const item of part as unknown[]) items.push(item)
+    if (items.length > LIST_ITEMS_MAX) {
+      throw new TargetError(`${member.target.name}: ${request.method} has more than ${LIST_ITEMS_MAX} items`)
+    }
+    cursor = result?.['nextCursor']
     if (typeof cursor !== 'string' || cursor === '') return items
   }
   throw new TargetError(`${member.target.name}: ${request.method} has more than ${LIST_PAGES_MAX} pages`)
+}
+
+/** A server may send the error with an HTTP status. */
+async function page(
+  exchange: Exchange,
+  member: Member,
+  options: { readonly request: JsonRpcRequest; readonly deadlineMs: number },
+): Promise<Pick<JsonRpcResponse, 'result' | 'error'>> {
+  try {
+    return (await ask(exchange, member, options.request, options.deadlineMs)).response
+  } catch (error) {
+    const sent = error instanceof TargetHttpError ? rpcErrorIn(error) : undefined
+    if (sent?.code !== METHOD_NOT_FOUND) throw error
+    return { error: sent }
+  }
 }
 
 /** Messages of several streams in the order of arrival. Ends when all have ended; cancelling it cancels all. */

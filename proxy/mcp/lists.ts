@@ -1,5 +1,6 @@
 // tools/list, prompts/list, resources/list, resources/templates/list: all pages of all servers, filtered by
 // authorization, renamed, as one list.
+import { isRecord } from '#api/json.ts'
 import { listAll, onEach } from './fan-out.ts'
 import { mayUse, type McpCall } from './context.ts'
 import type { JsonRpcRequest } from './jsonrpc.ts'
@@ -43,12 +44,24 @@ export async function listItems(call: McpCall, request: JsonRpcRequest, method: 
   const answers = await onEach(exchange, members, endpoint.settings.failureMode, (member) =>
     listAll(exchange, member, whole, method.key),
   )
-  return answers.flatMap(({ member, value }) =>
-    value.filter(isItem).flatMap((item) => {
-      const name = item[method.nameField]
-      return typeof name === 'string' ? [{ target: member.target.name, name, item }] : []
-    }),
-  )
+  return answers.flatMap(({ member, value }) => [...itemsByName(call, member.target.name, value, method).values()])
+}
+
+/** The first of several items of one server with a name; the log names it. */
+function itemsByName(
+  { exchange }: McpCall,
+  target: string,
+  values: readonly unknown[],
+  { nameField }: ListMethod,
+): Map<string, ListedItem> {
+  const byName = new Map<string, ListedItem>()
+  for (const item of values) {
+    const name = isRecord(item) ? item[nameField] : undefined
+    if (!isRecord(item) || typeof name !== 'string') continue
+    if (byName.has(name)) exchange.errorDetail ??= `${target}: the server lists ${name} more than once`
+    else byName.set(name, { target, name, item })
+  }
+  return byName
 }
 
 /**
@@ -58,8 +71,4 @@ function withoutDuplicates(items: readonly Item[], { nameField }: ListMethod): I
   const counts = new Map<unknown, number>()
   for (const item of items) counts.set(item[nameField], (counts.get(item[nameField]) ?? 0) + 1)
   return items.filter((item) => counts.get(item[nameField]) === 1)
-}
-
-function isItem(value: unknown): value is Item {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

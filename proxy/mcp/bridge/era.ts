@@ -1,10 +1,11 @@
 // The era that a server of a backend speaks, as found out with `server/discover`. Remembered for a while in each
 // worker; never an authority: a server that rejects what was remembered is asked again.
-import { isRecord, parseJson, recordOf } from '#api/json.ts'
+import { recordOf } from '#api/json.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
 import { withEnvelope } from '../envelope.ts'
 import { ask } from '../fan-out.ts'
-import type { JsonRpcError, JsonRpcRequest, JsonRpcResponse } from '../jsonrpc.ts'
+import type { JsonRpcRequest, JsonRpcResponse } from '../jsonrpc.ts'
+import { rpcErrorIn } from '../targets/rpc-error.ts'
 import { type McpTarget, TargetHttpError, VersionRejected } from '../targets/target.ts'
 import { type Era, LEGACY_VERSIONS, MODERN_VERSION, UNSUPPORTED_VERSION } from '../versions.ts'
 
@@ -61,15 +62,6 @@ export async function discovered(exchange: Exchange, target: McpTarget, request:
     if (!(error instanceof TargetHttpError) || error.status >= 500 || NOT_ERA.has(error.status)) throw error
     return { error: rpcErrorIn(error) ?? { code: 0, message: error.message } }
   }
-}
-
-/** The JSON-RPC error in an HTTP error. */
-export function rpcErrorIn({ body }: TargetHttpError): JsonRpcError | undefined {
-  const value = parseJson(body.toString('utf8'))
-  const error = isRecord(value) ? value['error'] : undefined
-  if (!isRecord(error)) return undefined
-  const { code, message, data } = error
-  return typeof code === 'number' ? { code, message: typeof message === 'string' ? message : '', data } : undefined
 }
 
 function textsIn(value: unknown): string[] {

@@ -32,6 +32,7 @@ export function onDemand(exchange: Exchange, endpoint: McpEndpoint, clientEra: E
 
 class OnDemandTarget implements McpTarget {
   readonly name: string
+  readonly answerMs: number | undefined
   readonly #target: McpTarget
   readonly #endpoint: McpEndpoint
   readonly #clientEra: Era
@@ -39,20 +40,26 @@ class OnDemandTarget implements McpTarget {
 
   constructor(target: McpTarget, endpoint: McpEndpoint, clientEra: Era) {
     this.name = target.name
+    this.answerMs = target.answerMs
     this.#target = target
     this.#endpoint = endpoint
     this.#clientEra = clientEra
   }
 
-  async send(exchange: Exchange, message: JsonRpcMessage): Promise<TargetReply> {
+  async send(
+    exchange: Exchange,
+    message: JsonRpcMessage,
+    _session: TargetSession | undefined,
+    deadlineMs?: number,
+  ): Promise<TargetReply> {
     if (isRequest(message) && message.method === 'server/discover') return this.#discover(exchange, message)
     if ((await this.#era(exchange)) === 'Modern') {
       const isBare = isRequest(message) && claimedVersion(message) === undefined
-      return this.#target.send(exchange, isBare ? withEnvelope(message) : message, undefined)
+      return this.#target.send(exchange, isBare ? withEnvelope(message) : message, undefined, deadlineMs)
     }
     if (isRequest(message) && message.method === LISTEN) return this.#listen(exchange, message)
     this.#session ??= openTemporary(exchange, this.#target)
-    return this.#target.send(exchange, withoutEnvelope(message), await this.#session)
+    return this.#target.send(exchange, withoutEnvelope(message), await this.#session, deadlineMs)
   }
 
   async #listen(exchange: Exchange, request: JsonRpcRequest): Promise<TargetReply> {

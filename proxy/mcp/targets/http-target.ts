@@ -74,6 +74,8 @@ interface Call {
   readonly message: JsonRpcMessage | undefined
   readonly body: Buffer | undefined
   readonly timeoutMs: number
+  /** Until the end of the body; undefined: it has no limit of its own. */
+  readonly deadlineMs?: number | undefined
 }
 
 export function httpTarget(settings: HttpTargetOptions): McpTarget {
@@ -87,7 +89,8 @@ export function httpTarget(settings: HttpTargetOptions): McpTarget {
   const { bufferBytesMax } = environment
   return {
     name,
-    async send(exchange, message, session): Promise<TargetReply> {
+    answerMs: policies.http?.requestTimeoutMs,
+    async send(exchange, message, session, deadlineMs): Promise<TargetReply> {
       const body = Buffer.from(JSON.stringify(message))
       const { response, endpoint } = await call(exchange, options, {
         method: 'POST',
@@ -95,6 +98,7 @@ export function httpTarget(settings: HttpTargetOptions): McpTarget {
         message,
         body,
         timeoutMs: HEAD_TIMEOUT_MS,
+        deadlineMs,
       })
       if (response.status >= 300) throw await httpError(response)
       return {
@@ -145,13 +149,12 @@ async function call(
   message: Call,
 ): Promise<{ response: UpstreamResponse; endpoint: Endpoint }> {
   const { name, path, picker, filters } = target
-  const { method, timeoutMs, session } = message
+  const { timeoutMs, session } = message
   const first = pickEndpoint(picker, session)
   if (first === undefined) throw new NoServerError(`${name}: no endpoint is ready`)
   const prepare = (): Promise<PreparedRequest> => targetRequest(exchange, { call: message, path, name, filters })
   let prepared = await prepare()
-  const latestMs = performance.now() + timeoutMs
-  const limits = limitsOf(exchange, method, latestMs)
+  const limits = limitsOf(exchange, message, performance.now() + timeoutMs)
   const endpoints = new OwnCallEndpoints(first, {
     exchange,
     // The other endpoints do not have a session that its server keeps.
@@ -237,11 +240,16 @@ function isKept(session: TargetSession | undefined): boolean {
 }
 
 /** A session is ended for the server: also if the client has disconnected, or its time is up. */
-function limitsOf({ connection, deadlineMs }: Exchange, method: Call['method'], latestMs: number): SendOptions {
+function limitsOf(
+  { connection, deadlineMs = Infinity }: Exchange,
+  { method, deadlineMs: ownMs = Infinity }: Call,
+  latestMs: number,
+): SendOptions {
   if (method === 'DELETE') return { deadlineMs: latestMs, signal: undefined }
+  const bodyDeadlineMs = Math.min(deadlineMs + CUT_MS, ownMs)
   return {
-    deadlineMs: Math.min(latestMs, deadlineMs ?? Infinity),
-    bodyDeadlineMs: deadlineMs === undefined ? undefined : deadlineMs + CUT_MS,
+    deadlineMs: Math.min(latestMs, deadlineMs, ownMs),
+    bodyDeadlineMs: bodyDeadlineMs === Infinity ? undefined : bodyDeadlineMs,
     signal: connection.signal,
   }
 }

@@ -55,11 +55,19 @@ export class VersionRejected extends TargetError {
 
 export interface McpTarget {
   readonly name: string
+  /** For its part of a request to several servers; undefined: `ANSWER_MS`. */
+  readonly answerMs?: number | undefined
   /**
-   * Sends one message of the client, or of the gateway itself.
+   * Sends one message of the client, or of the gateway itself. `deadlineMs`: until the end of the reply, as
+   * `performance.now()`; undefined: the limits of the transport.
    * @throws {TargetError | TargetHttpError}
    */
-  send(exchange: Exchange, message: JsonRpcMessage, session: TargetSession | undefined): Promise<TargetReply>
+  send(
+    exchange: Exchange,
+    message: JsonRpcMessage,
+    session: TargetSession | undefined,
+    deadlineMs?: number,
+  ): Promise<TargetReply>
   /** Opens the server's own stream (GET); undefined if the server has none. */
   listen(exchange: Exchange, session: TargetSession): Promise<MessageStream | undefined>
   /** Ends the session. Failures are ignored: the server drops idle sessions itself. */
