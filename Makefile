@@ -33,6 +33,7 @@ verify: install ## Fail when a generated file is not what its source gives
 	hack/update-envoy-protos.sh --verify
 	hack/update-otlp-protos.sh --verify
 	hack/update-istio-protos.sh --verify
+	hack/update-mcp-protos.sh --verify
 
 .PHONY: typecheck
 typecheck: install

@@ -18,6 +18,7 @@ const OPEN: readonly string[] = [
   'basicAuth',
   'extauthz',
   'extproc',
+  'mcpGuardrails',
   'metadata',
 ]
 /** Set only if the client presented a certificate, or a server name in the TLS handshake. */

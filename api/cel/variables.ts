@@ -73,7 +73,6 @@ export const CEL_NOT_YET: ReadonlySet<string> = new Set([
   'mcp.task',
   'mcp.tool.arguments',
   'mcp.tool.result',
-  'mcpGuardrails',
 ])
 
 /**

@@ -627,6 +627,28 @@ const Authorization: Structure = {
     matchExpressions: { type: 'array', minItems: 1, items: { type: 'string' } },
   },
 }
+const MCPGuardrailsMethod: Structure = {
+  type: 'object',
+  required: ['method', 'phase'],
+  properties: { method: { type: 'string' }, phase: { type: 'string', enum: ['Off', 'Request', 'Response', 'Full'] } },
+}
+const MCPGuardrailsProcessor: Structure = {
+  type: 'object',
+  required: ['service', 'failureMode', 'methods'],
+  properties: {
+    service: BackendReference,
+    failureMode: { type: 'string', enum: ['FailClosed', 'FailOpen'] },
+    methods: { type: 'array', items: MCPGuardrailsMethod },
+    metadata: { type: 'array', items: NamedExpression },
+    allowedRequestHeaders: { type: 'array', items: { type: 'string' } },
+    disallowedRequestHeaders: { type: 'array', items: { type: 'string' } },
+  },
+}
+const MCPGuardrails: Structure = {
+  type: 'object',
+  required: ['processors'],
+  properties: { processors: { type: 'array', items: MCPGuardrailsProcessor } },
+}
 const HealthEviction: Structure = {
   type: 'object',
   properties: {
@@ -709,6 +731,7 @@ const BackendPayload: Structure = {
     tunnel: BackendTunnel,
     mcpAuthentication: JwtAuthentication,
     mcpAuthorization: Authorization,
+    mcpGuardrails: MCPGuardrails,
     health: Health,
     transformation: Transformation,
     requestHeaderModifier: HeaderModifier,

@@ -246,6 +246,7 @@ export interface BackendPayload {
   tunnel?: BackendTunnel
   mcpAuthentication?: JwtAuthentication
   mcpAuthorization?: Authorization
+  mcpGuardrails?: MCPGuardrails
   health?: Health
   transformation?: Transformation
   requestHeaderModifier?: HeaderModifier
@@ -859,6 +860,36 @@ export interface Authorization {
    * @minItems 1
    */
   matchExpressions: string[]
+}
+/**
+ * Services with `gw.dev.ext_mcp.ExtMcp` that check requests to MCP servers and their results, in this order. A service that cannot be reached, also because the reference names nothing, leaves the decision to its `failureMode`.
+ */
+export interface MCPGuardrails {
+  processors: MCPGuardrailsProcessor[]
+}
+export interface MCPGuardrailsProcessor {
+  service: BackendReference
+  failureMode: 'FailClosed' | 'FailOpen'
+  /**
+   * Methods without a match are not checked.
+   */
+  methods: MCPGuardrailsMethod[]
+  metadata?: NamedExpression[]
+  /**
+   * Names (lower case, pseudo-headers included) the service gets; unset: all.
+   */
+  allowedRequestHeaders?: string[]
+  /**
+   * Names (lower case, pseudo-headers included) the service does not get.
+   */
+  disallowedRequestHeaders?: string[]
+}
+export interface MCPGuardrailsMethod {
+  /**
+   * A method, `prefix*`, `*suffix` or `*`.
+   */
+  method: string
+  phase: 'Off' | 'Request' | 'Response' | 'Full'
 }
 /**
  * Judges endpoints by their answers and takes bad ones out for a while.

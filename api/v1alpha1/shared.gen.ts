@@ -2079,7 +2079,7 @@ export interface MCPGuardrails {
  */
 export interface MCPGuardrailsProcessor {
   /**
-   * A gRPC service. A call may take 10 seconds.
+   * A gRPC service with `gw.dev.ext_mcp.ExtMcp`. A call may take 10 seconds, or `http.requestTimeout` of the service.
    */
   remote: MCPGuardrailsRemote
   /**
@@ -2095,7 +2095,7 @@ export interface MCPGuardrailsProcessor {
   }
 }
 /**
- * A gRPC service. A call may take 10 seconds.
+ * A gRPC service with `gw.dev.ext_mcp.ExtMcp`. A call may take 10 seconds, or `http.requestTimeout` of the service.
  */
 export interface MCPGuardrailsRemote {
   /**

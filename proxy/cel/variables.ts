@@ -36,6 +36,7 @@ const VARIABLES: ReadonlySet<string> = new Set([
   'basicAuth',
   'extauthz',
   'extproc',
+  'mcpGuardrails',
 ])
 
 class ExchangeVariables {
@@ -123,6 +124,10 @@ class ExchangeVariables {
 
   get extproc(): unknown {
     return this.#exchange.attributes?.['extproc']
+  }
+
+  get mcpGuardrails(): unknown {
+    return this.#exchange.attributes?.['mcpGuardrails']
   }
 }
 

@@ -10,6 +10,7 @@ import type {
   RenderedConfig,
   Route,
 } from '#api/ir/types.gen.ts'
+import { MCP_GUARDRAILS } from '../mcp/guardrails/late-guardrails.ts'
 import { OTLP } from '../otlp/late-otlp.ts'
 import { SERVICE_POLICIES } from '../policy/service-policies.ts'
 import { GRPC, LLM, MCP, partsFor } from './parts.ts'
@@ -70,6 +71,16 @@ describe('the parts for a configuration', () => {
   it('are those for OTLP, if the environment names a collector', () => {
     const traces = { host: 'h', port: 1, isTls: false, headers: [], timeoutMs: undefined, protocol: 'GRPC', path: '/' }
     expect(partsFor(emptyConfig(), { traces: { ...traces, protocol: 'GRPC' } })).toEqual([OTLP, GRPC])
+  })
+
+  it('are those for guardrails of MCP, at each place of a policy', () => {
+    const backend = { mcpGuardrails: { processors: [{ service, failureMode: 'FailClosed' as const, methods: [] }] } }
+    const places = [
+      withPolicy({ backend }),
+      withBackend({ inlinePolicies: backend }),
+      withRoute({ backends: [{ ref: service, weight: 1, inlinePolicies: backend }] }),
+    ]
+    for (const place of places) expect(partsOf(place)).toEqual([MCP_GUARDRAILS, GRPC])
   })
 
   it('are those of models and of MCP servers', () => {

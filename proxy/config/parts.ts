@@ -3,6 +3,7 @@
 import { LatePart } from '#api/late-part.ts'
 import type { RenderedConfig } from '#api/ir/types.gen.ts'
 import type { TraitsRow } from '../llm/traits/traits.ts'
+import { MCP_GUARDRAILS } from '../mcp/guardrails/late-guardrails.ts'
 import type { OtlpEnvironment } from '../otlp/environment.ts'
 import { OTLP } from '../otlp/late-otlp.ts'
 import { callsServices, SERVICE_POLICIES } from '../policy/service-policies.ts'
@@ -20,7 +21,7 @@ export const LLM = new LatePart('llm', async () => {
 
 export const MCP = new LatePart('mcp', () => import('../mcp/backend.ts'))
 
-/** For calls of `SERVICE_POLICIES` and `OTLP`. */
+/** For calls of `SERVICE_POLICIES`, `MCP_GUARDRAILS` and `OTLP`. */
 export const GRPC = new LatePart('gRPC', () => import('../grpc/client.ts'))
 
 /** What the parts get from the environment of the process. */
@@ -42,35 +43,34 @@ export function partsFor(
   { traces }: Pick<OtlpEnvironment, 'traces'>,
 ): LatePart<unknown>[] {
   const { backends } = config
-  const servicePolicies = hasServicePolicies(config) ? [SERVICE_POLICIES] : []
+  const servicePolicies = hasPayload(config, callsServices) ? [SERVICE_POLICIES] : []
+  const guardrails = hasPayload(config, ({ mcpGuardrails }) => mcpGuardrails !== undefined) ? [MCP_GUARDRAILS] : []
   const otlp = traces !== undefined || hasExports(config) ? [OTLP] : []
   return [
     ...(backends.some(({ ai, models }) => ai !== undefined || models !== undefined) ? [LLM] : []),
     ...(backends.some(({ mcp }) => mcp !== undefined) ? [MCP] : []),
     ...servicePolicies,
+    ...guardrails,
     ...otlp,
-    ...(servicePolicies.length + otlp.length > 0 ? [GRPC] : []),
+    ...(servicePolicies.length + guardrails.length + otlp.length > 0 ? [GRPC] : []),
   ]
 }
 
-function hasServicePolicies({
-  policies,
-  routes,
-  backends,
-}: Pick<RenderedConfig, 'policies' | 'routes' | 'backends'>): boolean {
+function hasPayload(
+  { policies, routes, backends }: Pick<RenderedConfig, 'policies' | 'routes' | 'backends'>,
+  test: (payload: Parameters<typeof callsServices>[0] & { readonly mcpGuardrails?: unknown }) => boolean,
+): boolean {
   return (
-    policies.some(({ policy: { traffic = {}, backend = {} } }) => callsServices(traffic) || callsServices(backend)) ||
+    policies.some(({ policy: { traffic = {}, backend = {} } }) => test(traffic) || test(backend)) ||
     routes.some(
       (route) =>
-        callsServices(route.inlinePolicies ?? {}) ||
-        (route.backends ?? []).some(({ inlinePolicies = {} }) => callsServices(inlinePolicies)),
+        test(route.inlinePolicies ?? {}) ||
+        (route.backends ?? []).some(({ inlinePolicies = {} }) => test(inlinePolicies)),
     ) ||
     backends.some(
       ({ inlinePolicies = {}, ai }) =>
-        callsServices(inlinePolicies) ||
-        (ai?.groups ?? []).some(({ providers }) =>
-          providers.some((provider) => callsServices(provider.inlinePolicies ?? {})),
-        ),
+        test(inlinePolicies) ||
+        (ai?.groups ?? []).some(({ providers }) => providers.some((provider) => test(provider.inlinePolicies ?? {}))),
     )
   )
 }

@@ -69,10 +69,10 @@ export interface LlmPricing {
 /** Names of the label `action` of gw_guardrail_checks_total. */
 export type GuardAction = 'Allow' | 'Mask' | 'Reject' | 'FailOpen' | 'FailClosed'
 
-/** The checks of prompt guards of one kind with one result. */
+/** The checks of prompt guards of one kind, or of guardrails of MCP, with one result. */
 export interface GuardChecks {
   readonly phase: 'Request' | 'Response'
-  /** Kind of the guard, such as `regex`. */
+  /** Kind of the guard, such as `regex`; `mcp` for guardrails of MCP. */
   readonly guard: string
   readonly action: GuardAction
   count: number
@@ -163,6 +163,8 @@ export interface McpFacts {
   errorMessage: string | undefined
   /** Messages of servers that were not sent to the client, by target; undefined: no messages. */
   dropped: Map<string, number> | undefined
+  /** Absent: no guardrail has checked a message. */
+  guards?: GuardChecks[]
 }
 
 /** Facts of a call of an agent (access log, spans). */

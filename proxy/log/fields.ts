@@ -124,6 +124,7 @@ function addMcp(line: FieldSink, mcp: McpFacts): void {
   line.text('mcp.session.id', mcp.sessionId)
   line.number('mcp.error.code', mcp.errorCode)
   line.quoted('mcp.error.message', mcp.errorMessage)
+  line.quoted('gw.mcp.guardrails', guardText(mcp.guards))
 }
 
 function addLlm(line: FieldSink, llm: LlmFacts, durationMs: number): void {

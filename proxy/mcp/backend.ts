@@ -12,6 +12,7 @@ import type { Filter } from '../chain/filter.ts'
 import { refuseForeignOrigin } from './access.ts'
 import { rememberedEras } from './bridge/era.ts'
 import type { McpEndpoint } from './context.ts'
+import { MCP_GUARDRAILS } from './guardrails/late-guardrails.ts'
 import { httpTarget } from './targets/http-target.ts'
 import { namingOf } from './names.ts'
 import { sessionCodec } from './legacy/session-id.ts'
@@ -31,7 +32,7 @@ export function compileMcpBackend(
       done(exchange)
     }
   }
-  const { mcpAuthentication, mcpAuthorization: rules } = policies
+  const { mcpAuthentication, mcpAuthorization: rules, mcpGuardrails: guardrails } = policies
   const authentication = mcpAuthentication && environment.authentication(mcpAuthentication)
   const isAllowed = compileRules(rules, environment)
   const endpoint: McpEndpoint = {
@@ -42,7 +43,7 @@ export function compileMcpBackend(
     isAllowed,
     bodyBytesMax: environment.bufferBytesMax,
     eras: rememberedEras(),
-    guard: undefined,
+    guard: guardrails && MCP_GUARDRAILS.get().mcpGuardrails(guardrails, environment),
   }
   return (exchange, done) => {
     authenticated(exchange, endpoint, authentication).then(

@@ -266,7 +266,7 @@ export const GUARD_CHECKS = family({
   id: 20,
   labels: ['phase', 'action'],
   seriesMax: SMALL_SERIES_MAX,
-  metrics: [counter('gw_guardrail_checks_total', 'Checks of prompt guards')],
+  metrics: [counter('gw_guardrail_checks_total', 'Checks of prompt guards and of guardrails of MCP')],
 })
 
 export const GUARD_MATCHES = family({

@@ -303,6 +303,7 @@ export class Recorder {
     for (const [server, count] of mcp.dropped ?? []) {
       add(this.#values, this.#table.series(families.MCP_DROPPED, [server, ...series.routeLabels]), count)
     }
+    if (mcp.guards !== undefined) this.#guards(mcp.guards)
     if (mcp.methodName === undefined || request.method !== 'POST') return
     const labels = [mcp.methodName, mcp.kind ?? UNKNOWN, mcp.target ?? UNKNOWN, mcp.name ?? UNKNOWN]
     add(this.#values, this.#table.series(families.MCP, [...labels, ...series.routeLabels]), 1)

@@ -208,6 +208,8 @@ export const BACKEND = {
   requestRedirect: { ...FILTER, phases: CALLS, merge: 'whole', file: 'proxy/policy/rewrite/request-redirect.ts' },
   ai: { ...GUARD_SETTING, phases: CLIENT, merge: 'parts', file: 'proxy/llm/backend.ts' },
   mcpAuthentication: { ...GUARD_SETTING, phases: CLIENT, merge: 'whole', file: 'proxy/mcp/backend.ts' },
+  // Before authorization, which may read its metadata.
+  mcpGuardrails: { ...GUARD_SETTING, phases: CLIENT, merge: 'whole', file: 'proxy/mcp/backend.ts' },
   mcpAuthorization: { ...GUARD_SETTING, phases: CLIENT, merge: 'all', file: 'proxy/mcp/backend.ts' },
   tls: { ...GUARD_SETTING, phases: CALLS, merge: 'whole', file: 'proxy/backend/targets.ts' },
   tcp: { ...SETTING, phases: CALLS, merge: 'whole', file: 'proxy/backend/targets.ts' },

@@ -8,7 +8,17 @@ import { microsAt } from '../log/timestamp.ts'
 import type { Redactor } from './redactor.ts'
 
 /** Variables that policies and backends fill in; shown once they are there. */
-const LEARNED = ['jwt', 'apiKey', 'basicAuth', 'extauthz', 'extproc', 'metadata', 'llm', 'mcp'] as const
+const LEARNED = [
+  'jwt',
+  'apiKey',
+  'basicAuth',
+  'extauthz',
+  'extproc',
+  'mcpGuardrails',
+  'metadata',
+  'llm',
+  'mcp',
+] as const
 
 export function requestState(exchange: Exchange, redactor: Redactor, sent: SentRequest = {}): Record<string, unknown> {
   const { request } = exchange

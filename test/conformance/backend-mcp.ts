@@ -7,6 +7,7 @@ import type { Answer } from './suite/ask.ts'
 import { all, changing, replacing, type ConformanceCase } from './suite/case.ts'
 import type { SampleGateway } from './suite/gateway.ts'
 import { callTool, toolNames, withMcp } from './suite/mcp-client.ts'
+import { adding } from './suite/services.ts'
 
 const SAMPLE = 'backend-mcp.yaml'
 const ADMIN = { path: '/mcp', headers: { 'x-role': 'admin' } }
@@ -70,6 +71,28 @@ function initialized(gateway: SampleGateway): Promise<Answer> {
   return gateway.ask('/mcp', { method: 'POST', headers, body })
 }
 
+const GUARD = { backendRef: { group: 'gw.dev', kind: 'GwBackend', name: 'guard' } }
+const NO_GUARD = { backendRef: { name: 'nowhere', port: 80 } }
+
+/** The rules allow all tools of a tenant that a guardrail service found. */
+const ofTenant = (tenant: string) => ({
+  action: 'Allow',
+  policy: { matchExpressions: [`mcpGuardrails.tenant == "${tenant}" && mcpGuardrails.names == ":path,x-tenant"`] },
+})
+
+/** The policy of the sample with guardrails, and their service. */
+function guarded(...processors: readonly object[]): (manifests: string) => string {
+  return all(
+    changing('GwPolicy/backend-mcp-echo', { backend: { mcp: { guardrails: { processors } } } }),
+    adding({
+      apiVersion: 'gw.dev/v1alpha1',
+      kind: 'GwBackend',
+      metadata: { name: 'guard', namespace: 'default' },
+      spec: { static: { host: '127.0.0.1', port: 18_091 } },
+    }),
+  )
+}
+
 export const cases: readonly ConformanceCase[] = [
   {
     shortName: 'MCPAuthorization',
@@ -128,28 +151,59 @@ export const cases: readonly ConformanceCase[] = [
     },
   },
   {
-    shortName: 'MCPGuardrailsNotRun',
-    description: 'guardrails are not supported: the endpoint rejects all requests',
+    shortName: 'MCPGuardrails',
+    description: 'a service rejects and changes calls and results; rules read its metadata',
     sample: SAMPLE,
-    change: changing('GwPolicy/backend-mcp-echo', {
-      backend: {
-        mcp: {
-          guardrails: {
-            processors: [
-              {
-                remote: { backendRef: { group: 'gw.dev', kind: 'GwBackend', name: 'tools' } },
-                methods: { '*': 'Request' },
-              },
-            ],
-          },
+    change: all(
+      changing('GwPolicy/backend-mcp-admin', { backend: { mcp: { authorization: ofTenant('acme') } } }),
+      guarded({
+        remote: {
+          ...GUARD,
+          failureMode: 'FailClosed',
+          metadata: { tenant: 'request.headers["x-tenant"]' },
+          allowedRequestHeaders: ['X-Tenant', ':path', 'x-role'],
+          disallowedRequestHeaders: ['X-Role'],
         },
-      },
-    }),
+        methods: { 'tools/call': 'Full', '*': 'Off' },
+      }),
+    ),
     async run(gateway) {
-      expect(await initialized(gateway)).toMatchObject({ status: 403, text: 'denied by policy' })
-      const [accepted] = gateway.conditions('GwPolicy', 'backend-mcp-echo')
-      expect(accepted).toMatchObject({ reason: 'PartiallyValid' })
-      expect(accepted?.message).toContain('backend.mcp.guardrails is not supported by this version')
+      const acme = { path: '/mcp', headers: { 'x-tenant': 'acme', 'x-role': 'admin' } }
+      await withMcp(gateway, acme, async (client) => {
+        expect(await callTool(client, 'upper', { text: 'hi' })).toBe('HI')
+        expect(await callTool(client, 'echo', { text: 'the password' })).toBe('the second')
+        await expect(client.callTool({ name: 'echo', arguments: { text: 'forbidden' } })).rejects.toMatchObject({
+          code: -32_001,
+          message: expect.stringContaining('not this text') as unknown,
+        })
+        await expect(client.callTool({ name: 'upper', arguments: { text: 'password' } })).rejects.toMatchObject({
+          code: -32_003,
+        })
+      })
+      await withMcp(gateway, { path: '/mcp', headers: { 'x-tenant': 'other' } }, async (client) => {
+        await expect(client.callTool({ name: 'upper', arguments: { text: 'x' } })).rejects.toThrow('Unknown tool')
+      })
+      expect(gateway.conditions('GwPolicy', 'backend-mcp-echo')[0]).toMatchObject({ reason: 'Valid' })
+    },
+  },
+  {
+    shortName: 'MCPGuardrailsUnreachable',
+    description: 'requests fail if a service cannot be called, unless its failure mode allows them',
+    sample: SAMPLE,
+    change: guarded(
+      { remote: { ...NO_GUARD, failureMode: 'FailOpen' }, methods: { 'tools/*': 'Response' } },
+      {
+        remote: NO_GUARD,
+        methods: { 'tools/call': 'Request' },
+      },
+    ),
+    async run(gateway) {
+      await withMcp(gateway, { path: '/mcp' }, async (client) => {
+        expect(await toolNames(client)).toEqual(['echo'])
+        await expect(client.callTool({ name: 'echo', arguments: { text: 'hi' } })).rejects.toMatchObject({
+          code: -32_603,
+        })
+      })
     },
   },
   {

@@ -112,6 +112,6 @@ export const VARIABLES: readonly (readonly [expression: string, place: FieldPlac
   ['mcp.task.name', { waitsFor: 'tasks of MCP' }],
   ['extauthz', { waitsFor: 'nothing: proxy/policy/external/ext-auth.test.ts has it' }],
   ['extproc.tenant', shown('processed')],
-  ['mcpGuardrails', { waitsFor: 'guardrails of MCP' }],
+  ['mcpGuardrails', { waitsFor: 'nothing: proxy/mcp/guardrails/guardrails.test.ts has it' }],
   ['metadata.tenant', shown('changed')],
 ]

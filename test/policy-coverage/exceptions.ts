@@ -5,14 +5,6 @@ export interface Exception {
   readonly because: string
 }
 
-/** Accepted by the API but not supported by this version: requests get an error, and the status reports it. */
-const NOT_RUN: readonly Exception[] = [
-  {
-    settings: /^backend\.mcp\.guardrails\./,
-    because: 'not supported by this version: rejected, as the case MCPGuardrailsNotRun shows',
-  },
-]
-
 const GUARD_SERVICES: Exception = {
   settings: /^backend\.ai\.promptGuard\.(request|response)\[\]\.\w+\.policies\./,
   because: 'the fields of backend.tcp, tls, http, tunnel and auth, with their translators and filters',
@@ -20,17 +12,15 @@ const GUARD_SERVICES: Exception = {
 
 /** Settings that no golden has to set, or whose value need not change what the operator renders. */
 export const WITHOUT_GOLDEN: readonly Exception[] = [
-  ...NOT_RUN,
   GUARD_SERVICES,
   {
-    settings: /^backend\.ai\.promptGuard\..*\.backendRef\.(group|kind|namespace)$/,
+    settings: /^backend\.(ai\.promptGuard|mcp\.guardrails)\..*\.backendRef\.(group|kind|namespace)$/,
     because: 'one piece of code resolves every reference; goldens have Services, grants and kinds that do not exist',
   },
 ]
 
 /** Settings that no end-to-end case has to set. */
 export const WITHOUT_CASE: readonly Exception[] = [
-  ...NOT_RUN,
   {
     settings: /^backend\.ai\.promptGuard\.(request|response)\[\]\.(moderationApi|guardrails[AC])\./,
     because: 'the services of vendors have fixed hosts: tests in proxy/llm/guards have emulated ones',
@@ -82,7 +72,6 @@ export const VALUES_WITHOUT_CASE: readonly Exception[] = [
 
 /** Settings that need not be named on the page of their policy. */
 export const WITHOUT_PAGE: readonly Exception[] = [
-  ...NOT_RUN,
   GUARD_SERVICES,
   {
     settings: /[bB]ackendRef\.\w+$|(Ref|secretRef|credentials\[\]\.secretRef)(\[\])?\.(group|kind|name|key)$/,

@@ -121,6 +121,6 @@ function renderCache(
   }
 }
 
-function lowered(names: readonly string[]): string[] {
+export function lowered(names: readonly string[]): string[] {
   return names.map((name) => name.toLowerCase())
 }

@@ -77,15 +77,6 @@ export function reportError(
   context.report.problems.push({ ...problem, severity: 'error' })
 }
 
-/** A security field this version does not run: reported, and the traffic it covers is rejected. */
-export function denyNotProgrammed(context: FieldContext, suffix: string, subField?: string): Emission<{ deny: Deny }> {
-  const below = subField === undefined ? '' : `.${subField}`
-  const field = `${context.field}${below}`
-  const message = `${field} is not supported by this version of the proxy; the traffic it covers is rejected`
-  reportError(context, { path: `${context.path}${below}`, reason: NOT_YET_PROGRAMMED, message })
-  return denial(field, suffix, message)
-}
-
 /** A security field that is broken: reported, and the traffic it covers is rejected. */
 export function denyBroken(
   context: FieldPlace,

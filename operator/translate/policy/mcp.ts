@@ -1,10 +1,11 @@
-// backend.mcp: the proxy runs authentication and authorization. Guardrails, which it does not run, are rejected.
+// backend.mcp. An invalid expression is kept: it fails when the proxy evaluates it.
 import type { BackendPayload } from '#api/ir/types.gen.ts'
 import type { BackendMCP } from '#api/v1alpha1/shared.gen.ts'
 import { authorizationDenials, renderAuthorization } from './authorization.ts'
 import { secretRef } from './credential.ts'
-import { denyNotProgrammed, type Emission, type FieldContext, type FieldTranslator, reportError } from './field.ts'
+import { type Emission, type FieldContext, type FieldTranslator, reportError } from './field.ts'
 import { remoteKeys } from './jwt-authentication.ts'
+import { mcpGuardrailsOf } from './mcp-guardrails.ts'
 
 const CLIENT_SECRET_KEY = 'clientSecret'
 
@@ -13,7 +14,7 @@ export const mcp: FieldTranslator<BackendMCP, BackendPayload> = {
   translate: ({ authorization, authentication, guardrails }, context) => [
     ...(authorization === undefined ? [] : authorizationOf(authorization, context)),
     ...(authentication === undefined ? [] : [authenticationOf(authentication, context)]),
-    ...(guardrails === undefined ? [] : [denyNotProgrammed(context, 'mcp-guardrails', 'guardrails')]),
+    ...(guardrails === undefined ? [] : [mcpGuardrailsOf(guardrails, context)]),
   ],
 }
 

@@ -49,8 +49,10 @@ const TRAFFIC: Readonly<Record<coverage.WrittenIn<typeof coverage.TRAFFIC>, stri
   requestMirror: `requestMirror: { backend: { ${SERVICE} }, percentage: 1 }`,
 }
 
-/** Policies of a backend. Only MCP backends have mcpAuthorization: see the golden file mcp. */
-const BACKEND: Readonly<Record<Exclude<coverage.WrittenIn<typeof coverage.BACKEND>, 'mcpAuthorization'>, string>> = {
+/** Policies of a backend. Only MCP backends have mcpAuthorization and mcpGuardrails: see the golden file mcp. */
+const BACKEND: Readonly<
+  Record<Exclude<coverage.WrittenIn<typeof coverage.BACKEND>, 'mcpAuthorization' | 'mcpGuardrails'>, string>
+> = {
   deny: 'authorization: {}',
   ai: 'ai: { modelAliases: { a: b } }',
   extAuth: `extAuthz: { ${SERVICE} }`,

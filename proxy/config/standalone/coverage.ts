@@ -66,6 +66,7 @@ export const BACKEND = {
   tunnel: { by: ['backendTunnel'] },
   mcpAuthentication: { reason: 'deprecated for jwtAuth with mcp, which is what mcpAuthentication of a file becomes' },
   mcpAuthorization: { by: ['mcpAuthorization'] },
+  mcpGuardrails: { by: ['mcpGuardrails'] },
   health: { by: ['health'] },
   transformation: { by: ['transformations'] },
   requestHeaderModifier: { by: ['requestHeaderModifier'] },

@@ -441,8 +441,9 @@ describe('loadStandalone, unsupported security policies', () => {
   )
 
   it('warns about every one of several, and rejects once', () => {
-    const text = route('oidc: {}, mcpGuardrails: {}')
-    expect(traffic(text)).toBe('routes[0].policies.oidc')
+    const text = route('', '{ host: "a:1", policies: { authorization: {}, backendAuth: { copilot: {} } } }')
+    const deny = load(text).rendered?.config.backends[0]?.inlinePolicies?.deny
+    expect(deny?.field).toBe('routes[0].backends[0].policies.authorization')
     expect(problems(text)).toHaveLength(2)
   })
 

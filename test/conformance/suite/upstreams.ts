@@ -18,6 +18,7 @@ import { fullBacklog } from './full-backlog.ts'
 import { grpcEcho, type GrpcEcho } from './grpc-echo.ts'
 import { guard } from './guard.ts'
 import { limiter } from './limiter.ts'
+import { mcpGuard } from './mcp-guard.ts'
 import { wordsServer } from './mcp-words.ts'
 import { processor } from './processor.ts'
 import { tokenEndpoint } from './token-endpoint.ts'
@@ -141,7 +142,7 @@ export async function startUpstreams({ socketPath, port }: UpstreamOptions): Pro
   const open = (name: keyof typeof servers) => listen(servers[name], { host: '127.0.0.1', port: port(name) })
   await listen(unix, { path: socketPath })
   const hanging = await fullBacklog()
-  const authzGrpc = await grpcServer([grpcAuthorizer], { port: port('authzGrpc') })
+  const authzGrpc = await grpcServer([grpcAuthorizer, ...mcpGuard], { port: port('authzGrpc') })
   const collectors = { grpc: await grpcCollector(port('otlpGrpc')), http: await httpCollector(port('otlpHttp')) }
   const rateLimiter = await grpcServer([limiter()], { port: port('limiter') })
   const grpc = {

@@ -5,7 +5,7 @@ import { FORMATS } from '#api/llm/formats.ts'
 import { PROVIDER_NAMES, type ProviderName, PROVIDERS } from '#api/llm/providers.ts'
 import { pathTo } from '../field-path.ts'
 import type { AiBackendFields, NamedProviderFields, ProviderFields } from '../schema/backends.ts'
-import { backendSide } from './backend-policies.ts'
+import { backendSide, refuseMcpPolicies } from './backend-policies.ts'
 import type { BuildContext } from './context.ts'
 import { defined } from './defined.ts'
 
@@ -35,9 +35,7 @@ export function renderProvider(fields: NamedProviderFields, path: string, contex
     context.error(pathTo(path, 'pathPrefix'), 'must not be set together with pathOverride')
   }
   const side = policies === undefined ? undefined : backendSide(policies, pathTo(path, 'policies'), context)
-  if (side !== undefined && side.mcpRules.length > 0) {
-    context.error(pathTo(path, 'policies', 'mcpAuthorization'), 'has an effect only on an mcp backend')
-  }
+  if (side !== undefined) refuseMcpPolicies(side, pathTo(path, 'policies'), context)
   return {
     name,
     provider: renderSettings(provider),

@@ -8,6 +8,7 @@ import type { BuildContext } from './context.ts'
 import { defined, ifSet } from './defined.ts'
 import { denialOf } from './denial.ts'
 import { renderExtAuth } from './external.ts'
+import { renderMcpGuardrails } from './mcp-guardrails.ts'
 import { expressions, renderModifier, renderRedirect, renderTransformation } from './headers.ts'
 import { renderPromptGuard } from './prompt-guard.ts'
 import { renderHealth } from './resilience.ts'
@@ -54,21 +55,32 @@ export function routeBackendSide(policies: RoutePolicies, path: string, context:
   return { payload: defined(payload), mcpRules: [...mcpRules, ...renderRules(authorization, at, context)] }
 }
 
-type Shared = Pick<BackendPolicies, 'ai' | 'backendTLS' | 'backendAuth' | 'backendTunnel' | 'mcpAuthorization'>
+/** For backends that are not MCP servers. */
+export function refuseMcpPolicies({ payload, mcpRules }: BackendSide, path: string, context: BuildContext): void {
+  const message = 'has an effect only on an mcp backend'
+  if (mcpRules.length > 0) context.error(pathTo(path, 'mcpAuthorization'), message)
+  if (payload.mcpGuardrails !== undefined) context.error(pathTo(path, 'mcpGuardrails'), message)
+}
+
+type Shared = Pick<
+  BackendPolicies,
+  'ai' | 'backendTLS' | 'backendAuth' | 'backendTunnel' | 'mcpAuthorization' | 'mcpGuardrails'
+>
 
 function sharedSide(
-  { ai, backendTLS, backendAuth, backendTunnel, mcpAuthorization }: Shared,
+  { ai, backendTLS, backendAuth, backendTunnel, mcpAuthorization, mcpGuardrails }: Shared,
   path: string,
   context: BuildContext,
 ) {
   const tls = ifSet(backendTLS, (value) => renderTls(value, pathTo(path, 'backendTLS'), context))
   const auth = ifSet(backendAuth, (value) => renderAuth(value, pathTo(path, 'backendAuth'), context))
-  const payload: Built<BackendPayload, 'deny' | 'ai' | 'tls' | 'auth' | 'tunnel'> = {
+  const payload: Built<BackendPayload, 'deny' | 'ai' | 'tls' | 'auth' | 'tunnel' | 'mcpGuardrails'> = {
     deny: auth?.deny,
     ai: ifSet(ai, (value) => renderAi(value, pathTo(path, 'ai'), context)),
     tls,
     auth: auth?.auth,
     tunnel: ifSet(backendTunnel, (value) => renderTunnel(value, pathTo(path, 'backendTunnel'), context)),
+    mcpGuardrails: ifSet(mcpGuardrails, (value) => renderMcpGuardrails(value, pathTo(path, 'mcpGuardrails'), context)),
   }
   return { payload, mcpRules: renderRules(mcpAuthorization, pathTo(path, 'mcpAuthorization'), context) }
 }

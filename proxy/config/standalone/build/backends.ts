@@ -4,7 +4,7 @@ import { hintFor } from '#api/nearest.ts'
 import { pathTo } from '../field-path.ts'
 import type { AwsFields, NamedBackendFields, RouteBackendFields } from '../schema/backends.ts'
 import { aiBody } from './ai.ts'
-import { backendSide, type BackendSide } from './backend-policies.ts'
+import { backendSide, refuseMcpPolicies, type BackendSide } from './backend-policies.ts'
 import { DEFAULT_NAMESPACE, type BackendKind, type BackendPlace, type BuildContext } from './context.ts'
 import { addMcpTargets, mcpBody } from './mcp-backend.ts'
 import { serviceNamed } from './discovery.ts'
@@ -125,14 +125,12 @@ export function addBackend(fields: InlineFields, place: BackendPlace, context: B
 }
 
 function attachMcpRules(
-  { mcpRules }: BackendSide,
+  { payload, mcpRules }: BackendSide,
   place: BackendPlace,
   kind: BackendKind,
   context: BuildContext,
 ): void {
-  if (mcpRules.length > 0 && kind !== 'mcp') {
-    context.error(pathTo(place.path, 'policies', 'mcpAuthorization'), 'has an effect only on an mcp backend')
-  }
+  if (kind !== 'mcp') refuseMcpPolicies({ payload, mcpRules }, pathTo(place.path, 'policies'), context)
   for (const [index, mcpAuthorization] of mcpRules.entries()) {
     const target = { backend: { namespace: DEFAULT_NAMESPACE, name: place.name } }
     context.attach(`backend/${place.name}/mcpAuthorization/${index}`, target, { backend: { mcpAuthorization } })

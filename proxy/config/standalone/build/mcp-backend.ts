@@ -144,6 +144,9 @@ function attachPolicies(
   if (own.mcpRules.length > 0) {
     context.error(pathTo(path, 'mcpAuthorization'), 'must be set on the mcp backend; rules can read mcp.tool.target')
   }
+  if (own.payload.mcpGuardrails !== undefined) {
+    context.error(pathTo(path, 'mcpGuardrails'), 'must be set on the mcp backend; services get the name of the target')
+  }
   const shared = mcp?.backend === undefined ? {} : context.inlinePoliciesOf(mcp.backend)
   const payload = { ...(isTls && { tls: {} }), ...shared, ...own.payload }
   const prefix = `backend/${place.name}/${place.target.section}`

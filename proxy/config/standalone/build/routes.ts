@@ -141,9 +141,10 @@ function checkRoute({ backends = [], policies }: RouteFields, path: string, cont
 
 /** Rules about tools would have no effect. */
 function checkMcpRules(policies: RoutePolicies, path: string, context: BuildContext): void {
-  const { mcpAuthorization, mcpAuthentication } = policies
+  const { mcpAuthorization, mcpAuthentication, mcpGuardrails } = policies
   const message = 'has an effect only with an mcp backend'
   if (mcpAuthorization !== undefined) context.error(pathTo(path, 'mcpAuthorization'), message)
+  if (mcpGuardrails !== undefined) context.error(pathTo(path, 'mcpGuardrails'), message)
   if (mcpAuthentication?.authorization !== undefined) {
     context.error(pathTo(path, 'mcpAuthentication', 'authorization'), message)
   }

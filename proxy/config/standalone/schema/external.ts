@@ -112,6 +112,24 @@ const rateLimitShape = {
 const plainRateLimit = fields(rateLimitShape)
 export const remoteRateLimit = orConditional(rateLimitShape)
 
+/** As in a GwPolicy. */
+const METHOD = /^([*]|[^*]+[*]?|[*][^*]+)$/
+const method = text.regex(METHOD, { error: 'must be a method, or have one * as its first or last character or alone' })
+const processor = fields({
+  ...serviceShape,
+  kind: z.literal('remote').optional(),
+  methods: z.record(method, z.enum(['off', 'request', 'response', 'full'])),
+  failureMode: z.enum(['failClosed', 'failOpen']).optional(),
+  metadata: mapOf(cel).optional(),
+  requestHeaders: fields({
+    allowed: z.array(sentHeader).optional(),
+    disallowed: z.array(sentHeader).optional(),
+  }).optional(),
+})
+/** Evaluated also for results of servers. */
+export const mcpGuardrails = evaluatedAt('backend', fields({ processors: z.array(processor).min(1).max(16) }))
+
+export type McpGuardrails = z.output<typeof mcpGuardrails>
 export type ExtAuthz = z.output<typeof extAuthz>
 export type ExtAuthzOrConditional = z.output<typeof extAuthzOrConditional>
 export type PlainExtProc = z.output<typeof plainExtProc>

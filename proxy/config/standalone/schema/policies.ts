@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { ROUTE_TYPES_IN_FILES } from '#api/llm/formats.ts'
 import { apiKey, basicAuth, jwtAuth, mcpAuthentication } from './authentication.ts'
-import { extAuthz, extAuthzOrConditional, extProc, remoteRateLimit } from './external.ts'
+import { extAuthz, extAuthzOrConditional, extProc, mcpGuardrails, remoteRateLimit } from './external.ts'
 import { conditionalList, orConditional } from './conditional.ts'
 import { evaluatedAt } from './moment.ts'
 import { denying, fields, isMap, notServed, oneShape, ONE_FIELD } from './object.ts'
@@ -23,9 +23,9 @@ import {
 import { cel, count, duration, headerName, mapOf, port, text } from './values.ts'
 
 /** Security policies that this version does not support: a route with one of them rejects its requests. */
-export const DENYING_TRAFFIC = ['oidc', 'mcpGuardrails'] as const
+export const DENYING_TRAFFIC = ['oidc'] as const
 export const DENYING_GATEWAY = ['oidc'] as const
-export const DENYING_BACKEND = ['authorization', 'mcpGuardrails'] as const
+export const DENYING_BACKEND = ['authorization'] as const
 /** As in a GwPolicy. */
 const ORIGIN = /^(\*|https?:\/\/(\*|(\*\.)?[a-zA-Z0-9]([-a-zA-Z0-9.]*[a-zA-Z0-9])?|\[[0-9a-fA-F:.]+\])(:[0-9]{1,5})?)$/
 const origin = z.string().regex(ORIGIN, {
@@ -143,6 +143,7 @@ export const policies = fields({
   directResponse: directResponse.optional(),
   cors: cors.optional(),
   mcpAuthorization: evaluatedAt('backend', rules).optional(),
+  mcpGuardrails: mcpGuardrails.optional(),
   authorization: rules.optional(),
   ai: ai.optional(),
   backendTLS: backendTLS.optional(),
@@ -181,6 +182,7 @@ export const backendPolicies = evaluatedAt(
     tcp: tcp.optional(),
     health: health.optional(),
     mcpAuthorization: rules.optional(),
+    mcpGuardrails: mcpGuardrails.optional(),
     ai: ai.optional(),
     extAuthz: extAuthz.optional(),
     backendTunnel: backendTunnel.optional(),

@@ -66,7 +66,7 @@ export function callMetadataOf({ callMetadata }: CompiledContext, exchange: Exch
 export function metadataOf({ metadata }: CompiledContext, exchange: Exchange): Metadata | undefined {
   if (metadata.length === 0) return undefined
   const filterMetadata = nullPrototype<JsonObject>()
-  for (const { namespace, values } of metadata) filterMetadata[namespace] = objectOf(values, exchange)
+  for (const { namespace, values } of metadata) filterMetadata[namespace] = namedObject(values, exchange)
   return create(MetadataSchema, { filterMetadata })
 }
 
@@ -75,7 +75,7 @@ export function attributesOf(
   side: SideName,
   exchange: Exchange,
 ): Record<string, JsonObject> {
-  return attributes[side].length === 0 ? {} : { [ATTRIBUTES]: objectOf(attributes[side], exchange) }
+  return attributes[side].length === 0 ? {} : { [ATTRIBUTES]: namedObject(attributes[side], exchange) }
 }
 
 export function headersPart(subject: Subject, endOfStream: boolean): Part {
@@ -111,7 +111,7 @@ function headerMap(fields: readonly string[]): { headers: { key: string; rawValu
 }
 
 /** Failed values and values that are not JSON are ignored. */
-function objectOf(named: readonly Named[], exchange: Exchange): JsonObject {
+export function namedObject(named: readonly Named[], exchange: Exchange): JsonObject {
   const object = nullPrototype<JsonValue>()
   for (const { name, expression } of named) {
     const value = evaluate(expression, exchange)
