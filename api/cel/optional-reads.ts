@@ -19,6 +19,8 @@ const OPEN: readonly string[] = [
   'extauthz',
   'extproc',
   'mcpGuardrails',
+  'mcp.tool.arguments',
+  'mcp.tool.result',
   'metadata',
 ]
 /** Set only if the client presented a certificate, or a server name in the TLS handshake. */

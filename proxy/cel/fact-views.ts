@@ -1,6 +1,7 @@
 // CEL `llm` and `mcp`: views of the facts that these kinds of backends collect. An unknown fact is absent.
 import { CelDuration } from '#api/cel/values/duration.ts'
 import { CEL_FIELDS } from '#api/cel/values/host.ts'
+import { parseJson } from '#api/cel/values/json.ts'
 import type { LlmAnswer, LlmCost, LlmFacts, McpFacts } from '../exchange/facts.ts'
 import { costOf, millisPerOutputToken } from '../log/fields.ts'
 
@@ -176,6 +177,45 @@ function integer(value: number | undefined): bigint | undefined {
   return value === undefined ? undefined : BigInt(Math.trunc(value))
 }
 
+const TOOL: ReadonlySet<string> = new Set(['target', 'name', 'arguments', 'result', 'error'])
+
+class ToolView {
+  readonly #facts: McpFacts
+
+  constructor(facts: McpFacts) {
+    this.#facts = facts
+  }
+
+  get [CEL_FIELDS](): ReadonlySet<string> {
+    return TOOL
+  }
+
+  get target(): string | undefined {
+    return this.#facts.target
+  }
+
+  get name(): string | undefined {
+    return this.#facts.name
+  }
+
+  get arguments(): unknown {
+    return jsonValue(this.#facts.toolArguments)
+  }
+
+  get result(): unknown {
+    return jsonValue(this.#facts.toolResult)
+  }
+
+  get error(): string | undefined {
+    return this.#facts.errorMessage
+  }
+}
+
+/** A copy: the message is sent unchanged. */
+function jsonValue(value: unknown): unknown {
+  return value === undefined ? undefined : parseJson(JSON.stringify(value))
+}
+
 const MCP: ReadonlySet<string> = new Set(['methodName', 'sessionId', 'tool', 'prompt', 'resource'])
 
 export class McpView {
@@ -197,8 +237,8 @@ export class McpView {
     return this.#facts.sessionId
   }
 
-  get tool(): Readonly<Record<string, unknown>> | undefined {
-    return this.#item('tool')
+  get tool(): ToolView | undefined {
+    return this.#facts.kind === 'tool' ? new ToolView(this.#facts) : undefined
   }
 
   get prompt(): Readonly<Record<string, unknown>> | undefined {

@@ -163,6 +163,10 @@ export interface McpFacts {
   errorMessage: string | undefined
   /** Messages of servers that were not sent to the client, by target; undefined: no messages. */
   dropped: Map<string, number> | undefined
+  /** Arguments of the tool call, after guardrails. For expressions alone. */
+  toolArguments?: unknown
+  /** The result of the tool call for the client. For expressions alone. */
+  toolResult?: unknown
   /** Absent: no guardrail has checked a message. */
   guards?: GuardChecks[]
 }

@@ -25,6 +25,12 @@ describe('a call', () => {
     expect(steps).toEqual(['guard {"name":"x"} of a', 'rules x', 'a tools/call {"name":"x"}', 'guard {"from":"a"}'])
   })
 
+  it('of a tool has its arguments and its result in the facts', async () => {
+    const { call } = callOn(undefined)
+    await sent(call, { method: 'tools/call', params: { name: 'a_x', arguments: { n: 1 } } })
+    expect(call.facts).toMatchObject({ toolArguments: { n: 1 }, toolResult: { from: 'a' } })
+  })
+
   it('to an item that a guardrail put in its place is authorized for that item', async () => {
     const { call, steps } = callOn({
       checkRequest: () => Promise.resolve({ value: { name: 'secret' } }),

@@ -78,9 +78,16 @@ async function callItem(call: McpCall, request: JsonRpcRequest, method: ItemMeth
   const checked = await guardRequest(call, own, [located.target])
   if ('error' in checked) return rejected(checked)
   // A guardrail may have named another item of the server.
-  const used = checked === own ? { kind: item.kind, name: located.name } : itemOf(checked, method)
-  if (used === undefined || !mayUse(call, used.kind, located.target, used.name)) return unknownItem(request, item)
+  const used = itemOf(checked, method)
+  if (used === undefined || !mayCall(call, checked, { ...used, target: located.target })) {
+    return unknownItem(request, item)
+  }
   return relay(call, member, checked)
+}
+
+function mayCall(call: McpCall, { params }: JsonRpcRequest, item: NamedItem & { readonly target: string }): boolean {
+  if (item.kind === 'tool') call.facts.toolArguments = params?.['arguments']
+  return mayUse(call, item.kind, item.target, item.name)
 }
 
 async function locate(

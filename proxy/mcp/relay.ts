@@ -53,7 +53,11 @@ async function* relayed(call: McpCall, { member, reply, request }: Relayed): Asy
       const response = await guardResult(call, { request, response: message, targets: [target.name] })
       const { result } = response
       if (result === undefined) yield response
-      else yield { ...response, result: shownResult(call, { method: request.method, target: target.name, result }) }
+      else {
+        const shown = shownResult(call, { method: request.method, target: target.name, result })
+        if (call.facts.kind === 'tool') call.facts.toolResult = shown
+        yield { ...response, result: shown }
+      }
       return
     }
     call.exchange.errorDetail ??= `${target.name}: the server closed its stream without a response`

@@ -1,5 +1,6 @@
 // States of a request and its response for the trace: what expressions see of them, without bodies and credentials.
 import { jsonText } from '#api/cel/values/json.ts'
+import { recordOf } from '#api/json.ts'
 import { variablesOf } from '../cel/variables.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { SentRequest } from '../exchange/request-trace.ts'
@@ -89,9 +90,17 @@ function surroundings(exchange: Exchange): Record<string, unknown> {
   if (backendName !== undefined) state['backend'] = shown(variables['backend'])
   for (const name of LEARNED) {
     const value = variables[name]
-    if (value !== undefined) state[name] = shown(value)
+    if (value !== undefined) state[name] = name === 'mcp' ? withoutToolData(shown(value)) : shown(value)
   }
   return state
+}
+
+/** Arguments and results of tools are contents of messages. */
+function withoutToolData(mcp: unknown): unknown {
+  const { tool, ...rest } = recordOf(mcp)
+  if (tool === undefined) return mcp
+  const { arguments: _arguments, result: _result, ...shownTool } = recordOf(tool)
+  return { ...rest, tool: shownTool }
 }
 
 /** As JSON data; undefined for what has no such form. */

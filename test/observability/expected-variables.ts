@@ -4,7 +4,7 @@ import type { FieldPlace, Shown } from './expected-fields.ts'
 
 const shown = (where: Shown): FieldPlace => ({ in: where })
 const TEXTS: FieldPlace = { waitsFor: 'nothing: proxy/llm/texts.test.ts has it' }
-const TOOL_DATA: FieldPlace = { waitsFor: 'contents of MCP requests and answers in expressions' }
+const TOOL_DATA: FieldPlace = { waitsFor: 'nothing: proxy/mcp/tool-data.test.ts has it' }
 const ELSEWHERE: FieldPlace = { waitsFor: 'nothing: proxy/cel/variables.test.ts has it' }
 
 export const VARIABLES: readonly (readonly [expression: string, place: FieldPlace])[] = [
