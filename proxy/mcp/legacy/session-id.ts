@@ -1,7 +1,8 @@
 // The session id carries the session: its owner, its time, and target, server session and pinned endpoint of each
 // server, sealed with AES-256-GCM, so that any replica with the key can serve it (data-plane supplement section 4.3).
-import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { isRecord, parseJson } from '#api/json.ts'
+import { createSealer } from '../../auth/seal.ts'
 import type { TargetSession } from '../targets/target.ts'
 
 export interface McpSession {
@@ -21,37 +22,20 @@ export interface SessionCodec {
 /** Clients start again when a session is over. */
 export const SESSION_MS_MAX = 24 * 60 * 60 * 1000
 const FORMAT = 2
-const KEY_ID_BYTES = 4
-/** Format and id of the key, in the clear; the seal covers them. */
-const HEAD_BYTES = 1 + KEY_ID_BYTES
-const NONCE_BYTES = 12
-const TAG_BYTES = 16
 /** 32 targets with long server ids fit; anything longer is not ours. */
 const ID_CHARACTERS_MAX = 16_384
 
-interface SealKey {
-  /** Format and id of the key. */
-  readonly head: Buffer
-  readonly bytes: Uint8Array
-}
-
 /** `keys`: the first seals, all open. `now`: milliseconds since the epoch. */
 export function sessionCodec(keys: readonly Uint8Array[], now: () => number = Date.now): SessionCodec {
-  const known = keys.map(sealKey)
-  const [first] = known
-  if (first === undefined) throw new Error('MCP sessions require a key')
+  const sealer = createSealer(FORMAT, keys)
   return {
     encode(session) {
-      return seal(Buffer.from(JSON.stringify(wireOf(session, secondsOf(now())))), first).toString('base64url')
+      return sealer.seal(Buffer.from(JSON.stringify(wireOf(session, secondsOf(now()))))).toString('base64url')
     },
     decode(id) {
       if (id.length > ID_CHARACTERS_MAX || !/^[A-Za-z0-9_-]+$/.test(id)) return undefined
-      const bytes = Buffer.from(id, 'base64url')
-      if (bytes.length < HEAD_BYTES + NONCE_BYTES + TAG_BYTES || bytes[0] !== FORMAT) return undefined
-      const head = bytes.subarray(0, HEAD_BYTES)
-      const key = known.find((one) => one.head.equals(head))
-      if (key === undefined) return 'Over'
-      const plain = open(bytes, key)
+      const plain = sealer.open(Buffer.from(id, 'base64url'))
+      if (plain === 'UnknownKey') return 'Over'
       return plain === undefined ? undefined : sessionOf(plain, secondsOf(now()))
     },
   }
@@ -60,29 +44,6 @@ export function sessionCodec(keys: readonly Uint8Array[], now: () => number = Da
 /** For logs: the id is a credential for the session. */
 export function shownSessionId(id: string): string {
   return hash('sha256', id).slice(0, 16)
-}
-
-function sealKey(bytes: Uint8Array): SealKey {
-  const digest = Buffer.from(hash('sha256', Buffer.concat([Buffer.from('gw mcp session key '), bytes])), 'hex')
-  return { head: Buffer.concat([Buffer.of(FORMAT), digest.subarray(0, KEY_ID_BYTES)]), bytes }
-}
-
-function seal(plain: Buffer, { head, bytes }: SealKey): Buffer {
-  const nonce = randomBytes(NONCE_BYTES)
-  const cipher = createCipheriv('aes-256-gcm', bytes, nonce).setAAD(head)
-  return Buffer.concat([head, nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()])
-}
-
-function open(sealed: Buffer, { head, bytes }: SealKey): Buffer | undefined {
-  const rest = sealed.subarray(HEAD_BYTES)
-  const nonce = rest.subarray(0, NONCE_BYTES)
-  const decipher = createDecipheriv('aes-256-gcm', bytes, nonce, { authTagLength: TAG_BYTES }).setAAD(head)
-  decipher.setAuthTag(rest.subarray(-TAG_BYTES))
-  try {
-    return Buffer.concat([decipher.update(rest.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()])
-  } catch {
-    return undefined
-  }
 }
 
 function secondsOf(ms: number): number {
