@@ -28,6 +28,12 @@ export class SseParser {
     this.#eventBytesMax = eventBytesMax
   }
 
+  /** No event is unfinished, so the next byte begins one. */
+  get isBetweenEvents(): boolean {
+    const isEmpty = this.#heldBytes === 0 && this.#data.length === 0 && this.#event === ''
+    return isEmpty && !this.#isFirstLine && !this.#skipLf
+  }
+
   /** @throws {SseTooLarge} when one event exceeds the limit. */
   push(chunk: Buffer): SseEvent[] {
     const events: SseEvent[] = []

@@ -14,7 +14,7 @@ import { type FrameReader, FRAMES } from './frames.ts'
 import { asString, parseObject, type JsonObject } from './json.ts'
 import { boundaryOf, formField } from './model-request.ts'
 import { paramsOf } from './params.ts'
-import { observeEvent, reportUnobserved } from './stream.ts'
+import { observeEvent, reportUnobserved } from './stream-observer.ts'
 
 /** Names in paths: `/models/gemini-3:generateContent`, `/model/anthropic.claude/converse`. */
 const MODEL_IN_PATH = /\/models?\/([^/:?]{1,1024})(?:[:/]|$)/

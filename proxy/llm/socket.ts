@@ -8,7 +8,7 @@ import type { BodyObserver } from '../message/incoming-body.ts'
 import { Tunnel } from '../socket/tunnel.ts'
 import { type CompiledProvider, pathFor } from './call.ts'
 import type { Format } from './formats/format.ts'
-import { observeEvent, reportUnobserved } from './stream.ts'
+import { observeEvent, reportUnobserved } from './stream-observer.ts'
 
 /** Addresses the request to the provider; a response is the failure that the client gets. */
 export function addressSocket(
