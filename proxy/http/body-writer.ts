@@ -4,6 +4,7 @@ import type { Cancellable, OutgoingBody } from '../message/body.ts'
 import { BodyPump, type PumpTarget } from './body-pump.ts'
 import type { OutgoingFraming } from '../message/head-text.ts'
 import { type BodySink, IncomingBody } from '../message/incoming-body.ts'
+import { RelayedStream } from '../message/relayed-stream.ts'
 import { hasFields, type TrailerSource, trailerText } from '../message/trailer-fields.ts'
 import type { Transport } from '../socket/transport.ts'
 
@@ -60,15 +61,16 @@ export class BodyWriter implements BodySink, PumpTarget {
       this.#ready = typeof body === 'string' ? latin1OrBytes(body) : body
       return this.#readyFraming()
     }
-    if (body instanceof IncomingBody) {
-      const whole = body.takeWhole(COALESCE_BYTES_MAX)
+    const stream = body instanceof RelayedStream ? body.body : body
+    if (stream instanceof IncomingBody) {
+      const whole = stream.takeWhole(COALESCE_BYTES_MAX)
       if (whole !== undefined) {
         this.#ready = whole
         return this.#readyFraming()
       }
     }
-    this.#stream = body
-    this.#length = 'length' in body && typeof body.length === 'number' ? body.length : undefined
+    this.#stream = stream
+    this.#length = 'length' in stream && typeof stream.length === 'number' ? stream.length : undefined
     return this.#length ?? 'Chunked'
   }
 

@@ -160,6 +160,8 @@ export class ServerConnection
     this.#held = undefined
     this.#incoming?.fail(new BodyAborted('client closed the connection'))
     this.#incoming = undefined
+    // Before the signal, which fails the body of the backend: nothing reports that failure.
+    this.#writer.abort()
     this.#abort?.abort()
     this.#abandon()
     this.#meter.report(this.#handler)
@@ -401,7 +403,6 @@ export class ServerConnection
   #abandon(): void {
     const exchange = this.#exchange
     if (exchange === undefined) return
-    this.#writer.abort()
     if (this.#isAnswered) this.#finish(exchange, false)
     else {
       exchange.upstreamCall?.abort('upstreamFailure')

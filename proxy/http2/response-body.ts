@@ -2,6 +2,7 @@
 import type { OutgoingBody } from '../message/body.ts'
 import { IncomingBody } from '../message/incoming-body.ts'
 import type { HttpResponse } from '../message/message.ts'
+import { RelayedStream } from '../message/relayed-stream.ts'
 import { isStreamed, lengthOf } from './body-sender.ts'
 
 /** One DATA frame. */
@@ -15,8 +16,9 @@ export function bodilessFraming({ status, body }: HttpResponse): { length: numbe
 }
 
 /** A small body that is all here goes out in one piece. */
-export function wholeOrStream(body: OutgoingBody): OutgoingBody {
-  if (body === '') return undefined
+export function wholeOrStream(sent: OutgoingBody): OutgoingBody {
+  if (sent === '') return undefined
+  const body = sent instanceof RelayedStream ? sent.body : sent
   if (!(body instanceof IncomingBody) || body.mayHaveTrailers) return body
   const text = body.takeWhole(WHOLE_BYTES_MAX)
   if (text === undefined) return body

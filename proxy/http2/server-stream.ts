@@ -395,6 +395,8 @@ export class ServerStream implements Connection, BodySource, BodySenderOwner {
     const body = this.#incoming
     this.#incoming = undefined
     body?.fail(new BodyAborted('client closed the stream'))
+    // Before the signal, which fails the body of the backend: nothing reports that failure.
+    this.#sender?.abort()
     this.#abort?.abort()
     const exchange = this.#exchange
     if (exchange !== undefined) {
@@ -403,7 +405,6 @@ export class ServerStream implements Connection, BodySource, BodySenderOwner {
         // A filter may wait for the rest of the answer.
         interruptBody(exchange.response?.body, 'client closed the stream')
       }
-      this.#sender?.abort()
       // Otherwise the handler's answer is waited for, so that `finished` comes last.
       if (this.#isAnswered) this.#finish(isComplete)
     }

@@ -117,6 +117,25 @@ describe('a stream', () => {
     },
   )
 
+  it('that the client cancels is not reported as a failure of the provider', async () => {
+    const closed = Promise.withResolvers<void>()
+    answer = (response) => {
+      response.writeHead(200, STREAM)
+      response.write('data: {"choices":[{"delta":{"content":"a"}}]}\n\n')
+      response.on('close', () => closed.resolve())
+    }
+    const path = '/openai/v1/chat/completions?left'
+    const gone = new AbortController()
+    const body = JSON.stringify({ model: 'm', messages, stream: true })
+    const reply = await fetch(gateway.url + path, { method: 'POST', body, signal: gone.signal })
+    await reply.body?.getReader().read()
+    gone.abort()
+    await closed.promise
+    const line = await log.line(path)
+    expect(line).toContain('error="the connection closed before the response was complete"')
+    expect(line).not.toContain('reason=UpstreamFailure')
+  })
+
   it('whose event is cut in the middle has the error in an event of its own', async () => {
     answer = (response) => {
       response.writeHead(200, STREAM)

@@ -1,7 +1,9 @@
 // Event streams chunk by chunk, never buffered as a whole: unchanged (usage observed), or translated.
 import { messageOf } from '../exchange/diagnosis.ts'
 import type { Cancellable } from '../message/body.ts'
+import { IncomingBody } from '../message/incoming-body.ts'
 import { madeStream } from '../message/made-stream.ts'
+import { RelayedStream, type RelayWatcher } from '../message/relayed-stream.ts'
 import { FRAMES } from './frames.ts'
 import type { ReplyContext } from './reply-context.ts'
 import { observeEvent, StreamObserver } from './stream-observer.ts'
@@ -10,7 +12,9 @@ import { reportIfBug } from '../exchange/defects.ts'
 
 /** Forwards the provider's bytes unchanged and reads model, usage and first token. */
 export function passThroughStream(context: ReplyContext, body: Cancellable<Buffer>): Cancellable<Buffer> {
-  return madeStream(passedThrough(context, body), () => body.cancel())
+  const watcher = passThroughWatcher(context)
+  if (body instanceof IncomingBody) return new RelayedStream(body, watcher)
+  return madeStream(passedThrough(watcher, body), () => body.cancel())
 }
 
 export function translatedStream(
@@ -22,19 +26,31 @@ export function translatedStream(
   return madeStream(translated(context, { translation, source }, body), () => body.cancel())
 }
 
-async function* passedThrough(context: ReplyContext, body: Cancellable<Buffer>): AsyncGenerator<Buffer> {
-  const observer = new StreamObserver(context)
-  let isBetweenEvents = true
+async function* passedThrough(watcher: RelayWatcher, body: Cancellable<Buffer>): AsyncGenerator<Buffer> {
   try {
     for await (const chunk of body) {
-      observer.push(chunk)
-      isBetweenEvents = endsEvent(chunk)
+      watcher.seen(chunk)
       yield chunk
     }
-    observer.end()
+    watcher.ended()
   } catch (error) {
+    yield watcher.failed(error)
+  }
+}
+
+function passThroughWatcher(context: ReplyContext): RelayWatcher {
+  const observer = new StreamObserver(context)
+  let isBetweenEvents = true
+  return {
+    seen(chunk) {
+      observer.push(chunk)
+      isBetweenEvents = endsEvent(chunk)
+    },
+    ended() {
+      observer.end()
+    },
     // Half an event would corrupt the next one.
-    yield Buffer.from(`${isBetweenEvents ? '' : '\n\n'}${brokenStream(context, error)}`)
+    failed: (error) => Buffer.from(`${isBetweenEvents ? '' : '\n\n'}${brokenStream(context, error)}`),
   }
 }
 
