@@ -168,7 +168,7 @@ describe('cloudA', () => {
 
   it('names the cause when the environment has no keys', async () => {
     expect(await signed(compiled({ region: 'r' }))).toBe(
-      'cloudA: AWS credentials of the environment: CredentialsProviderError',
+      'cloudA: AWS credentials of the environment: no source has usable keys',
     )
   })
 

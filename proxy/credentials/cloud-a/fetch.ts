@@ -30,12 +30,13 @@ export function tokenOf(what: string, fetched: FetchedKeys, validMs: number): To
 }
 
 /**
- * The failure of a library. Its message may quote files, commands or tokens, so only the name of the error is kept.
+ * The failure of a library. Its message may quote files, commands or tokens, so only the name of the error is kept, and
+ * the host that could not be reached.
  */
 export function failureOf(what: string, error: unknown): TokenError {
   if (error instanceof TokenError) return error
-  const name = error instanceof Error ? codeOf(error) : 'unknown error'
-  return new TokenError(isRefusal(error) ? 'Rejected' : 'Unavailable', `${what}: ${name}`)
+  const cause = error instanceof Error ? [codeOf(error), ...hostOf(error)].join(' ') : 'unknown error'
+  return new TokenError(isRefusal(error) ? 'Rejected' : 'Unavailable', `${what}: ${cause}`)
 }
 
 /** Rejects at the abort, whether the work can be aborted or not. */
@@ -44,10 +45,20 @@ export function inTime<T>(what: string, signal: AbortSignal, work: () => Promise
 }
 
 const CODE = /^[A-Za-z][A-Za-z0-9_]{0,63}$/
+const HOST = /^[A-Za-z0-9.:-]{1,253}$/
+/** The library has this error for a chain without a usable source, and for files that lack an entry. */
+const NO_SOURCE = 'CredentialsProviderError'
 
 function codeOf(error: Error): string {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name
+  if (code === NO_SOURCE) return 'no source has usable keys'
   return CODE.test(code) ? code : 'Error'
+}
+
+/** Of an error of the resolver or of a socket. */
+function hostOf(error: Error): string[] {
+  const host = 'hostname' in error ? error.hostname : 'address' in error ? error.address : undefined
+  return typeof host === 'string' && HOST.test(host) ? [host] : []
 }
 
 /** An answer with a status of 400 to 499. */

@@ -129,7 +129,7 @@ describe('keys of the environment', () => {
 
   it('fails without any source, and names no file or variable', async () => {
     const error = await failureOf(fetchAmbient())
-    expect(error.message).toBe('AWS credentials of the environment: CredentialsProviderError')
+    expect(error.message).toBe('AWS credentials of the environment: no source has usable keys')
     expect(error.reason).toBe('Unavailable')
   })
 
@@ -146,6 +146,17 @@ describe('keys of the environment', () => {
     const error = await failureOf(fetchAmbient())
     expect(error).toMatchObject({ reason, message: expect.not.stringContaining('planted') })
     expect(sts.calls).toHaveLength(1)
+  })
+
+  it.each([
+    ['http://sts.invalid', 'ENOTFOUND sts.invalid'],
+    ['http://127.0.0.1:1', 'ECONNREFUSED 127.0.0.1'],
+  ])('names the host if STS cannot be reached: %s', async (url, cause) => {
+    writeFileSync(join(folder, 'token'), 'planted-secret')
+    vi.stubEnv('AWS_ENDPOINT_URL_STS', url)
+    vi.stubEnv('AWS_ROLE_ARN', ROLE)
+    vi.stubEnv('AWS_WEB_IDENTITY_TOKEN_FILE', join(folder, 'token'))
+    expect((await failureOf(fetchAmbient())).message).toBe(`AWS credentials of the environment: ${cause}`)
   })
 
   it('ends at the abort', async () => {
