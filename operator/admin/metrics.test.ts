@@ -30,6 +30,7 @@ const METRICS = [
   ['gw_controller_api_writes_total', 'counter', 'kind,verb'],
   ['gw_controller_api_write_bytes_total', 'counter', 'kind,verb'],
   ['gw_delivery_rejects_total', 'counter', ''],
+  ['gw_controller_delivery_fill_ratio', 'gauge', 'name,namespace,part'],
 ] as const
 
 function used(hasRuntimeMetrics = false): OperatorMetrics {
@@ -44,6 +45,7 @@ function used(hasRuntimeMetrics = false): OperatorMetrics {
   observer.followed({ kind: 'HTTPRoute', namespace: '' }, 1500)
   observer.rejected(1)
   observer.wrote('status', 1)
+  observer.filled(key, { config: 0.5, endpoints: 0.1, secrets: 0 })
   metrics.onWrite({ target: 'ConfigMap', verb: 'PUT', bytes: 10 })
   return metrics
 }

@@ -88,7 +88,24 @@ export function createMetrics({ hasRuntimeMetrics, build }: MetricsOptions): Ope
       ...watchesOf(registers),
       rejected: (count) => rejects.inc(count),
       wrote: (what, count) => writes.inc({ what }, count),
+      filled: fillOfDeliveries(registers),
     },
+  }
+}
+
+function fillOfDeliveries(registers: Registry[]): OperatorObserver['filled'] {
+  const ratios = new Gauge({
+    name: 'gw_controller_delivery_fill_ratio',
+    help: 'Part of the largest delivery of a Gateway that is used; with 1 nothing more fits.',
+    labelNames: ['name', 'namespace', 'part'],
+    registers,
+  })
+  return (key, fill) => {
+    const { name, namespace } = nameLabels(key)
+    for (const part of ['config', 'endpoints', 'secrets'] as const) {
+      if (fill === undefined) ratios.remove({ name, namespace, part })
+      else ratios.set({ name, namespace, part }, fill[part])
+    }
   }
 }
 
@@ -142,8 +159,12 @@ function watchesOf(registers: Registry[]): Pick<OperatorObserver, 'followed'> {
 
 /** Of a Gateway; a class has no namespace. */
 function labelsOf(queue: string, key: string): { controller: string; namespace: string; name: string } {
+  return { controller: queue, ...nameLabels(key) }
+}
+
+function nameLabels(key: string): { namespace: string; name: string } {
   const slash = key.indexOf('/')
-  return { controller: queue, namespace: key.slice(0, Math.max(slash, 0)), name: key.slice(slash + 1) }
+  return { namespace: key.slice(0, Math.max(slash, 0)), name: key.slice(slash + 1) }
 }
 
 function showBuild({ commit, date }: BuildInfo, registers: Registry[]): void {

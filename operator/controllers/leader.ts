@@ -64,7 +64,8 @@ const makeWorkers = Effect.fnUntraced(function* (world: World) {
   const deploy = yield* queued(world, QUEUES.deploy, (keys) => new DeployQueue({ ...base, keys, onProblem }))
   const troublesOf = (key: string): Troubles => ({
     deployProblems: deploy.worker.problemsOf(key),
-    failure: publish.worker.problemOf(key) ?? deploy.worker.failureOf(key),
+    failure: publish.worker.troubleOf(key)?.problem ?? deploy.worker.failureOf(key),
+    nearlyFull: publish.worker.troubleOf(key)?.nearlyFull,
   })
   const turn = publish.worker.turnOfStatuses.come
   const status = yield* queued(world, QUEUES.status, (keys) => new StatusQueue({ ...base, keys, troublesOf, turn }))

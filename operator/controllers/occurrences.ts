@@ -32,11 +32,13 @@ export interface GatewayTroubles {
   readonly deployProblems: readonly DeployProblem[]
   /** Why objects could not be written. */
   readonly failure: string | undefined
+  /** Which parts of the delivery have little room left. */
+  readonly nearlyFull?: string | undefined
 }
 
 export function occurrencesOfGateway(
   world: World,
-  { gateway, deployProblems, failure }: GatewayTroubles,
+  { gateway, deployProblems, failure, nearlyFull }: GatewayTroubles,
 ): Occurrence[] {
   const { uid } = gateway.metadata
   if (uid === undefined) return []
@@ -52,6 +54,7 @@ export function occurrencesOfGateway(
     ...refusals.map((message) => ({ object, reason: 'GwNackError', message, afterMs: 0 })),
     ...deployProblems.map((problem) => occurrence(object, problem.reason, printable(deployProblemLine(problem)))),
     ...(failure === undefined ? [] : [occurrence(object, 'DeploymentFailed', failure)]),
+    ...(nearlyFull === undefined ? [] : [occurrence(object, 'DeliveryNearlyFull', nearlyFull)]),
     ...(trouble === undefined
       ? []
       : [{ object, reason: 'ProxyNotRunning', message: trouble, afterMs: PASSING_OF_PODS_MS }]),

@@ -20,6 +20,7 @@ export const IDLE_OBSERVER: OperatorObserver = {
   rejected: none,
   followed: none,
   wrote: none,
+  filled: none,
 }
 
 export interface TestOperator {

@@ -4,6 +4,7 @@ import { Effect } from 'effect'
 import type { KubeClient } from '../kube/client.ts'
 import type { ObjectChange } from '../kube/cache.ts'
 import type { KubeError } from '../kube/errors.ts'
+import { nearlyFullText } from '../publish/fill.ts'
 import { Publisher } from '../publish/publisher.ts'
 import type { KubeObject } from '../translate/kube.ts'
 import { proxyCount } from './gateway-facts.ts'
@@ -21,10 +22,16 @@ export interface PublishQueueOptions {
   readonly onProblem: (key: string) => void
 }
 
+interface DeliveryTrouble {
+  /** Why a part of the configuration could not be written. */
+  readonly problem: string | undefined
+  readonly nearlyFull: string | undefined
+}
+
 export class PublishQueue {
   readonly #options: PublishQueueOptions
   readonly #publisher: Publisher
-  readonly #problems = new Map<string, string>()
+  readonly #troubles = new Map<string, DeliveryTrouble>()
   /** Status writes wait while configurations are written. */
   readonly turnOfStatuses = new TurnOfStatuses()
 
@@ -38,9 +45,8 @@ export class PublishQueue {
     })
   }
 
-  /** Why the configuration of a Gateway could not be written. */
-  problemOf(key: string): string | undefined {
-    return this.#problems.get(key)
+  troubleOf(key: string): DeliveryTrouble | undefined {
+    return this.#troubles.get(key)
   }
 
   rendered({ key, after }: RenderedChange): void {
@@ -99,23 +105,26 @@ export class PublishQueue {
     const known = gateways.get(key)
     if (known === undefined) {
       this.#publisher.forget(key)
+      this.#troubles.delete(key)
+      world.observer.filled(key, undefined)
       return Effect.void
     }
     const format = deliveryFormatOf(world, known.gateway)
     const pods = proxyCount(world, known.gateway)
     return this.#publisher.publish(key, { ...known, format, pods }).pipe(
       Effect.tap(({ written }) => (written > 0 ? this.turnOfStatuses.written : Effect.void)),
-      Effect.map(({ written, problem }) => {
+      Effect.map(({ written, problem, fill }) => {
         world.observer.wrote('delivery', written)
-        this.#remember(key, problem)
+        world.observer.filled(key, fill)
+        this.#remember(key, { problem, nearlyFull: fill && nearlyFullText(fill) })
       }),
     )
   }
 
-  #remember(key: string, problem: string | undefined): void {
-    if (problem === this.#problems.get(key)) return
-    if (problem === undefined) this.#problems.delete(key)
-    else this.#problems.set(key, problem)
+  #remember(key: string, now: DeliveryTrouble): void {
+    const known = this.#troubles.get(key)
+    if (now.problem === known?.problem && now.nearlyFull === known?.nearlyFull) return
+    this.#troubles.set(key, now)
     this.#options.onProblem(key)
   }
 }

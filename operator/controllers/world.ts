@@ -7,6 +7,7 @@ import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import { meshConfigMapName } from '#deployer/parameters/mesh-config.ts'
 import type { ObjectCache, ObjectChange } from '../kube/cache.ts'
 import type { RunningWork, WorkRun } from '../kube/work-queue.ts'
+import type { Fill } from '../publish/fill.ts'
 import type { KubeObject } from '../translate/kube.ts'
 import { nameKey } from '../translate/object-ref.ts'
 import type { Snapshot } from '../translate/snapshot.ts'
@@ -27,6 +28,8 @@ export interface OperatorObserver {
   readonly rejected: (count: number) => void
   readonly followed: Followed
   readonly wrote: (what: 'delivery' | 'status', count: number) => void
+  /** How full the delivery of a Gateway is; undefined: unknown, or there is no such Gateway any more. */
+  readonly filled: (gateway: string, fill: Fill | undefined) => void
 }
 
 /** What the parts share. */

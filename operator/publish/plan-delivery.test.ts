@@ -1,4 +1,4 @@
-// A part that does not fit into its objects: what is in force stays, and the parts that do not depend on it are delivered.
+// A part that does not fit into its objects: what is in force stays, and parts that do not depend on it are delivered.
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { DeliveryDecoder } from '#api/delivery/decode.ts'

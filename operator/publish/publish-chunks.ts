@@ -6,6 +6,7 @@ import { type DeliveredObject, secretObjects } from '#api/delivery/encode.ts'
 import { deliveryNames } from '#api/delivery/names.ts'
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import type { RenderedGateway } from '../translate/translation.ts'
+import { fillOf } from './fill.ts'
 import { filesInForce } from './files-in-force.ts'
 import { DeliveryPlanner, only } from './plan-delivery.ts'
 import { type PublishContext, settle, SETTLE_MS } from './publish-context.ts'
@@ -29,7 +30,8 @@ export class ChunkPublisher {
       const isDue =
         plan.problem === undefined && written === 0 && context.settleAt !== undefined && context.settleAt <= now
       if (isDue) written += yield* settle(context, gateway, objectsInForce(context, gateway, encoded))
-      return { written, problem: plan.problem?.message }
+      const fill = fillOf(objectsInForce(context, gateway, encoded))
+      return { written, problem: plan.problem?.message, fill }
     }.bind(this),
   )
 }

@@ -13,6 +13,7 @@ import { notOwned } from '../kube/ownership.ts'
 import { type MissingObject, missingTwice } from '../kube/unseen.ts'
 import type { RenderedGateway } from '../translate/translation.ts'
 import { DeliveryObjects, idOf, objectNames } from './delivery-objects.ts'
+import type { Fill } from './fill.ts'
 import { ChunkPublisher } from './publish-chunks.ts'
 import { type PublishContext, SETTLE_MS } from './publish-context.ts'
 import { DocumentPublisher } from './publish-documents.ts'
@@ -33,6 +34,8 @@ export interface PublishOutcome {
   readonly written: number
   /** What was not written, and a person must act. */
   readonly problem?: string | undefined
+  /** Unknown for the format of proxies that read no chunks. */
+  readonly fill?: Fill
 }
 
 export interface PublishInput {
