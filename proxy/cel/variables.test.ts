@@ -83,6 +83,14 @@ function full(): Exchange {
 }
 
 describe('variables', () => {
+  it('have the count of the prompt as input tokens until the usage is known', () => {
+    const exchange = full()
+    exchange.llm = { ...emptyFacts('openai'), promptTokens: 9 }
+    expect(evaluate(expression('llm.inputTokens'), exchange)).toBe(9n)
+    exchange.llm.inputTokens = 7
+    expect(evaluate(expression('llm.inputTokens'), exchange)).toBe(7n)
+  })
+
   it.each([
     ['request.method == "POST"'],
     ['request.uri == "http://example.com:8080/p?a=1&a=2"'],

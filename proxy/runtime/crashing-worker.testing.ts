@@ -5,6 +5,7 @@ import { workerData } from 'node:worker_threads'
 import { compileConfig } from '../config/compile.ts'
 import type { CompileConfig } from '../config/compiled.ts'
 import { ConfigError } from '../config/compiled.ts'
+import { loadParts } from '../config/parts.ts'
 import type { RequestHandler } from '../http/handler.ts'
 import { createGrpcClient } from '../grpc/client.ts'
 import { sharedRateLimitStore } from '../policy/limits/rate-limit-store.ts'
@@ -60,7 +61,8 @@ function crashing(handler: RequestHandler): RequestHandler {
   }
 }
 
-runWorker(() => ({
+runWorker((settings) => ({
+  loadParts: (config) => loadParts(config, settings),
   compileConfig: compile,
   createServer: serverFactory(new DnsCache()),
   createClient: () => createUpstreamClient(),

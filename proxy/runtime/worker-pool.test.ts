@@ -63,6 +63,34 @@ describe('WorkerPool', TIMEOUT, () => {
     for (let i = 0; i < 16; i++) expect((await once(port)).body).toBe('second')
   })
 
+  it('gives a replaced worker the vocabularies that count prompts', { tags: ['full'] }, async () => {
+    const test = await startTestProxy({ workers: 1 })
+    const port = await freePort()
+    const provider = {
+      name: 'p',
+      provider: { openai: {} },
+      hostOverride: { host: '127.0.0.1', port: 1 },
+      tokenize: true,
+    }
+    const limit = { unit: 'Tokens', tokensPerFill: 5, fillIntervalMs: 3_600_000, tokensMax: 5 } as const
+    const route = {
+      name: 'llm',
+      prefix: '/',
+      inline: { rateLimit: { limits: [limit] as [typeof limit] } },
+      backend: { ai: { groups: [{ providers: [provider] }] } },
+    }
+    await test.proxy.apply(configFor(port, { routes: [route] }), NO_SECRETS)
+    const ask = async (): Promise<number> => {
+      const body = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'hello' }] })
+      return (await fetch(`http://127.0.0.1:${port}/v1/chat/completions`, { method: 'POST', body })).status
+    }
+    expect(await ask()).toBe(429)
+    await expect(once(port, '/exit')).rejects.toThrow('connection closed')
+    await until('the restart', async () => (await test.metric('gw_worker_restarts_total')) === 1)
+    await until('the worker serves', async () => (await test.metric('gw_workers{state="serving"}')) === 1)
+    expect(await ask()).toBe(429)
+  })
+
   it('waits as long as the restart policy says', { tags: ['full'] }, async () => {
     const waits = [0, 150]
     const test = await startTestProxy({ workers: 1 }, () => ({ died: () => waits.shift() ?? 0 }))

@@ -4,6 +4,7 @@ import type { AIProvider, LocalLimit, TrafficPayload } from '#api/ir/types.gen.t
 import { testProxy, type TestProxy } from '#proxy/main.testing.ts'
 import { until } from '#test/wait.ts'
 import {
+  inTurn,
   reset,
   scriptedUpstream,
   type ScriptedUpstream,
@@ -70,6 +71,7 @@ beforeAll(async () => {
       route('unreachable', limited(perHour(100)), first),
       route('left', limited(perHour(100)), first),
       route('two', limited(perHour(100)), first, provider('backup', backup.port)),
+      route('retried', { ...limited(perHour(100)), retry: { attempts: 2, codes: [503] } }, first),
       route('second', limited(perHour(CHAT_TOKENS), perHour(CHAT_TOKENS - 1)), first),
       route('uncounted', limited(perHour(1)), uncounted),
       route('formats', limited(perHour(10)), first),
@@ -162,6 +164,13 @@ describe('a limit on tokens', () => {
     expect(await post('two')).toMatchObject({ status: 200, remaining: 100 - CHAT_TOKENS })
     expect([primary.seen.length, backup.seen.length]).toEqual([1, 1])
     await until('the charge of the usage', async () => (await leftOf('two')) === 70)
+  })
+
+  it('is charged once if the request is retried', async () => {
+    primary.script = inTurn(status(503), status(503), answer(20, 10))
+    expect(await post('retried')).toMatchObject({ status: 200, remaining: 100 - CHAT_TOKENS })
+    expect(primary.seen).toHaveLength(3)
+    await until('the charge of the usage', async () => (await leftOf('retried')) === 70)
   })
 
   it('is not charged if a second limit rejects the prompt', async () => {

@@ -25,8 +25,8 @@ export function countsTokens({ backends }: Pick<RenderedConfig, 'backends'>): bo
  *
  * @throws {Error} it failed, or took longer than 30 seconds
  */
-export async function readTokenTables(): Promise<TokenTables> {
-  const thread = new Worker(ENTRY, { name: 'gw-token-tables' })
+export async function readTokenTables(entry: URL = ENTRY): Promise<TokenTables> {
+  const thread = new Worker(entry, { name: 'gw-token-tables' })
   try {
     // Rejects with the error of the thread.
     const [tables] = await once(thread, 'message', { signal: AbortSignal.timeout(READ_MS_MAX) })
