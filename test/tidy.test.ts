@@ -158,6 +158,12 @@ describe('tidy', () => {
     expect(pure.filter((file) => /from '(effect|@effect\/)/.test(read(file)))).toEqual([])
   })
 
+  it('programs import the libraries of clouds late, so that no start loads them', () => {
+    const library = /^(?:ex|im)port (?!type )(?:[^'()]* from )?'(?:@aws-sdk|@azure|@smithy|google-auth-library)\b/m
+    const programs = sources.filter((file) => !isTest(file) && !isBench(file) && library.test(read(file)))
+    expect(programs).toEqual([])
+  })
+
   it('no file has a generic name, and none only re-exports other files', () => {
     const named = sources.filter((file) => /(^|\/)(utils?|common|misc|helpers?|shared)(\.ts|\/)/.test(file))
     expect(named).toEqual([])
