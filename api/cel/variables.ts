@@ -68,7 +68,7 @@ export const CEL_VARIABLES = {
 } as const satisfies Readonly<Record<string, CelShape>>
 
 /** Variables and members above that this version never sets. */
-export const CEL_NOT_YET: ReadonlySet<string> = new Set(['source.unverifiedWorkload', 'mcp.task'])
+export const CEL_NOT_YET: ReadonlySet<string> = new Set(['source.unverifiedWorkload'])
 
 /**
  * When an expression is evaluated: `start` when the proxy gets its configuration, `connection` for a connection that

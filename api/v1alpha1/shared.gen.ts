@@ -1972,9 +1972,9 @@ export interface HealthEviction {
  */
 export interface BackendMCP {
   /**
-   * Decides about each tool, prompt and resource. Lists leave out what the client may not use; a request for it is
-   * rejected as if it did not exist. Expressions read `mcp.tool`, `mcp.prompt`, `mcp.resource` (each with `name`
-   * and `target`) and the token as `jwt`. Rules of several policies are taken together.
+   * Decides about each tool, prompt, resource and task. Lists leave out what the client may not use; a request for it
+   * is rejected as if it did not exist. Expressions read `mcp.tool`, `mcp.prompt`, `mcp.resource`, `mcp.task` (each
+   * with `name` and `target`) and the token as `jwt`. Rules of several policies are taken together.
    */
   authorization?: Authorization
   /**

@@ -216,7 +216,7 @@ function jsonValue(value: unknown): unknown {
   return value === undefined ? undefined : parseJson(JSON.stringify(value))
 }
 
-const MCP: ReadonlySet<string> = new Set(['methodName', 'sessionId', 'tool', 'prompt', 'resource'])
+const MCP: ReadonlySet<string> = new Set(['methodName', 'sessionId', 'tool', 'prompt', 'resource', 'task'])
 
 export class McpView {
   readonly #facts: McpFacts
@@ -247,6 +247,10 @@ export class McpView {
 
   get resource(): Readonly<Record<string, unknown>> | undefined {
     return this.#item('resource')
+  }
+
+  get task(): Readonly<Record<string, unknown>> | undefined {
+    return this.#item('task')
   }
 
   #item(kind: McpFacts['kind']): Readonly<Record<string, unknown>> | undefined {

@@ -155,9 +155,9 @@ export interface LlmFacts extends LlmUsage {
 export interface McpFacts {
   methodName: string | undefined
   sessionId: string | undefined
-  kind: 'tool' | 'prompt' | 'resource' | undefined
+  kind: 'tool' | 'prompt' | 'resource' | 'task' | undefined
   target: string | undefined
-  /** The server's own name of the item, without prefix; the URI for resources. */
+  /** The server's own name of the item, without prefix; the URI of a resource, the id of a task. */
   name: string | undefined
   errorCode: number | undefined
   errorMessage: string | undefined

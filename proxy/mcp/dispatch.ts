@@ -17,6 +17,7 @@ import { listAnswer, listItems } from './lists.ts'
 import { LEGACY_ONLY, listOf, METHODS, type ItemMethod, type Method } from './methods.ts'
 import type { Located } from './names.ts'
 import { relay } from './relay.ts'
+import { withOwnTasks } from './tasks.ts'
 import { ownResult, withOwnState } from './results.ts'
 
 /** For all servers. */
@@ -74,7 +75,8 @@ async function callItem(call: McpCall, request: JsonRpcRequest, method: ItemMeth
   noteItem(call, item.kind, located.target, located.name)
   const params = withOwnState(call, located.target, request.params ?? {})
   if (params === undefined) return invalidParams(request, 'params.requestState is not of this server')
-  const own = withItemName({ ...request, params }, method, located.name)
+  const ownParams = withOwnTasks(call.endpoint.naming, located.target, params)
+  const own = withItemName({ ...request, params: ownParams }, method, located.name)
   const checked = await guardRequest(call, own, [located.target])
   if ('error' in checked) return rejected(checked)
   // A guardrail may have named another item of the server.
@@ -97,6 +99,7 @@ async function locate(
 ): Promise<Located | 'several' | undefined> {
   const { naming } = call.endpoint
   if (kind === 'resource') return naming.locateUri(name)
+  if (kind === 'task') return naming.locateTask(name)
   return naming.locate(name) ?? (await locateByLists(call, request, { kind, name }))
 }
 

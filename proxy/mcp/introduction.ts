@@ -1,5 +1,5 @@
 // How several servers introduce themselves as one: capabilities and instructions (data-plane supplement section 4.4).
-import { isRecord } from '#api/json.ts'
+import { isRecord, recordOf } from '#api/json.ts'
 
 type Json = { readonly [key: string]: unknown }
 
@@ -10,6 +10,7 @@ export interface Introduction {
 }
 
 const LISTS = ['tools', 'prompts', 'resources'] as const
+const TRANSLATED_EXTENSIONS = ['io.modelcontextprotocol/tasks', 'io.modelcontextprotocol/ui']
 const PREAMBLE =
   'This endpoint combines several MCP servers. The name of a tool, prompt or resource shows which server it belongs to.'
 
@@ -27,6 +28,34 @@ export function mergeCapabilities(introductions: readonly Introduction[], hasNot
   }
   for (const name of ['logging', 'completions']) if (has(name)) merged[name] = {}
   return merged
+}
+
+/** Every operation on tasks that any server has (MCP 2025-11-25); undefined: none has tasks. */
+export function mergeTasks(introductions: readonly Introduction[]): Json | undefined {
+  const all = introductions
+    .map(({ result }) => recordOf(result['capabilities'])['tasks'])
+    .filter((tasks) => isRecord(tasks))
+  return all.length === 0 ? undefined : all.reduce((merged, tasks) => union(merged, tasks), {})
+}
+
+/** Capabilities are records of records. */
+function union(a: Json, b: Json): Json {
+  const merged: { [key: string]: unknown } = { ...a }
+  for (const [name, value] of Object.entries(b)) {
+    const other = Object.hasOwn(a, name) ? a[name] : undefined
+    merged[name] = isRecord(other) && isRecord(value) ? union(other, value) : value
+  }
+  return merged
+}
+
+/** Extensions of MCP 2026-07-28 whose names the gateway translates, if any server has them. */
+export function mergeExtensions(introductions: readonly Introduction[]): Json {
+  const extensions: { [key: string]: unknown } = {}
+  for (const { result } of introductions) {
+    const own = recordOf(recordOf(result['capabilities'])['extensions'])
+    for (const name of TRANSLATED_EXTENSIONS) if (Object.hasOwn(own, name)) extensions[name] ??= own[name]
+  }
+  return Object.keys(extensions).length === 0 ? {} : { extensions }
 }
 
 export function mergeInstructions(introductions: readonly Introduction[]): string {

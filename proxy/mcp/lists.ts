@@ -27,8 +27,10 @@ export async function listAnswer(
   call.facts.target = undefined
   call.facts.name = undefined
   const { naming } = call.endpoint
-  const shownName = (target: string, name: string): string =>
-    method.nameField === 'name' ? naming.show(target, name) : naming.showUri(target, name)
+  const shownName = (target: string, name: string): string => {
+    if (method.kind === 'task') return naming.showTask(target, name)
+    return method.nameField === 'name' ? naming.show(target, name) : naming.showUri(target, name)
+  }
   const items = visible.map(({ target, name, item }) =>
     Object.assign({}, withShownPage(call, target, item), { [method.nameField]: shownName(target, name) }),
   )

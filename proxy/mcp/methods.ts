@@ -9,7 +9,7 @@ import type { ItemKind } from './context.ts'
 export interface ItemMethod {
   readonly route: 'item'
   /** The param that names the item. `ref`: an object with a name or a URI. */
-  readonly param: 'name' | 'uri' | 'ref'
+  readonly param: 'name' | 'uri' | 'taskId' | 'ref'
   /** Of `ref`: the kind of items with a name; those with a URI are resources. */
   readonly kind: ItemKind
   /** The header `Mcp-Name` repeats the param (MCP 2026-07-28). */
@@ -26,7 +26,7 @@ export interface ListMethod {
   readonly key: string
   readonly kind: ItemKind
   /** The field of an item that names it. */
-  readonly nameField: 'name' | 'uri' | 'uriTemplate'
+  readonly nameField: 'name' | 'uri' | 'uriTemplate' | 'taskId'
 }
 
 /** For all servers: the result is empty. Not authorized by item; a guardrail sees the servers without params. */
@@ -47,6 +47,11 @@ export const METHODS: ReadonlyMap<string, Method> = new Map<string, Method>([
   ['resources/subscribe', { route: 'item', param: 'uri', kind: 'resource' }],
   ['resources/unsubscribe', { route: 'item', param: 'uri', kind: 'resource' }],
   ['completion/complete', { route: 'item', param: 'ref', kind: 'prompt' }],
+  ['tasks/list', { route: 'list', key: 'tasks', kind: 'task', nameField: 'taskId' }],
+  ['tasks/get', { route: 'item', param: 'taskId', kind: 'task', headerName: true }],
+  ['tasks/result', { route: 'item', param: 'taskId', kind: 'task' }],
+  ['tasks/update', { route: 'item', param: 'taskId', kind: 'task', headerName: true }],
+  ['tasks/cancel', { route: 'item', param: 'taskId', kind: 'task', headerName: true }],
   ['ping', { route: 'all' }],
   ['logging/setLevel', { route: 'all' }],
 ])
@@ -60,7 +65,7 @@ export const LEGACY_ONLY: ReadonlySet<string> = new Set([
   'resources/unsubscribe',
 ])
 
-/** The method that lists the items of a kind by name. */
+/** The method that lists the items of a kind by name; undefined: none does. */
 export function listOf(kind: ItemKind): { readonly name: string; readonly method: ListMethod } | undefined {
   for (const [name, method] of METHODS) if (method.route === 'list' && method.kind === kind) return { name, method }
   return undefined

@@ -20,6 +20,9 @@ export interface Naming {
   locate(shown: string): Located | undefined
   showUri(target: string, uri: string): string
   locateUri(shown: string): Located | undefined
+  /** As URIs: ids of tasks contain the target whenever those do. */
+  showTask(target: string, id: string): string
+  locateTask(shown: string): Located | undefined
 }
 
 const NAME_SEPARATOR = '_'
@@ -57,6 +60,11 @@ export function namingOf({ targets, prefixMode }: MCPBackend): Naming {
       }
       const page = split(shown.slice(PAGE.length), URI_SEPARATOR)
       return page && { target: page.target, name: PAGE + page.name }
+    },
+    showTask: (target, id) => (hasUriTargets ? target + URI_SEPARATOR + id : id),
+    locateTask: (shown) => {
+      if (hasUriTargets) return split(shown, URI_SEPARATOR)
+      return only === undefined ? undefined : { target: only, name: shown }
     },
   }
 }

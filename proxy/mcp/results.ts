@@ -1,6 +1,7 @@
 // Results of a server as the client sees them: names of one of several servers, and what the client's era requires.
 import { isRecord } from '#api/json.ts'
 import type { McpCall } from './context.ts'
+import { withShownTasks } from './tasks.ts'
 
 type Json = { readonly [key: string]: unknown }
 
@@ -10,7 +11,8 @@ const STATE_SEPARATOR = '+'
 /** The result of a method for one server. */
 export function shownResult(call: McpCall, options: { method: string; target: string; result: Json }): Json {
   const { method, target, result } = options
-  const shown = call.endpoint.naming.hasUriTargets ? withShownUris(call, target, result) : result
+  const { naming } = call.endpoint
+  const shown = naming.hasUriTargets ? withShownTasks(naming, target, withShownUris(call, target, result)) : result
   if (call.era === 'Legacy') return shown
   return { resultType: 'complete', ...withShownState(call, target, shown), ...cacheHints(method, shown) }
 }

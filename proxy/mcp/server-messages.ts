@@ -10,6 +10,7 @@ import {
   type JsonRpcRequest,
 } from './jsonrpc.ts'
 import { type Naming, showServerId } from './names.ts'
+import { withShownTasks } from './tasks.ts'
 
 export interface ServerStream {
   readonly exchange: Exchange
@@ -23,14 +24,25 @@ export interface ServerStream {
 export function shownToClient(stream: ServerStream, message: JsonRpcMessage): JsonRpcMessage | undefined {
   const { naming, target, request } = stream
   if (isResponse(message)) return message.id === request?.id ? message : dropped(stream)
-  if (!naming.isMultiplexing) return message
-  if (isRequest(message)) return { ...message, id: showServerId(target, message.id) }
-  return shownNotification(stream, message)
+  const named = naming.hasUriTargets ? withShownNames(stream, message) : message
+  if (!naming.isMultiplexing) return named
+  if (isRequest(named)) return { ...named, id: showServerId(target, named.id) }
+  return shownNotification(stream, named)
+}
+
+/** Resources and tasks, with their server. */
+function withShownNames<T extends JsonRpcRequest | JsonRpcNotification>(stream: ServerStream, message: T): T {
+  const { naming, target } = stream
+  if (message.params === undefined) return message
+  const params = withShownTasks(naming, target, message.params)
+  const { uri } = params
+  if (message.method !== 'notifications/resources/updated' || typeof uri !== 'string') return { ...message, params }
+  return { ...message, params: { ...params, uri: naming.showUri(target, uri) } }
 }
 
 /** Of one of several servers. */
 function shownNotification(stream: ServerStream, message: JsonRpcNotification): JsonRpcNotification | undefined {
-  const { naming, target, request } = stream
+  const { target, request } = stream
   const { params } = message
   switch (message.method) {
     case 'notifications/progress':
@@ -38,10 +50,6 @@ function shownNotification(stream: ServerStream, message: JsonRpcNotification): 
     case 'notifications/cancelled': {
       const id = params?.['requestId']
       return isId(id) ? { ...message, params: { ...params, requestId: showServerId(target, id) } } : dropped(stream)
-    }
-    case 'notifications/resources/updated': {
-      const uri = params?.['uri']
-      return typeof uri === 'string' ? { ...message, params: { ...params, uri: naming.showUri(target, uri) } } : message
     }
     default:
       return message

@@ -305,7 +305,9 @@ export class Recorder {
     }
     if (mcp.guards !== undefined) this.#guards(mcp.guards)
     if (mcp.methodName === undefined || request.method !== 'POST') return
-    const labels = [mcp.methodName, mcp.kind ?? UNKNOWN, mcp.target ?? UNKNOWN, mcp.name ?? UNKNOWN]
+    // Each task has an id of its own.
+    const name = mcp.kind === 'task' ? UNKNOWN : (mcp.name ?? UNKNOWN)
+    const labels = [mcp.methodName, mcp.kind ?? UNKNOWN, mcp.target ?? UNKNOWN, name]
     add(this.#values, this.#table.series(families.MCP, [...labels, ...series.routeLabels]), 1)
   }
 }

@@ -109,7 +109,7 @@ export const VARIABLES: readonly (readonly [expression: string, place: FieldPlac
   ['mcp.prompt.name', shown('prompt')],
   ['mcp.resource.target', shown('resource')],
   ['mcp.resource.name', shown('resource')],
-  ['mcp.task.name', { waitsFor: 'tasks of MCP' }],
+  ['mcp.task.name', { waitsFor: 'nothing: proxy/mcp/tasks.test.ts has it' }],
   ['extauthz', { waitsFor: 'nothing: proxy/policy/external/ext-auth.test.ts has it' }],
   ['extproc.tenant', shown('processed')],
   ['mcpGuardrails', { waitsFor: 'nothing: proxy/mcp/guardrails/guardrails.test.ts has it' }],

@@ -10,6 +10,7 @@ import { isRequest, isResponse, type JsonRpcMessage, type JsonRpcRequest, type J
 import { locateServerId } from '../names.ts'
 import { type ServerStream, shownToClient } from '../server-messages.ts'
 import type { MessageStream } from '../targets/target.ts'
+import { withOwnTasks } from '../tasks.ts'
 import { onDemand } from '../bridge/on-demand.ts'
 import { withEnd } from '../ending.ts'
 import { LEGACY_VERSION } from '../versions.ts'
@@ -77,7 +78,9 @@ async function deliverResponse({ exchange, endpoint, members }: McpCall, message
     : { target: members[0]?.target.name, id: message.id }
   const member = members.find(({ target }) => target.name === located?.target)
   if (located === undefined || member === undefined) return
-  await notify(exchange, member, { ...message, id: located.id })
+  const { result } = message
+  const own = result && { result: withOwnTasks(endpoint.naming, member.target.name, result) }
+  await notify(exchange, member, { ...message, ...own, id: located.id })
 }
 
 export async function answerGet(exchange: Exchange, endpoint: McpEndpoint): Promise<HttpResponse> {

@@ -5,7 +5,7 @@ import { GATEWAY, SERVER_KEY } from '../envelope.ts'
 import { ask, onEach } from '../fan-out.ts'
 import { guardRequest, guardResult } from '../guard.ts'
 import { eventStream, single } from '../http-reply.ts'
-import { type Introduction, mergeCapabilities, mergeInstructions } from '../introduction.ts'
+import { type Introduction, mergeCapabilities, mergeExtensions, mergeInstructions } from '../introduction.ts'
 import type { JsonRpcRequest } from '../jsonrpc.ts'
 import { ownResult } from '../results.ts'
 import { TargetError, VersionRejected } from '../targets/target.ts'
@@ -54,7 +54,7 @@ function only([introduction]: readonly Introduction[]): Introduction['result'] {
 function merged(introductions: readonly Introduction[]): Introduction['result'] {
   return {
     ...SUPPORTED,
-    capabilities: mergeCapabilities(introductions, true),
+    capabilities: { ...mergeCapabilities(introductions, true), ...mergeExtensions(introductions) },
     instructions: mergeInstructions(introductions),
     _meta: { [SERVER_KEY]: GATEWAY },
   }
