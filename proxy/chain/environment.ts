@@ -13,6 +13,14 @@ export interface OriginPlace {
   readonly isTls: boolean
 }
 
+/** For the sign-in of MCP clients through the gateway. */
+export interface McpSignIn {
+  /** Those that clients may use; undefined: those on loopback addresses, and those that the provider checks. */
+  readonly redirectUris: readonly string[] | undefined
+  /** Of 32 bytes each: the first seals, all open. */
+  readonly sealKeys: readonly Uint8Array[]
+}
+
 export interface ChainEnvironment {
   /** Cached. Permissive: an invalid text gives an expression that always fails. */
   expression(source: string): CelExpression
@@ -27,6 +35,7 @@ export interface ChainEnvironment {
   readonly service: (ref: BackendReference, subtype: CallSubtype) => ServiceCaller | undefined
   /** A server by its address, with the system's certificate authorities: identity providers are configured by URL. */
   readonly origin: (place: OriginPlace) => ServiceCaller
+  readonly mcpSignIn: McpSignIn
   /** Host name of the backend that the chain is for, without a port; undefined: each request has its own, or none. */
   readonly backendHost?: string | undefined
   /** Port of the listener, for redirects without a port; default: the local port of the connection. */

@@ -31,6 +31,7 @@ export function chainEnvironment(context: CompileContext): ChainEnvironment {
     tokens,
     service: (ref, subtype) => serviceOf(ref, context, { subtype }),
     origin: (place) => originCaller(place, environment),
+    mcpSignIn: { redirectUris: environment.mcpAccess?.redirectUris, sealKeys: environment.sessionKeys },
   }
 }
 

@@ -69,7 +69,8 @@ beforeAll(async () => {
         ),
       }),
     })
-    const access = { hosts: ['gateway.test'], origins: ['https://tool.example.com', 'vscode-file://vscode-app'] }
+    const origins = ['https://tool.example.com', 'vscode-file://vscode-app']
+    const access = { hosts: ['gateway.test'], origins, redirectUris: undefined }
     const proxy = await startProxy({
       ...ON_LOOPBACK,
       logFd: openSync(logFile, 'a'),
@@ -207,6 +208,10 @@ describe('settings', () => {
       { MCP_ALLOWED_HOSTS: 'A.test, b.test', GW_MCP_ALLOWED_ORIGINS: 'https://c.test' },
       { hosts: ['a.test', 'b.test'], origins: ['https://c.test'] },
     ],
+    [
+      { MCP_REDIRECT_URIS: 'https://a.test/Callback, cursor://mcp/*' },
+      { hosts: [], origins: [], redirectUris: ['https://a.test/Callback', 'cursor://mcp/*'] },
+    ],
   ])('%j', (environment, access) => {
     expect(resolveSettings({}, environment).settings.mcpAccess).toEqual(access)
   })
@@ -214,6 +219,8 @@ describe('settings', () => {
   it.each([
     ['MCP_ALLOWED_HOSTS', 'a.test:80'],
     ['MCP_ALLOWED_ORIGINS', 'a.test'],
+    ['MCP_REDIRECT_URIS', 'https://a.test*'],
+    ['MCP_REDIRECT_URIS', 'javascript:alert(1)'],
   ])('%s=%s is refused', (name, value) => {
     const { problems } = resolveSettings({}, { [name]: value })
     expect(problems).toEqual([expect.objectContaining({ path: name, reason: 'InvalidEnvironment' })])

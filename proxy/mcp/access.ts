@@ -14,9 +14,11 @@ export interface McpAccess {
   readonly hosts: readonly string[]
   /** As in CORS policies; `*`: any. */
   readonly origins: readonly string[]
+  /** Of clients that sign in through the gateway; policy/auth/mcp-oauth/redirect-uris.ts. undefined: the default. */
+  readonly redirectUris: readonly string[] | undefined
 }
 
-export const NO_ACCESS: McpAccess = { hosts: [], origins: [] }
+export const NO_ACCESS: McpAccess = { hosts: [], origins: [], redirectUris: undefined }
 
 /** JSON-RPC, in the range for implementations; the same as in official servers. */
 const FORBIDDEN = -32_000

@@ -82,10 +82,11 @@ const NO_CONFIG: RenderedConfig = {
 /** The inputs of policies that check credentials, with these secrets. */
 export function authEnvironment(
   secrets: Readonly<Record<string, string>> = {},
-): Pick<PolicyEnvironment, 'auth' | 'secret' | 'expression' | 'origin'> {
+): Pick<PolicyEnvironment, 'auth' | 'secret' | 'expression' | 'origin' | 'mcpSignIn'> {
   const values = new Map(Object.entries(secrets))
   const secret: PolicyEnvironment['secret'] = (ref) => values.get(ref.secret)
-  return { auth: AuthStores.of(NO_CONFIG, { secret }), secret, expression, origin: noOrigin }
+  const mcpSignIn = { redirectUris: undefined, sealKeys: [new Uint8Array(32)] }
+  return { auth: AuthStores.of(NO_CONFIG, { secret }), secret, expression, origin: noOrigin, mcpSignIn }
 }
 
 function noOrigin(): never {

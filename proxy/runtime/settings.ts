@@ -11,6 +11,7 @@ import type { ListenAddress } from '../admin/http-listener.ts'
 import type { Locality } from '../backend/locality.ts'
 import type { McpAccess } from '../mcp/access.ts'
 import { parseSessionKeys, SESSION_KEY_BYTES, SESSION_KEYS_RULE } from '../mcp/legacy/session-keys.ts'
+import { isRedirectEntry } from '../policy/auth/mcp-oauth/redirect-uris.ts'
 import { parseOrigin } from '../policy/browser/origin.ts'
 import { DEFAULT_LIMITS } from '../http/handler.ts'
 import { LEVEL_NAMES, parseLevelFilter } from '../log/level-filter.ts'
@@ -301,7 +302,11 @@ function mcpAccessOf(source: EnvironmentReader): McpAccess {
   if (!origins.every((origin) => origin === '*' || parseOrigin(origin) !== undefined)) {
     source.refuse('MCP_ALLOWED_ORIGINS', 'a list of origins, for example https://app.example.com, or *')
   }
-  return { hosts, origins }
+  const redirectUris = source.list('MCP_REDIRECT_URIS')
+  if (redirectUris?.every(isRedirectEntry) === false) {
+    source.refuse('MCP_REDIRECT_URIS', 'a list of URIs, for example https://app.example.com/callback, or *')
+  }
+  return { hosts, origins, redirectUris }
 }
 
 /** LOCALITY: `region/zone/subzone`; any part may be left empty, later ones out. */

@@ -11,7 +11,7 @@ import type { CompiledPolicy, Filter, Verdict } from '../../chain/filter.ts'
 
 export function compileJwtAuthentication(
   auth: JwtAuthentication,
-  environment: Pick<ChainEnvironment, 'auth' | 'expression' | 'origin' | 'secret'>,
+  environment: Pick<ChainEnvironment, 'auth' | 'expression' | 'origin' | 'secret' | 'mcpSignIn'>,
 ): CompiledPolicy & { readonly request: Filter } {
   const { mode, mcp } = auth
   const oauth = mcp === undefined ? undefined : compileMcpOauth(mcp, auth, environment)

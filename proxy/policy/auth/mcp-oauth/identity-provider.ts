@@ -1,7 +1,7 @@
 // Differences between the products that issue tokens for MCP servers (data-plane supplement section 4.6). Pure: the
 // paths of each product, and the metadata that clients of the gateway must see with other values.
 import type { McpOauth } from '#api/ir/types.gen.ts'
-import { ENDS, SERVER_METADATA } from './place.ts'
+import { ENDS } from './place.ts'
 
 export type Metadata = Readonly<Record<string, unknown>>
 export type Provider = NonNullable<McpOauth['provider']>
@@ -11,66 +11,164 @@ export interface ProviderSettings {
   readonly audiences: readonly string[] | undefined
   readonly provider: Provider | undefined
   readonly clientId: string | undefined
+  /** The gateway adds a client secret to token requests. */
+  readonly hasClientSecret: boolean
 }
 
 const OPENID_CONFIGURATION = '/.well-known/openid-configuration'
+const OAUTH_METADATA = '/.well-known/oauth-authorization-server'
 /** Their metadata sends registrations to the gateway, which forwards them. */
 const PASSES_REGISTRATION: ReadonlySet<Provider> = new Set(['Keycloak', 'Okta', 'Descope'])
 const NAMES_AUDIENCE: ReadonlySet<Provider> = new Set(['Auth0', 'Okta'])
+/** They describe the issuer itself, or ways around the endpoints of the gateway. */
+const NOT_COPIED = [
+  'signed_metadata',
+  'pushed_authorization_request_endpoint',
+  'require_pushed_authorization_requests',
+  'mtls_endpoint_aliases',
+  'authorization_response_iss_parameter_supported',
+]
+/** Their requests name the redirect URI of the client, which the provider does not get. */
+const NOT_WITH_CALLBACK = [
+  'client_id_metadata_document_supported',
+  'request_parameter_supported',
+  'request_uri_parameter_supported',
+  'require_signed_request_object',
+]
 
-/** Clients get the metadata from the gateway; otherwise from the issuer itself. */
-export function isServedHere({ provider, clientId }: ProviderSettings): boolean {
-  return provider !== undefined || clientId !== undefined
+/**
+ * Who is the authorization server for clients. `Issuer`: the issuer itself. `Gateway`: it has endpoints of its own for
+ * what the issuer lacks. `UnlessUsable`: the gateway if the metadata of the issuer is not usable for MCP clients.
+ */
+export function authorizationServerOf(settings: ProviderSettings): 'Issuer' | 'Gateway' | 'UnlessUsable' {
+  const { provider, clientId } = settings
+  if (clientId !== undefined || provider === 'Entra') return 'Gateway'
+  if (provider === undefined) return 'Issuer'
+  return audienceParameter(settings) === undefined ? 'UnlessUsable' : 'Gateway'
 }
 
-/** undefined: the issuer is not a URL, so it has no metadata. */
-export function metadataUrl({ issuer, provider }: ProviderSettings): string | undefined {
+/** Clients can register, or need not, and can use PKCE (MCP 2025-11-25, "Authorization"). */
+export function isUsable(metadata: Metadata, { issuer }: ProviderSettings): boolean {
+  const methods = metadata['code_challenge_methods_supported']
+  return (
+    metadata['issuer'] === issuer &&
+    Array.isArray(methods) &&
+    methods.includes('S256') &&
+    typeof metadata['authorization_endpoint'] === 'string' &&
+    typeof metadata['token_endpoint'] === 'string' &&
+    (typeof metadata['registration_endpoint'] === 'string' ||
+      metadata['client_id_metadata_document_supported'] === true)
+  )
+}
+
+/** The places of the metadata, in the order in which they are tried. Empty: the issuer is not a URL. */
+export function metadataUrls({ issuer, provider }: ProviderSettings): readonly string[] {
   const url = issuerUrl(issuer)
-  if (url === undefined) return undefined
+  if (url === undefined) return []
   const path = url.pathname.replace(/\/$/, '')
-  if (provider === 'Entra') return `${entraOrigin(url)}/${path.split('/')[1] ?? ''}/v2.0${OPENID_CONFIGURATION}`
-  if (provider === undefined || provider === 'Auth0') return `${url.origin}${SERVER_METADATA}${path}`
-  return `${url.origin}${path}${OPENID_CONFIGURATION}`
+  const openid = `${url.origin}${path}${OPENID_CONFIGURATION}`
+  if (provider === 'Entra') return [`${entraOrigin(url)}/${path.split('/')[1] ?? ''}/v2.0${OPENID_CONFIGURATION}`]
+  if (provider === undefined || provider === 'Auth0') return [`${url.origin}${OAUTH_METADATA}${path}`, openid]
+  return [openid]
 }
 
 /** Where registrations of clients are forwarded; undefined: nowhere. */
-export function registrationUrl({ issuer, provider }: ProviderSettings): string | undefined {
+export function registrationUrl({ issuer, provider }: ProviderSettings, metadata: Metadata): string | undefined {
   const url = issuerUrl(issuer)
   if (url === undefined) return undefined
   const path = url.pathname.replace(/\/$/, '')
-  if (provider === undefined || provider === 'Keycloak') {
-    return `${url.origin}${path}/clients-registrations/openid-connect`
-  }
+  const announced = metadata['registration_endpoint']
+  const known = typeof announced === 'string' ? announced : undefined
+  const ofKeycloak = `${url.origin}${path}/clients-registrations/openid-connect`
+  if (provider === undefined) return known ?? ofKeycloak
+  if (provider === 'Keycloak') return ofKeycloak
   if (provider === 'Okta') return `${url.origin}/oauth2/v1/clients`
-  const [, project, server] = (provider === 'Descope' && /\/agentic\/([^/]+)\/([^/]+)$/.exec(path)) || []
+  const ofDescope = provider === 'Descope' ? descopeRegistration(url.origin, path) : undefined
+  return ofDescope ?? (sendsIssuer(metadata) ? known : undefined)
+}
+
+function descopeRegistration(origin: string, path: string): string | undefined {
+  const [, project, server] = /\/agentic\/([^/]+)\/([^/]+)$/.exec(path) ?? []
   if (project === undefined || server === undefined) return undefined
-  return `${url.origin}/v1/mgmt/mcp/client/${project}/${server}/register`
+  return `${origin}/v1/mgmt/mcp/client/${project}/${server}/register`
 }
 
-/** `here`: URL of the metadata at the gateway. */
-export function rewrittenMetadata(metadata: Metadata, settings: ProviderSettings, here: string): Metadata {
-  const { provider, clientId, audiences } = settings
-  const changes: Record<string, unknown> = {}
-  const isMocked = clientId !== undefined
-  const isPassed = provider !== undefined && PASSES_REGISTRATION.has(provider)
-  if (isMocked || (isPassed && registrationUrl(settings) !== undefined)) {
-    changes['registration_endpoint'] = here + ENDS.registration
+/**
+ * The provider names itself in its responses to clients (RFC 9207), so they return through the gateway: clients compare
+ * the name with the issuer of the metadata, which is the gateway.
+ */
+export function sendsIssuer(metadata: Metadata): boolean {
+  return metadata['authorization_response_iss_parameter_supported'] === true
+}
+
+/** Authorization requests go through the gateway. */
+export function hasAuthorizeEndpoint({ provider }: ProviderSettings, metadata: Metadata): boolean {
+  return provider === 'Entra' || sendsIssuer(metadata)
+}
+
+/** Token requests go through the gateway. */
+export function hasTokenEndpoint(settings: ProviderSettings, metadata: Metadata): boolean {
+  return settings.hasClientSecret || hasAuthorizeEndpoint(settings, metadata)
+}
+
+export interface FacadePlaces {
+  /** Issuer identifier of the gateway: the URL for which clients fetch the metadata (RFC 8414 section 3.3). */
+  readonly issuer: string
+  /** URL of the metadata at the gateway. */
+  readonly here: string
+}
+
+/** The metadata of the gateway as an authorization server. */
+export function facadeMetadata(metadata: Metadata, settings: ProviderSettings, places: FacadePlaces): Metadata {
+  const changes = { issuer: places.issuer, ...endpoints(metadata, settings, places), ...methods(metadata, settings) }
+  if (!sendsIssuer(metadata)) return { ...without(metadata, NOT_COPIED), ...changes }
+  const ofCallback = {
+    response_types_supported: ['code'],
+    response_modes_supported: ['query'],
+    authorization_response_iss_parameter_supported: true,
   }
-  const [audience] = audiences ?? []
+  return { ...without(metadata, [...NOT_COPIED, ...NOT_WITH_CALLBACK]), ...changes, ...ofCallback }
+}
+
+function endpoints(metadata: Metadata, settings: ProviderSettings, { here }: FacadePlaces): Metadata {
+  const { clientId, provider } = settings
+  const isForwarded = (provider !== undefined && PASSES_REGISTRATION.has(provider)) || sendsIssuer(metadata)
+  const isRegistering = clientId !== undefined || (isForwarded && registrationUrl(settings, metadata) !== undefined)
   const authorization = metadata['authorization_endpoint']
-  if (provider !== undefined && NAMES_AUDIENCE.has(provider) && typeof authorization === 'string') {
-    if (audience !== undefined) changes['authorization_endpoint'] = withAudience(authorization, audience)
+  return {
+    ...(isRegistering && { registration_endpoint: here + ENDS.registration }),
+    ...(typeof authorization === 'string' && { authorization_endpoint: withAudience(authorization, settings) }),
+    ...(hasAuthorizeEndpoint(settings, metadata) && { authorization_endpoint: here + ENDS.authorize }),
+    ...(hasTokenEndpoint(settings, metadata) && { token_endpoint: here + ENDS.token }),
   }
-  if (provider === 'Entra') {
-    changes['authorization_endpoint'] = here + ENDS.authorize
-    changes['token_endpoint'] = here + ENDS.token
-    changes['code_challenge_methods_supported'] = ['S256']
-  }
-  return { ...metadata, ...changes }
 }
 
-function withAudience(endpoint: string, audience: string): string {
-  return `${endpoint}${endpoint.includes('?') ? '&' : '?'}audience=${encodeURIComponent(audience)}`
+function methods(metadata: Metadata, settings: ProviderSettings): Metadata {
+  const known = metadata['token_endpoint_auth_methods_supported']
+  // The client of the gateway is public for its users.
+  const isPublic = settings.clientId !== undefined && Array.isArray(known) && !known.includes('none')
+  return {
+    ...(isPublic && { token_endpoint_auth_methods_supported: [...known, 'none'] }),
+    ...(hasAuthorizeEndpoint(settings, metadata) && { code_challenge_methods_supported: ['S256'] }),
+  }
+}
+
+/** The authorization endpoint, with the parameter that some products need to issue a token for the right server. */
+export function withAudience(endpoint: string, settings: ProviderSettings): string {
+  const audience = audienceParameter(settings)
+  return audience === undefined ? endpoint : withQuery(endpoint, `audience=${encodeURIComponent(audience)}`)
+}
+
+export function withQuery(endpoint: string, query: string): string {
+  return `${endpoint}${endpoint.includes('?') ? '&' : '?'}${query}`
+}
+
+function audienceParameter({ provider, audiences }: ProviderSettings): string | undefined {
+  return provider !== undefined && NAMES_AUDIENCE.has(provider) ? audiences?.[0] : undefined
+}
+
+function without(metadata: Metadata, names: readonly string[]): Metadata {
+  return Object.fromEntries(Object.entries(metadata).filter(([name]) => !names.includes(name)))
 }
 
 function issuerUrl(issuer: string): URL | undefined {

@@ -21,14 +21,17 @@ const AT_IDP = {
 
 class Idp {
   readonly asked: { place: OriginPlace; request: ServiceHttpRequest }[] = []
-  answer: { status: number; body: string } | undefined = { status: 200, body: JSON.stringify(AT_IDP) }
+  metadata: { status: number; body: string } | undefined = { status: 200, body: JSON.stringify(AT_IDP) }
+  /** Of all places but those of the metadata. */
+  answer = { status: 200, body: '{}' }
 
   readonly origin = (place: OriginPlace): ServiceCaller => ({
     http: (_exchange, request) => {
       this.asked.push({ place, request })
-      if (this.answer === undefined) return Promise.reject(new ServiceError('no connection'))
+      const answer = request.path.includes('/.well-known/') ? this.metadata : this.answer
+      if (answer === undefined) return Promise.reject(new ServiceError('no connection'))
       const headers = HeaderList.of([['content-type', 'application/json']])
-      return Promise.resolve(new HttpResponse(this.answer.status, headers, Buffer.from(this.answer.body), false))
+      return Promise.resolve(new HttpResponse(answer.status, headers, Buffer.from(answer.body), false))
     },
     unary: () => Promise.reject(new Error('not used')),
     answerMs: 1000,
@@ -36,6 +39,11 @@ class Idp {
       throw new Error('not used')
     },
   })
+
+  /** Requests other than those for the metadata. */
+  calls(): string[] {
+    return this.urls().filter((url) => !url.includes('/.well-known/'))
+  }
 
   urls(): string[] {
     return this.asked.map(({ place, request }) => {
@@ -65,6 +73,9 @@ async function ask(policy: ReturnType<typeof policyOf>, parts: ExchangeParts): P
 const jsonOf = ({ response }: Exchange): unknown => JSON.parse(textOf(response?.body) ?? '')
 const SERVER = '/.well-known/oauth-authorization-server/mcp'
 const HERE = `https://gw.example${SERVER}`
+const PKCE = `code_challenge=${'c'.repeat(43)}&code_challenge_method=S256`
+/** The gateway as an authorization server. */
+const GATEWAY = 'https://gw.example/mcp'
 
 describe('places', () => {
   it.each([
@@ -79,6 +90,8 @@ describe('places', () => {
     ['/.well-known/oauth-authorization-server/mcp', ['server', '/mcp']],
     ['/.well-known/oauth-authorization-server/mcp/authorize', ['authorize', '/mcp']],
     ['/.well-known/oauth-authorization-server/mcp/token', ['token', '/mcp']],
+    ['/.well-known/oauth-authorization-server/mcp/callback', ['callback', '/mcp']],
+    ['/mcp/callback', undefined],
     ['/.well-known/oauth-authorization-server/mcp/client-registration', ['registration', '/mcp']],
     ['/mcp/client-registration', undefined],
     ['/client-registration', undefined],
@@ -141,11 +154,45 @@ describe('metadata of the resource', () => {
       mcp_protocol_version: '2025-06-18',
       resource_type: 'mcp-server',
     })
-    for (const mcp of [{ provider: 'Keycloak' }, { clientId: 'c' }] as const) {
+    for (const mcp of [{ provider: 'Keycloak' }, { clientId: 'c' }, { provider: 'Entra' }] as const) {
       expect(jsonOf(await ask(policyOf(new Idp(), { mcp }), at))).toMatchObject({
         authorization_servers: ['https://gw.example/mcp'],
       })
     }
+  })
+
+  it.each([
+    ['complete', {}, true],
+    ['of another issuer', { issuer: 'https://other.example' }, false],
+    ['without PKCE', { code_challenge_methods_supported: ['plain'] }, false],
+    ['without registration', { registration_endpoint: undefined }, false],
+    [
+      'without registration, for clients with metadata documents',
+      { registration_endpoint: undefined, client_id_metadata_document_supported: true },
+      true,
+    ],
+  ])('names the issuer of Keycloak if its metadata is %s', async (_name, changes, isUsable) => {
+    const idp = new Idp()
+    const metadata = { ...AT_IDP, code_challenge_methods_supported: ['S256'], ...changes }
+    idp.metadata = { status: 200, body: JSON.stringify(metadata) }
+    for (const provider of ['Keycloak', 'Descope', 'Authentik'] as const) {
+      expect(jsonOf(await ask(policyOf(idp, { mcp: { provider } }), at))).toMatchObject({
+        authorization_servers: [isUsable ? ISSUER : 'https://gw.example/mcp'],
+      })
+    }
+    // The gateway adds the parameter that these products need.
+    for (const provider of ['Auth0', 'Okta'] as const) {
+      expect(jsonOf(await ask(policyOf(idp, { mcp: { provider }, audiences: ['a'] }), at))).toMatchObject({
+        authorization_servers: ['https://gw.example/mcp'],
+      })
+    }
+  })
+
+  it('names the gateway at the origin of the configuration', async () => {
+    const mcp = { clientId: 'c', resourceMetadata: { resource: 'https://mcp.example/mcp' } }
+    const policy = policyOf(new Idp(), { mcp })
+    expect(jsonOf(await ask(policy, at))).toMatchObject({ authorization_servers: ['https://mcp.example/mcp'] })
+    expect(jsonOf(await ask(policy, { path: SERVER }))).toMatchObject({ issuer: 'https://mcp.example/mcp' })
   })
 
   it('contains the fields of the configuration in snake case', async () => {
@@ -213,7 +260,7 @@ describe('metadata of the identity provider', () => {
     const idp = new Idp()
     const mcp = provider === undefined ? {} : { provider }
     const policy = policyOf(idp, { issuer, audiences: ['one&two', 'three'], mcp })
-    expect(jsonOf(await ask(policy, { path: SERVER }))).toEqual({ ...AT_IDP, ...changes })
+    expect(jsonOf(await ask(policy, { path: SERVER }))).toEqual({ ...AT_IDP, issuer: GATEWAY, ...changes })
     await ask(policy, { path: SERVER })
     // Cached: requests do not reach the provider.
     expect(idp.urls()).toEqual([`GET ${url}`])
@@ -234,11 +281,11 @@ describe('metadata of the identity provider', () => {
   ])('%s is a failure, and is not remembered', async (_name, answer) => {
     const idp = new Idp()
     const policy = policyOf(idp)
-    idp.answer = answer
+    idp.metadata = answer
     const { response, failure } = await ask(policy, { path: SERVER })
     expect([response?.status, failure]).toEqual([502, 'identityProviderFailed'])
-    idp.answer = { status: 200, body: '{"issuer":"i"}' }
-    expect(jsonOf(await ask(policy, { path: SERVER }))).toMatchObject({ issuer: 'i' })
+    idp.metadata = { status: 200, body: '{"scopes_supported":["s"]}' }
+    expect(jsonOf(await ask(policy, { path: SERVER }))).toMatchObject({ scopes_supported: ['s'] })
   })
 })
 
@@ -255,7 +302,8 @@ describe('registration', () => {
     ['Entra', ISSUER, undefined],
     ['Keycloak', 'no url', undefined],
   ])('%s at %s', (provider, issuer, expected) => {
-    expect(registrationUrl({ issuer, provider, audiences: undefined, clientId: undefined })).toBe(expected)
+    const settings = { issuer, provider, audiences: undefined, clientId: undefined, hasClientSecret: false }
+    expect(registrationUrl(settings, {})).toBe(expected)
   })
 
   it('is forwarded with its body, and so is the response', async () => {
@@ -270,8 +318,8 @@ describe('registration', () => {
       ],
     })
     expect([exchange.response?.status, jsonOf(exchange)]).toEqual([201, { client_id: 'new' }])
-    expect(idp.urls()).toEqual([`POST https://idp.example:443/realms/a/clients-registrations/openid-connect`])
-    const [sent] = idp.asked
+    expect(idp.calls()).toEqual([`POST https://idp.example:443/realms/a/clients-registrations/openid-connect`])
+    const sent = idp.asked.at(-1)
     expect(String(sent?.request.body)).toBe(post.body)
     for (const name of ['cookie', 'authorization']) expect(sent?.request.headers.has(name)).toBe(false)
   })
@@ -293,6 +341,27 @@ describe('registration', () => {
     expect(idp.asked).toEqual([])
   })
 
+  it('is limited for one client', async () => {
+    const policy = policyOf(new Idp(), { mcp: { clientId: 'ours' } })
+    const statuses: (number | undefined)[] = []
+    for (let i = 0; i < 31; i++) statuses.push((await ask(policy, post)).response?.status)
+    expect(new Set(statuses.slice(0, 30))).toEqual(new Set([201]))
+    expect(statuses.at(-1)).toBe(429)
+  })
+
+  it.each(['javascript:alert(1)', 'https://user@evil.example/', 'https://a.example/#f', 'https://a.example/\n'])(
+    'is rejected with the redirect URI %j',
+    async (uri) => {
+      const idp = new Idp()
+      for (const mcp of [{ clientId: 'ours' }, { provider: 'Keycloak' }] as const) {
+        const body = JSON.stringify({ redirect_uris: ['http://localhost/cb', uri] })
+        const exchange = await ask(policyOf(idp, { mcp }), { ...post, body })
+        expect([exchange.response?.status, jsonOf(exchange)]).toMatchObject([400, { error: 'invalid_redirect_uri' }])
+      }
+      expect(idp.calls()).toEqual([])
+    },
+  )
+
   it('is bounded, and does not exist if the provider has none', async () => {
     const large = await ask(policyOf(new Idp(), { mcp: { provider: 'Keycloak' } }), {
       ...post,
@@ -307,26 +376,70 @@ describe('Entra', () => {
   const mcp = { provider: 'Entra', clientId: 'ours', clientSecret: { secret: 's' } } as const
   const setup = { mcp, issuer: 'https://idp.example/t/v2.0' }
 
+  it.each([
+    ['no PKCE', 'client_id=ours'],
+    ['PKCE with a plain verifier', `code_challenge_method=plain&code_challenge=${'c'.repeat(43)}`],
+    ['a repeated parameter', `${PKCE}&redirect_uri=http%3A%2F%2Flocalhost&redirect_uri=https%3A%2F%2Fevil.example`],
+    ['a redirect URI that a browser runs', `${PKCE}&redirect_uri=javascript%3Aalert(1)`],
+  ])('gets no authorization request with %s', async (_name, query) => {
+    const { response } = await ask(policyOf(new Idp(), setup), { path: `${SERVER}/authorize`, query })
+    expect([response?.status, response?.headers.get('location')]).toEqual([400, undefined])
+  })
+
+  it('gets no code without a verifier', async () => {
+    const idp = new Idp()
+    const body = 'client_id=ours&grant_type=authorization_code&code=c'
+    const exchange = await ask(policyOf(idp, setup), { path: `${SERVER}/token`, method: 'POST', body })
+    expect([exchange.response?.status, jsonOf(exchange)]).toMatchObject([400, { error: 'invalid_request' }])
+    expect(idp.calls()).toEqual([])
+  })
+
+  it('gets no request at another origin than that of its issuer', async () => {
+    const idp = new Idp()
+    const metadata = { ...AT_IDP, token_endpoint: 'http://169.254.169.254/token' }
+    idp.metadata = { status: 200, body: JSON.stringify(metadata) }
+    const { response, errorDetail } = await ask(policyOf(idp, setup), {
+      path: `${SERVER}/token`,
+      method: 'POST',
+      body: 'client_id=ours&grant_type=refresh_token',
+    })
+    expect([response?.status, errorDetail]).toEqual([502, expect.stringContaining('not at the origin of the issuer')])
+    expect(idp.calls()).toEqual([])
+  })
+
+  it('gets a bounded number of token requests of one client', async () => {
+    const idp = new Idp()
+    const policy = policyOf(idp, setup)
+    const post = { path: `${SERVER}/token`, method: 'POST', body: 'client_id=ours&grant_type=refresh_token' }
+    const statuses = new Set<number | undefined>()
+    for (let i = 0; i < 301; i++) statuses.add((await ask(policy, post)).response?.status)
+    expect([...statuses]).toEqual([200, 429])
+    expect(idp.calls()).toHaveLength(300)
+  })
+
   it('gets authorization requests without the parameter that it rejects', async () => {
     const { response } = await ask(policyOf(new Idp(), setup), {
       path: `${SERVER}/authorize`,
-      query: 'client_id=ours&resource=https%3A%2F%2Fgw&state=a%26b',
+      query: `client_id=ours&resource=https%3A%2F%2Fgw&state=a%26b&${PKCE}`,
     })
     expect([response?.status, response?.headers.get('location')]).toEqual([
       302,
-      'https://idp.example/auth?x=1&client_id=ours&state=a%26b',
+      `https://idp.example/auth?x=1&client_id=ours&state=a%26b&${PKCE}`,
     ])
   })
 
   it.each([
     [
-      'client_id=ours&grant_type=authorization_code&resource=r',
-      'client_id=ours&grant_type=authorization_code&client_secret=idp-secret',
+      'client_id=ours&grant_type=authorization_code&code_verifier=v&resource=r',
+      'client_id=ours&grant_type=authorization_code&code_verifier=v&client_secret=idp-secret',
     ],
     ['client_id=ours&grant_type=refresh_token', 'client_id=ours&grant_type=refresh_token&client_secret=idp-secret'],
     ['client_id=ours&grant_type=client_credentials', 'client_id=ours&grant_type=client_credentials'],
-    ['client_id=theirs&grant_type=authorization_code', 'client_id=theirs&grant_type=authorization_code'],
-    ['grant_type=authorization_code', 'grant_type=authorization_code'],
+    [
+      'client_id=theirs&grant_type=authorization_code&code_verifier=v',
+      'client_id=theirs&grant_type=authorization_code&code_verifier=v',
+    ],
+    ['grant_type=authorization_code&code_verifier=v', 'grant_type=authorization_code&code_verifier=v'],
   ])('token request %s', async (body, sent) => {
     const idp = new Idp()
     await ask(policyOf(idp, setup), { path: `${SERVER}/token`, method: 'POST', body })

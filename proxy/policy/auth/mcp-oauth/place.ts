@@ -1,7 +1,7 @@
 // Which of the OAuth addresses of an MCP server a request is for, and how the client sees the gateway. Pure.
 import type { HttpRequest } from '../../../message/message.ts'
 
-export type PlaceKind = 'resource' | 'server' | 'registration' | 'authorize' | 'token'
+export type PlaceKind = 'resource' | 'server' | keyof typeof ENDS
 
 export interface OauthPlace {
   readonly kind: PlaceKind
@@ -12,7 +12,13 @@ export interface OauthPlace {
 export const RESOURCE_METADATA = '/.well-known/oauth-protected-resource'
 export const SERVER_METADATA = '/.well-known/oauth-authorization-server'
 /** Ends of paths below SERVER_METADATA. */
-export const ENDS = { registration: '/client-registration', authorize: '/authorize', token: '/token' } as const
+export const ENDS = {
+  registration: '/client-registration',
+  authorize: '/authorize',
+  callback: '/callback',
+  token: '/token',
+} as const
+const ENDPOINTS = ['registration', 'authorize', 'callback', 'token'] as const satisfies readonly (keyof typeof ENDS)[]
 
 /** undefined: an ordinary request. */
 export function placeOf(path: string): OauthPlace | undefined {
@@ -20,7 +26,7 @@ export function placeOf(path: string): OauthPlace | undefined {
   if (resource !== undefined) return { kind: 'resource', path: resource }
   const server = below(path, SERVER_METADATA)
   if (server === undefined) return undefined
-  for (const kind of ['registration', 'authorize', 'token'] as const) {
+  for (const kind of ENDPOINTS) {
     if (server.endsWith(ENDS[kind])) return { kind, path: cut(server, ENDS[kind]) }
   }
   return { kind: 'server', path: server }
