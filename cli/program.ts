@@ -4,6 +4,7 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import { printable } from '#api/printable.ts'
 import { VERSION } from '#api/version.ts'
 import { addController } from './commands/controller.ts'
+import { addMcpCheck } from './commands/mcp-check.ts'
 import { addProxyConfig } from './commands/proxy-config.ts'
 import { addProxyLog } from './commands/proxy-log.ts'
 import { addProxyToken } from './commands/proxy-token.ts'
@@ -90,6 +91,7 @@ function buildProgram(finish: (code: number) => void): Command {
   addProxyLog(program, finish)
   addProxyToken(program, finish)
   addProxyServe(program, finish)
+  addMcpCheck(program, finish)
   addController(program, finish)
   program
     .command('version')
