@@ -14,10 +14,13 @@ import { rememberedEras } from './bridge/era.ts'
 import type { McpEndpoint } from './context.ts'
 import { MCP_GUARDRAILS } from './guardrails/late-guardrails.ts'
 import { httpTarget } from './targets/http-target.ts'
+import { withFailures } from './failures.ts'
 import { namingOf } from './names.ts'
 import { sessionCodec } from './legacy/session-id.ts'
 import { TargetError, type McpTarget } from './targets/target.ts'
 import { answerMcp } from './transport.ts'
+
+const DOCUMENT_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 export function compileMcpBackend(
   backend: MCPBackend,
@@ -35,10 +38,11 @@ export function compileMcpBackend(
   const { mcpAuthentication, mcpAuthorization: rules, mcpGuardrails: guardrails } = policies
   const authentication = mcpAuthentication && environment.authentication(mcpAuthentication)
   const isAllowed = compileRules(rules, environment)
+  const isOnly = backend.targets.length === 1 && mcpAuthentication === undefined
   const endpoint: McpEndpoint = {
     settings: backend,
     naming: namingOf(backend),
-    targets: backend.targets.map((target) => compileTarget(target, environment)),
+    targets: backend.targets.map((target) => compileTarget(target, { environment, isOnly })),
     codec: sessionCodec(environment.sessionKeys),
     isAllowed,
     bodyBytesMax: environment.bufferBytesMax,
@@ -65,16 +69,34 @@ async function authenticated(
   endpoint: McpEndpoint,
   authentication: Filter | undefined,
 ): Promise<HttpResponse> {
-  return (await authentication?.(exchange)) ?? refuseForeignOrigin(exchange) ?? answerMcp(exchange, endpoint)
+  const refusal = await authentication?.(exchange)
+  if (refusal !== undefined) return refusal
+  return answerDocument(exchange, endpoint) ?? refuseForeignOrigin(exchange) ?? answerMcp(exchange, endpoint)
 }
 
-function compileTarget(target: MCPTarget, environment: BackendEnvironment): McpTarget {
+/** Documents about sign-in at the server itself, for pages of all sites (data-plane supplement section 4.6). */
+function answerDocument(exchange: Exchange, { targets }: McpEndpoint): Promise<HttpResponse> | undefined {
+  const { method, path } = exchange.request
+  if (!DOCUMENT_METHODS.has(method) || !path.startsWith('/.well-known/')) return undefined
+  const document = targets[0]?.document
+  return document && withFailures(exchange, null, () => document(exchange))
+}
+
+interface TargetPlace {
+  readonly environment: BackendEnvironment
+  /** There is no other server, and no policy that authenticates clients. */
+  readonly isOnly: boolean
+}
+
+function compileTarget(target: MCPTarget, { environment, isOnly }: TargetPlace): McpTarget {
   const { name, ref, protocol = 'StreamableHTTP' } = target
   const policies = environment.sectionPolicies(name, ref === undefined ? undefined : environment.policiesOf(ref))
   const picker = ref === undefined ? undefined : environment.resolve(ref, policies)
   if (ref === undefined || picker === undefined) return brokenTarget(name, 'its backend does not exist')
   if (protocol === 'SSE') return brokenTarget(name, 'the legacy SSE protocol of MCP servers is not supported')
-  return httpTarget({ name, path: target.path ?? '/mcp', ref, picker, policies, environment })
+  // A server behind a credential of the gateway has no sign-in for clients.
+  const passesSignIn = isOnly && policies.auth === undefined
+  return httpTarget({ name, path: target.path ?? '/mcp', ref, picker, policies, environment, passesSignIn })
 }
 
 /**

@@ -28,6 +28,7 @@ export function rpcError(status: number, id: JsonRpcId | null, error: JsonRpcErr
 export function passedThrough(error: TargetHttpError): HttpResponse {
   const headers = new HeaderList()
   if (error.contentType !== undefined) headers.append('content-type', error.contentType)
+  for (const [name, value] of error.signIn) headers.append(name, value)
   return new HttpResponse(error.status, headers, error.body, false)
 }
 

@@ -41,6 +41,12 @@ const LISTEN_AGAIN_MS = [20, 80, 200, 400]
 /** Responses to the client that have begun are cut at the deadline; reads before that end later. */
 const CUT_MS = 30
 const ERROR_BODY_BYTES_MAX = 65_536
+const DOCUMENT_MS_MAX = 10_000
+const DOCUMENT_BYTES_MAX = 256 * 1024
+const SIGN_IN_FIELDS = ['www-authenticate', 'location']
+const OF_CONNECTION = ['connection', 'keep-alive', 'transfer-encoding', 'content-length', 'upgrade']
+/** Attributes of policies that identify the client. */
+const AUTHENTICATED = ['jwt', 'apiKey', 'basicAuth']
 const NOT_FORWARDED = [
   'content-encoding',
   'content-length',
@@ -59,6 +65,8 @@ export interface HttpTargetOptions {
   readonly picker: EndpointPicker
   readonly policies: EffectiveBackend
   readonly environment: BackendEnvironment
+  /** Clients may sign in at the server itself: it is the only one, and no policy of the gateway authenticates. */
+  readonly passesSignIn: boolean
 }
 
 interface CompiledTarget extends HttpTargetOptions {
@@ -68,7 +76,9 @@ interface CompiledTarget extends HttpTargetOptions {
 }
 
 interface Call {
-  readonly method: 'POST' | 'GET' | 'DELETE'
+  readonly method: 'POST' | 'GET' | 'DELETE' | 'HEAD' | 'OPTIONS'
+  /** undefined: the request is for the MCP endpoint. */
+  readonly document?: { readonly path: string; readonly query: string }
   readonly session: TargetSession | undefined
   /** undefined: GET and DELETE. */
   readonly message: JsonRpcMessage | undefined
@@ -100,7 +110,7 @@ export function httpTarget(settings: HttpTargetOptions): McpTarget {
         timeoutMs: HEAD_TIMEOUT_MS,
         deadlineMs,
       })
-      if (response.status >= 300) throw await httpError(response)
+      if (response.status >= 300) throw await httpError(response, passesSignIn(exchange, settings))
       return {
         serverSession: response.headers.get('mcp-session-id'),
         endpoint: endpoint.label,
@@ -118,7 +128,7 @@ export function httpTarget(settings: HttpTargetOptions): McpTarget {
         }
         const { response } = await call(exchange, options, request)
         if (response.status < 300) return messagesOf(name, response, bufferBytesMax)
-        const error = await httpError(response)
+        const error = await httpError(response, passesSignIn(exchange, settings))
         if (error.status === 405) return undefined
         const waitMs = LISTEN_AGAIN_MS[attempt]
         if (error.status !== 409 || waitMs === undefined) throw error
@@ -140,6 +150,30 @@ export function httpTarget(settings: HttpTargetOptions): McpTarget {
         // The server drops the session by itself.
       }
     },
+    ...(settings.passesSignIn && { document: (exchange: Exchange) => documentOf(exchange, options) }),
+  }
+}
+
+async function documentOf(exchange: Exchange, target: CompiledTarget): Promise<HttpResponse> {
+  const { method, path, query } = exchange.request
+  const { response } = await call(exchange, target, {
+    method: method === 'HEAD' || method === 'OPTIONS' ? method : 'GET',
+    document: { path, query },
+    session: undefined,
+    message: undefined,
+    body: undefined,
+    timeoutMs: DOCUMENT_MS_MAX,
+  })
+  const headers = response.headers.clone()
+  for (const field of OF_CONNECTION) headers.remove(field)
+  return new HttpResponse(response.status, headers, await documentBody(target.name, response), false)
+}
+
+async function documentBody(name: string, { body }: UpstreamResponse): Promise<Buffer> {
+  try {
+    return await body.collect(DOCUMENT_BYTES_MAX)
+  } catch (error) {
+    throw new TargetError(`${name}: ${error instanceof Error ? error.message : String(error)}`)
   }
 }
 
@@ -273,16 +307,17 @@ async function targetRequest(
     filters: readonly NamedFilter[]
   },
 ): Promise<PreparedRequest> {
-  const { name, path, filters } = options
-  const { method, session, message } = options.call
+  const { name, filters } = options
+  const { method, session, message, document } = options.call
+  const { path, query } = document ?? { path: options.path, query: '' }
   const { host, scheme, headers: clientHeaders } = exchange.request
   const headers = clientHeaders.clone()
   for (const field of NOT_FORWARDED) headers.remove(field)
-  headers.set('accept', method === 'GET' ? 'text/event-stream' : 'application/json, text/event-stream')
+  headers.set('accept', document === undefined ? acceptOf(method) : 'application/json')
   if (method === 'POST') headers.set('content-type', 'application/json')
   setVersionHeaders(headers, message)
   if (session?.serverSession !== undefined) headers.set('mcp-session-id', session.serverSession)
-  const request = new HttpRequest({ method, path, query: '', host, scheme, version: 'HTTP/1.1', headers })
+  const request = new HttpRequest({ method, path, query, host, scheme, version: 'HTTP/1.1', headers })
   if (filters.length === 0) return { request, own: undefined }
   const own = derive(exchange, { request, scope: name })
   const { promise, resolve } = Promise.withResolvers<void>()
@@ -304,15 +339,28 @@ function setVersionHeaders(headers: HeaderList, message: JsonRpcMessage | undefi
   removeRoutingHeaders(headers)
 }
 
+function acceptOf(method: Call['method']): string {
+  return method === 'GET' ? 'text/event-stream' : 'application/json, text/event-stream'
+}
+
+/** Clients that the gateway has authenticated cannot use a challenge of the server. */
+function passesSignIn({ attributes = {} }: Exchange, settings: HttpTargetOptions): boolean {
+  return settings.passesSignIn && !AUTHENTICATED.some((name) => Object.hasOwn(attributes, name))
+}
+
 /** A pinned endpoint that was removed is an error only if the server kept a session there; the server returns 404. */
 function pickEndpoint(picker: EndpointPicker, session: TargetSession | undefined): Endpoint | undefined {
   const pinned = session?.endpoint === undefined ? undefined : picker.find(session.endpoint)
   return pinned ?? picker.pick()
 }
 
-async function httpError(response: UpstreamResponse): Promise<TargetHttpError> {
+async function httpError(response: UpstreamResponse, isSignIn: boolean): Promise<TargetHttpError> {
+  const { status, headers } = response
   const body = await response.body.collect(ERROR_BODY_BYTES_MAX).catch(() => Buffer.alloc(0))
-  return new TargetHttpError(response.status, response.headers.get('content-type'), body)
+  const fields = isSignIn
+    ? SIGN_IN_FIELDS.flatMap((name) => headers.getAll(name).map((value) => [name, value] as const))
+    : []
+  return new TargetHttpError(status, headers.get('content-type'), body, fields)
 }
 
 function messagesOf(name: string, response: UpstreamResponse, bytesMax: number): MessageStream {

@@ -1,6 +1,7 @@
 // One MCP server behind the gateway, independent of its transport.
 import type { Exchange } from '../../exchange/exchange.ts'
 import type { Cancellable } from '../../message/body.ts'
+import type { HttpResponse } from '../../message/message.ts'
 import type { JsonRpcMessage } from '../jsonrpc.ts'
 
 /** The part of a client's session that one server keeps. */
@@ -30,11 +31,14 @@ export class TargetHttpError extends Error {
   readonly status: number
   readonly contentType: string | undefined
   readonly body: Buffer
-  constructor(status: number, contentType: string | undefined, body: Buffer) {
+  /** The fields with which the server leads clients to its own sign-in. */
+  readonly signIn: readonly (readonly [string, string])[]
+  constructor(status: number, contentType: string | undefined, body: Buffer, signIn: TargetHttpError['signIn'] = []) {
     super(`the server answered ${status}`)
     this.status = status
     this.contentType = contentType
     this.body = body
+    this.signIn = signIn
   }
 }
 
@@ -72,4 +76,9 @@ export interface McpTarget {
   listen(exchange: Exchange, session: TargetSession): Promise<MessageStream | undefined>
   /** Ends the session. Failures are ignored: the server drops idle sessions itself. */
   end(exchange: Exchange, session: TargetSession): Promise<void>
+  /**
+   * Sends a request for a document about sign-in as it is. undefined: the server has no such documents.
+   * @throws {TargetError}
+   */
+  readonly document?: (exchange: Exchange) => Promise<HttpResponse>
 }
