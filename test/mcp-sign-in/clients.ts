@@ -4,9 +4,16 @@ import { UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js'
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { signIn } from './browser.ts'
+import { chromiumPath, signInWithChromium } from './chromium.ts'
 
 export const CALLBACK = 'http://127.0.0.1:9/callback'
 const NAMED = { name: 'sign-in', version: '1.0.0' }
+
+export interface UserOptions {
+  readonly login?: string
+  /** Chromium shows the pages, if this machine has it; otherwise an HTTP client sends their forms. */
+  readonly hasBrowser?: boolean
+}
 
 /** What both SDKs need from a user: it keeps everything in memory, and agrees on every page. */
 class User {
@@ -23,9 +30,13 @@ class User {
   /** The authorization response. */
   returned = new URLSearchParams()
   readonly #login: string
+  readonly #browse: (start: URL, callback: string, login: string) => Promise<URL>
 
-  constructor(login: string) {
+  constructor({ login = 'alice', hasBrowser = false }: UserOptions) {
     this.#login = login
+    const path = hasBrowser ? chromiumPath() : undefined
+    this.#browse =
+      path === undefined ? signIn : (start, callback, user) => signInWithChromium(path, start, callback, user)
   }
 
   state(): string {
@@ -56,20 +67,20 @@ class User {
     this.kept.set('discovery', state)
   }
   async redirectToAuthorization(url: URL): Promise<void> {
-    this.returned = (await signIn(url, CALLBACK, this.#login)).searchParams
+    this.returned = (await this.#browse(url, CALLBACK, this.#login)).searchParams
   }
 }
 
 export interface SignedIn {
   readonly user: User
-  /** The text of the only content of its result. */
+  /** The result as JSON. */
   call(tool: string): Promise<string>
-  /** Renews the token with the refresh token. */
+  tools(): Promise<string[]>
   close(): Promise<void>
 }
 
-export async function signedInV1(url: URL, login = 'alice'): Promise<SignedIn> {
-  const user = new User(login)
+export async function signedInV1(url: URL, options: UserOptions = {}): Promise<SignedIn> {
+  const user = new User(options)
   const client = new ClientV1(NAMED)
   const first = new TransportV1(url, { authProvider: user })
   await expectUnauthorized(client.connect(first), UnauthorizedError.name)
@@ -78,13 +89,14 @@ export async function signedInV1(url: URL, login = 'alice'): Promise<SignedIn> {
   return {
     user,
     call: async (name) => textOf(await client.callTool({ name, arguments: {} })),
+    tools: async () => (await client.listTools()).tools.map(({ name }) => name),
     close: () => client.close(),
   }
 }
 
 /** Checks `issuer` of the metadata (RFC 8414 section 3.3) and `iss` of the response (RFC 9207). */
-export async function signedInV2(url: URL, login = 'alice'): Promise<SignedIn> {
-  const user = new User(login)
+export async function signedInV2(url: URL, options: UserOptions = {}): Promise<SignedIn> {
+  const user = new User(options)
   const client = new ClientV2(NAMED)
   const first = new TransportV2(url, { authProvider: user })
   await expectUnauthorized(client.connect(first), UnauthorizedError.name)
@@ -94,6 +106,7 @@ export async function signedInV2(url: URL, login = 'alice'): Promise<SignedIn> {
   return {
     user,
     call: async (name) => textOf(await again.callTool({ name, arguments: {} })),
+    tools: async () => (await again.listTools()).tools.map(({ name }) => name),
     close: () => again.close(),
   }
 }

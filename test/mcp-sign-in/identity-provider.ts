@@ -37,6 +37,8 @@ export interface IdentityProvider {
 }
 
 export interface ProviderOptions {
+  /** Default: one that the system assigns. */
+  readonly port?: number
   /** URL of the MCP server: audience of tokens whose request names none. */
   readonly resource: string
   /** Of the client that the administrator created. */
@@ -57,7 +59,7 @@ export async function startIdentityProvider(vendor: Vendor, options: ProviderOpt
     requests.push(`${request.method} ${new URL(request.url ?? '/', 'http://idp').pathname}`)
     listener?.(request, response)
   })
-  const origin = `http://127.0.0.1:${await listening(server)}`
+  const origin = `http://127.0.0.1:${await listening(server, options.port)}`
   const issuer = origin + vendor.issuer
   const { default: Constructor } = (await import(library)) as Library // as described above
   const provider = new Constructor(issuer, configurationOf(vendor, options))
