@@ -16,6 +16,7 @@ import { MCP_GUARDRAILS } from './guardrails/late-guardrails.ts'
 import { httpTarget } from './targets/http-target.ts'
 import { withFailures } from './failures.ts'
 import { namingOf } from './names.ts'
+import { rememberedOwners } from './owners.ts'
 import { sessionCodec } from './legacy/session-id.ts'
 import { TargetError, type McpTarget } from './targets/target.ts'
 import { answerMcp } from './transport.ts'
@@ -47,6 +48,7 @@ export function compileMcpBackend(
     isAllowed,
     bodyBytesMax: environment.bufferBytesMax,
     eras: rememberedEras(),
+    owners: rememberedOwners(),
     guard: guardrails && MCP_GUARDRAILS.get().mcpGuardrails(guardrails, environment),
   }
   return (exchange, done) => {

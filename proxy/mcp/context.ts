@@ -6,6 +6,7 @@ import type { Eras } from './bridge/era.ts'
 import type { Member } from './fan-out.ts'
 import type { JsonRpcError, JsonRpcRequest } from './jsonrpc.ts'
 import type { Naming } from './names.ts'
+import type { Owners } from './owners.ts'
 import type { SessionCodec } from './legacy/session-id.ts'
 import type { McpTarget } from './targets/target.ts'
 import type { Era } from './versions.ts'
@@ -22,6 +23,8 @@ export interface McpEndpoint {
   readonly bodyBytesMax: number
   /** What the servers speak, as far as it was found out. */
   readonly eras: Eras
+  /** Read without prefixes. */
+  readonly owners: Owners
   /** undefined: the backend has no guardrails. */
   readonly guard: McpGuard | undefined
 }

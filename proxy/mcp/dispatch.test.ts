@@ -7,6 +7,7 @@ import { answerRequest } from './dispatch.ts'
 import { isRequest, type JsonRpcMessage, type JsonRpcRequest } from './jsonrpc.ts'
 import { sessionCodec } from './legacy/session-id.ts'
 import { namingOf } from './names.ts'
+import { rememberedOwners } from './owners.ts'
 import type { McpTarget } from './targets/target.ts'
 
 describe('a call', () => {
@@ -87,6 +88,7 @@ function callOn(guard: McpGuard | undefined): { readonly call: McpCall; readonly
     },
     bodyBytesMax: 1024,
     eras: rememberedEras(),
+    owners: rememberedOwners(),
     guard,
   }
   const exchange = exchangeOf({})

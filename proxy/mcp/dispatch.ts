@@ -109,13 +109,16 @@ async function locateByLists(
   request: JsonRpcRequest,
   { kind, name }: NamedItem,
 ): Promise<Located | 'several' | undefined> {
+  const { naming, owners } = call.endpoint
   const list = listOf(kind)
-  if (call.endpoint.naming.hasPrefixes || list === undefined) return undefined
+  if (naming.hasPrefixes || list === undefined) return undefined
+  const known = owners.get(call.exchange, kind, name)
+  if (known !== undefined) return known
   const listRequest: JsonRpcRequest = { jsonrpc: '2.0', id: `gw-resolve-${request.id}`, method: list.name }
-  const owners = (await listItems(call, listRequest, list.method)).filter((item) => item.name === name)
-  const [owner] = owners
+  const found = (await listItems(call, listRequest, list.method)).filter((item) => item.name === name)
+  const [owner] = found
   if (owner === undefined) return undefined
-  return owners.length > 1 ? 'several' : { target: owner.target, name: owner.name }
+  return found.length > 1 ? 'several' : { target: owner.target, name: owner.name }
 }
 
 function memberOf(call: McpCall, target: string): Member | undefined {

@@ -46,7 +46,12 @@ export async function listItems(call: McpCall, request: JsonRpcRequest, method: 
   const answers = await onEach(exchange, members, endpoint.settings.failureMode, (member) =>
     listAll(exchange, member, whole, method.key),
   )
-  return answers.flatMap(({ member, value }) => [...itemsByName(call, member.target.name, value, method).values()])
+  const items = answers.flatMap(({ member, value }) => [
+    ...itemsByName(call, member.target.name, value, method).values(),
+  ])
+  const { isMultiplexing, hasPrefixes } = endpoint.naming
+  if (isMultiplexing && !hasPrefixes && method.nameField === 'name') endpoint.owners.set(exchange, method.kind, items)
+  return items
 }
 
 /** The first of several items of one server with a name; the log names it. */

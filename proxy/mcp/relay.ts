@@ -14,6 +14,7 @@ import {
   type JsonRpcError,
   type JsonRpcMessage,
   type JsonRpcRequest,
+  type JsonRpcResponse,
 } from './jsonrpc.ts'
 import { shownResult } from './results.ts'
 import { noteDropped, type ServerStream, shownToClient } from './server-messages.ts'
@@ -43,21 +44,14 @@ async function* relayed(call: McpCall, { member, reply, request }: Relayed): Asy
         await refuse(call, member, sent)
         continue
       }
+      call.endpoint.owners.note(sent)
       const message = shownToClient(stream, sent)
       if (message === undefined) continue
       if (!isResponse(message)) {
         yield message
         continue
       }
-      noteError(call, message.error)
-      const response = await guardResult(call, { request, response: message, targets: [target.name] })
-      const { result } = response
-      if (result === undefined) yield response
-      else {
-        const shown = shownResult(call, { method: request.method, target: target.name, result })
-        if (call.facts.kind === 'tool') call.facts.toolResult = shown
-        yield { ...response, result: shown }
-      }
+      yield await answered(call, { request, response: message, target: target.name })
       return
     }
     call.exchange.errorDetail ??= `${target.name}: the server closed its stream without a response`
@@ -69,6 +63,22 @@ async function* relayed(call: McpCall, { member, reply, request }: Relayed): Asy
   const failure: JsonRpcError = { code: INTERNAL_ERROR, message: 'the MCP server could not be called' }
   noteError(call, failure)
   yield errorResponse(request.id, failure)
+}
+
+/** The response of a server as the client gets it. */
+async function answered(
+  call: McpCall,
+  options: { readonly request: JsonRpcRequest; readonly response: JsonRpcResponse; readonly target: string },
+): Promise<JsonRpcResponse> {
+  const { request, response, target } = options
+  const { facts, endpoint, exchange } = call
+  noteError(call, response.error)
+  if (response.error !== undefined && facts.kind !== undefined) endpoint.owners.forget(exchange, facts.kind)
+  const checked = await guardResult(call, { request, response, targets: [target] })
+  if (checked.result === undefined) return checked
+  const result = shownResult(call, { method: request.method, target, result: checked.result })
+  if (facts.kind === 'tool') facts.toolResult = result
+  return { ...checked, result }
 }
 
 /** Clients of MCP 2026-07-28 get no requests: servers ask with results that require input. */

@@ -90,18 +90,23 @@ export async function answerGet(exchange: Exchange, endpoint: McpEndpoint): Prom
   const { naming, settings } = endpoint
   const opened = await listenToAll(exchange, members, settings.failureMode)
   const streams = opened.map(({ name, stream }) =>
-    shown({ exchange, naming, target: name, request: undefined }, stream),
+    shown(endpoint, { exchange, naming, target: name, request: undefined }, stream),
   )
   if (streams.length === 0) return exchange.fail('methodNotAllowed', 'no server of the session has a stream')
   return eventStream(interleave(streams))
 }
 
-function shown(stream: ServerStream, messages: MessageStream): MessageStream {
-  return madeStream(showing(stream, messages), () => messages.cancel())
+function shown(endpoint: McpEndpoint, stream: ServerStream, messages: MessageStream): MessageStream {
+  return madeStream(showing(endpoint, stream, messages), () => messages.cancel())
 }
 
-async function* showing(stream: ServerStream, messages: MessageStream): AsyncGenerator<JsonRpcMessage> {
+async function* showing(
+  { owners }: McpEndpoint,
+  stream: ServerStream,
+  messages: MessageStream,
+): AsyncGenerator<JsonRpcMessage> {
   for await (const sent of messages) {
+    owners.note(sent)
     const message = shownToClient(stream, sent)
     if (message !== undefined) yield message
   }

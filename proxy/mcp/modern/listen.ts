@@ -130,6 +130,7 @@ async function* shownEvents(
   try {
     for await (const message of stream) {
       if (isResponse(message)) return
+      endpoint.owners.note(message)
       const event = isRequest(message) ? undefined : subscribed(id, subscription, message)
       if (event === undefined) {
         noteDropped(exchange, name)

@@ -147,7 +147,10 @@ describe('several servers of 2026-07-28', () => {
   it('find the owner of a name by the lists without prefixes', async () => {
     await withClient('never', async (client) => {
       expect((await client.listTools()).tools.map(({ name }) => name).sort()).toEqual(['add-a', 'add-b'])
+      servers[0]?.seen.splice(0)
       expect(textOf(await client.callTool({ name: 'add-b', arguments: { n: 1 } }))).toBe('b:1')
+      expect(servers[0]?.seen).toEqual([])
+      await expect(client.callTool({ name: 'whoami' })).rejects.toThrow('served by multiple targets')
     })
   })
 
