@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { fileURLToPath } from 'node:url'
 import { load, start, watching, type Running, type Sample } from './measure.ts'
-import { contenders, upstream } from './servers.ts'
+import { contenders, flushUpstream, upstream } from './servers.ts'
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..')
 const SERVER_CPU = 0
@@ -30,6 +30,7 @@ async function main(): Promise<void> {
   const running: Running[] = []
   try {
     running.push(await start(upstream(folder), CLIENT_CPU))
+    running.push(await start(flushUpstream(folder, ROOT), CLIENT_CPU))
     const chosen = contenders(folder, ROOT).filter(
       ({ name }) => values.only === undefined || values.only.split(';').includes(name),
     )

@@ -7,6 +7,8 @@ import type { MeasuredRoute } from './measured-route.ts'
 /** Answers of a model, for Gw and nginx. */
 export const MODEL_PORT = 19_110
 export const MODEL_STREAM_PORT = 19_111
+/** The same stream with each event in a write of its own: nginx cannot do that, so `flush-server.ts` does. */
+export const MODEL_FLUSH_PORT = 19_112
 
 /** With the last event that has usage. */
 const EVENTS = 51
@@ -33,6 +35,13 @@ function stream(): string {
   )
 }
 
+/** The file with the stream, for servers beside the upstream. */
+export function streamFile(folder: string): string {
+  const file = join(folder, 'stream')
+  writeFileSync(file, stream())
+  return file
+}
+
 /** Servers of the upstream's configuration, with their answers as files in `folder`. */
 export function modelServers(folder: string): string {
   const server = (port: number, type: string, text: string): string => {
@@ -55,13 +64,13 @@ export function modelServers(folder: string): string {
 export function modelUpstreams(): string {
   const one = (name: string, port: number): string =>
     `upstream ${name} { server 127.0.0.1:${port}; keepalive 64; keepalive_requests 1000000000; }`
-  return `${one('chat', MODEL_PORT)}\n  ${one('stream', MODEL_STREAM_PORT)}`
+  return [one('chat', MODEL_PORT), one('stream', MODEL_STREAM_PORT), one('flushes', MODEL_FLUSH_PORT)].join('\n  ')
 }
 
 export function modelLocations(): string {
-  const one = (name: string): string =>
-    `location /${name} { client_body_buffer_size 64k; proxy_pass http://${name}; proxy_http_version 1.1; proxy_set_header Connection ""; }`
-  return `${one('chat')}\n    ${one('stream')}`
+  const one = (name: string, more = ''): string =>
+    `location /${name} { client_body_buffer_size 64k; proxy_pass http://${name}; proxy_http_version 1.1; proxy_set_header Connection ""; ${more}}`
+  return [one('chat'), one('stream'), one('flushes', 'proxy_buffering off; ')].join('\n    ')
 }
 
 function chat(bytes: number, rest: object = {}): string {
@@ -82,25 +91,33 @@ const request = (name: string, path: string, body: string, comparedTo?: string):
   ...(comparedTo !== undefined && { comparedTo }),
 })
 
+const streamed = (name: string, route: string, comparedTo: string): MeasuredRoute =>
+  request(name, `/${route}/v1/chat/completions`, chat(1024, { stream: true }), comparedTo)
+
 export const NGINX_MODEL_ROUTES: readonly MeasuredRoute[] = [
   request('nginx, completions of 1 KiB', '/chat', chat(1024)),
   request('nginx, completions of 16 KiB', '/chat', chat(16 * 1024)),
   request('nginx, stream in one body', '/stream', chat(1024, { stream: true })),
+  request('nginx, stream in 51 flushes', '/flushes', chat(1024, { stream: true })),
 ]
 
 export const MODEL_ROUTES: readonly MeasuredRoute[] = [
   request('gw, completions of 1 KiB', '/chat/v1/chat/completions', chat(1024), 'nginx, completions of 1 KiB'),
   request('gw, completions of 16 KiB', '/chat/v1/chat/completions', chat(16 * 1024), 'nginx, completions of 16 KiB'),
   request('gw, messages to completions, 1 KiB', '/chat/v1/messages', chat(1024), 'nginx, completions of 1 KiB'),
+  streamed('gw, stream in one body', 'stream', 'nginx, stream in one body'),
+  streamed('gw, stream in 51 flushes', 'flushes', 'nginx, stream in 51 flushes'),
+  streamed('gw, stream in one body, masked by a guard', 'guarded', 'nginx, stream in one body'),
+  streamed('gw, stream in 51 flushes, masked by a guard', 'guarded-flushes', 'nginx, stream in 51 flushes'),
   request(
-    'gw, stream in one body',
-    '/stream/v1/chat/completions',
-    chat(1024, { stream: true }),
-    'nginx, stream in one body',
+    'gw, completions of 1 KiB, token limit',
+    '/limited/v1/chat/completions',
+    chat(1024),
+    'gw, completions of 1 KiB',
   ),
 ]
 
-/** Backends and routes at `/chat` and `/stream`. */
+/** Routes at the paths of their names. */
 export function modelManifests(): readonly object[] {
   const backend = (name: string, port: number): object => ({
     apiVersion: 'gw.dev/v1alpha1',
@@ -108,7 +125,28 @@ export function modelManifests(): readonly object[] {
     metadata: { name },
     spec: { ai: { provider: { p1: {}, host: '127.0.0.1', port } } },
   })
-  const route = (name: string): object => ({
+  return [
+    backend('chat', MODEL_PORT),
+    backend('stream', MODEL_STREAM_PORT),
+    backend('flushes', MODEL_FLUSH_PORT),
+    ...['chat', 'stream', 'flushes'].map((name) => modelRoute(name, name)),
+    modelRoute('limited', 'chat'),
+    policy('limited', { traffic: { rateLimit: { local: [{ tokens: 2_000_000_000, unit: 'Hours' }] } } }),
+    modelRoute('guarded', 'stream'),
+    policy('guarded', MASKS),
+    modelRoute('guarded-flushes', 'flushes'),
+    policy('guarded-flushes', MASKS),
+  ]
+}
+
+const MASKS = {
+  backend: {
+    ai: { promptGuard: { streaming: 'Enabled', response: [{ regex: { action: 'Mask', builtins: ['Email'] } }] } },
+  },
+}
+
+function modelRoute(name: string, backend: string): object {
+  return {
     apiVersion: 'gateway.networking.k8s.io/v1',
     kind: 'HTTPRoute',
     metadata: { name },
@@ -116,11 +154,20 @@ export function modelManifests(): readonly object[] {
       parentRefs: [{ name: 'bench' }],
       rules: [
         {
-          matches: [{ path: { type: 'PathPrefix', value: `/${name}` } }],
-          backendRefs: [{ group: 'gw.dev', kind: 'GwBackend', name }],
+          matches: [{ path: { type: 'PathPrefix', value: `/${name}/` } }],
+          backendRefs: [{ group: 'gw.dev', kind: 'GwBackend', name: backend }],
         },
       ],
     },
-  })
-  return [backend('chat', MODEL_PORT), backend('stream', MODEL_STREAM_PORT), route('chat'), route('stream')]
+  }
+}
+
+/** For the route of the same name. */
+function policy(name: string, fields: object): object {
+  return {
+    apiVersion: 'gw.dev/v1alpha1',
+    kind: 'GwPolicy',
+    metadata: { name },
+    spec: { targetRefs: [{ group: 'gateway.networking.k8s.io', kind: 'HTTPRoute', name }], ...fields },
+  }
 }

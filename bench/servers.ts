@@ -4,12 +4,14 @@ import { join } from 'node:path'
 import { stringify } from 'yaml'
 import type { MeasuredRoute } from './measured-route.ts'
 import {
+  MODEL_FLUSH_PORT,
   MODEL_ROUTES,
   modelLocations,
   modelManifests,
   modelUpstreams,
   modelServers,
   NGINX_MODEL_ROUTES,
+  streamFile,
 } from './model-routes.ts'
 
 export interface Contender {
@@ -62,6 +64,12 @@ http {
 }
 `
   return nginx('upstream', UPSTREAM_PORT, folder, config)
+}
+
+/** Beside the upstream: what it cannot answer. */
+export function flushUpstream(folder: string, root: string): Contender {
+  const args = [join(root, 'bench', 'flush-server.ts'), String(MODEL_FLUSH_PORT), streamFile(folder)]
+  return { name: 'upstream of flushes', port: MODEL_FLUSH_PORT, command: process.execPath, args }
 }
 
 export function contenders(folder: string, root: string): readonly Contender[] {
