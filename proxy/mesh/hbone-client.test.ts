@@ -174,8 +174,10 @@ describe('HboneClient', () => {
 
   it('ends at its deadline when the workload does not answer, and resets the stream', async () => {
     const closed = Promise.withResolvers<number>()
+    const port = await listen()
+    await opened(port) // The deadline is not for a handshake.
     answer = (stream) => void stream.once('close', () => closed.resolve(stream.rstCode))
-    const outcome = await open(await listen(), { connectTimeoutMs: 100 })
+    const outcome = await open(port, { connectTimeoutMs: 1000 })
     expect(outcome).toMatchObject({ code: 'upstreamTimeout' })
     expect(await closed.promise).toBe(http2.constants.NGHTTP2_CANCEL)
   })

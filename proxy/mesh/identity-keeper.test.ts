@@ -79,6 +79,15 @@ describe('IdentityKeeper', () => {
     expect(requests.length).toBeLessThanOrEqual(11)
   })
 
+  it('requests few certificates of an authority that ends soon, although they start in the past', async () => {
+    const [fromMs, untilMs] = [Date.now() - 120_000, Date.now() + 240_000]
+    answers = Array.from({ length: 300 }, () => meshCertificate(root, { spiffeId: SPIFFE_ID, fromMs, untilMs }))
+    const startMs = await start()
+    await vi.advanceTimersByTimeAsync(235_000)
+    expect(requests.slice(0, 3).map((ms) => ms - startMs)).toEqual([0, 108_000, 167_400])
+    expect(requests.length).toBeLessThanOrEqual(8)
+  })
+
   it('lasts for certificates of years, whose timers exceed the limit of Node.js', async () => {
     answers = [certificate(2000)]
     await start()

@@ -37,7 +37,10 @@ export interface ShownIdentity {
   readonly lastError?: string
 }
 
-/** A new certificate is requested when between this share and half of its time is over. */
+/**
+ * A new certificate is requested when between this share and half of its time is over, from its receipt: certificates
+ * of Istio start two minutes in the past, and near the end of their authority these would be most of their time.
+ */
 const RENEW_SHARE_MIN = 0.4
 const RENEW_SHARE_MAX = 0.5
 const RETRY_MS_MIN = 1000
@@ -156,7 +159,8 @@ export class IdentityKeeper {
     this.#certificate = certificate
     const { fromMs, untilMs, spiffeId } = certificate
     const share = RENEW_SHARE_MIN + (RENEW_SHARE_MAX - RENEW_SHARE_MIN) * this.#random()
-    this.#requestAt(Math.max(fromMs + (untilMs - fromMs) * share, Date.now() + RENEW_MS_MIN))
+    const startMs = Math.max(fromMs, Date.now())
+    this.#requestAt(Math.max(startMs + (untilMs - startMs) * share, Date.now() + RENEW_MS_MIN))
     this.#watchEnd(untilMs)
     const [notAfter, next] = [untilMs, this.#nextMs ?? 0].map((ms) => new Date(ms).toISOString())
     this.#options.logger.info('certificate of the mesh obtained', { id: spiffeId, not_after: notAfter, next })

@@ -36,7 +36,7 @@ function identity(secrets = member.addTo({ ...NONE, secrets: [...NONE.secrets] }
 it('adds the certificate when there is one, and nothing before', async () => {
   expect(identity()).toBeUndefined()
   member.start()
-  await vi.waitFor(() => expect(changed).toHaveBeenCalled())
+  await vi.waitFor(() => expect(changed).toHaveBeenCalled(), { timeout: 10_000 })
   const secrets = member.addTo({ ...NONE, secrets: [...NONE.secrets] })
   expect(secrets.secrets).toContainEqual(NONE.secrets[0])
   expect(identity(secrets)).toMatchObject({
@@ -74,7 +74,7 @@ it('reports trouble to its listener, also to one that comes late, and no text tw
 it('shows state and metrics without token and key', async () => {
   expect(member.shown()).toMatchObject({ state: 'missing', ca: `127.0.0.1:${authority.server.port}` })
   member.start()
-  await vi.waitFor(() => expect(changed).toHaveBeenCalled())
+  await vi.waitFor(() => expect(changed).toHaveBeenCalled(), { timeout: 10_000 })
   const shown = JSON.stringify([member.shown(), member.metrics().map(({ values }) => values())])
   expect(member.shown()).toMatchObject({ state: 'valid', spiffeId: SPIFFE_ID })
   expect(shown).toContain('{"labels":{"result":"succeeded"},"value":1}')
