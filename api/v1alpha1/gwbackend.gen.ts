@@ -673,8 +673,8 @@ export interface McpTarget {
    */
   path?: LongString
   /**
-   * Transport of MCP: `StreamableHTTP` (default) or `SSE`, its predecessor. This version of the proxy does not
-   * support `SSE`: it treats the server as unreachable, and the status reports it.
+   * Transport of MCP: `StreamableHTTP` (default) or `SSE`, its predecessor. With `SSE`, the server sends all messages
+   * of a session over one event stream, which the gateway keeps open until the session ends.
    */
   protocol?: 'StreamableHTTP' | 'SSE'
   /**

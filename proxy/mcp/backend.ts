@@ -14,6 +14,7 @@ import { rememberedEras } from './bridge/era.ts'
 import type { McpEndpoint } from './context.ts'
 import { MCP_GUARDRAILS } from './guardrails/late-guardrails.ts'
 import { httpTarget } from './targets/http-target.ts'
+import { sseTarget } from './targets/sse-target.ts'
 import { withFailures } from './failures.ts'
 import { namingOf } from './names.ts'
 import { rememberedOwners } from './owners.ts'
@@ -95,10 +96,11 @@ function compileTarget(target: MCPTarget, { environment, isOnly }: TargetPlace):
   const policies = environment.sectionPolicies(name, ref === undefined ? undefined : environment.policiesOf(ref))
   const picker = ref === undefined ? undefined : environment.resolve(ref, policies)
   if (ref === undefined || picker === undefined) return brokenTarget(name, 'its backend does not exist')
-  if (protocol === 'SSE') return brokenTarget(name, 'the legacy SSE protocol of MCP servers is not supported')
+  const common = { name, ref, picker, policies, environment }
+  if (protocol === 'SSE') return sseTarget({ ...common, passesSignIn: false, path: target.path ?? '/sse' })
   // A server behind a credential of the gateway has no sign-in for clients.
   const passesSignIn = isOnly && policies.auth === undefined
-  return httpTarget({ name, path: target.path ?? '/mcp', ref, picker, policies, environment, passesSignIn })
+  return httpTarget({ ...common, path: target.path ?? '/mcp', passesSignIn })
 }
 
 /**

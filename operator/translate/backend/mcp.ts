@@ -1,6 +1,6 @@
 // The `mcp` backend: each target with a host becomes a backend of its own, which the MCP backend refers to.
 import type { Backend, MCPTarget } from '#api/ir/types.gen.ts'
-import type { FieldPath, Problem } from '#api/problem.ts'
+import type { FieldPath } from '#api/problem.ts'
 import type { MCPBackend, McpTarget, McpTargetSelector } from '#api/v1alpha1/gwbackend.gen.ts'
 import { keyOf, namespaceOf } from '../object-ref.ts'
 import type { FieldReport } from '../policy/field.ts'
@@ -18,12 +18,7 @@ interface RenderedTarget {
 const DEFAULT_PATH = { StreamableHTTP: '/mcp', SSE: '/sse' } as const
 
 export function renderMcp(mcp: MCPBackend, context: BackendContext): BackendBody {
-  const rendered = mcp.targets.flatMap((one, index) => {
-    const path = `spec.mcp.targets[${index}]`
-    const found = renderTarget(one, path, context)
-    for (const { target } of found) if (target.protocol === 'SSE') context.report.problems.push(notSpoken(target, path))
-    return found
-  })
+  const rendered = mcp.targets.flatMap((one, index) => renderTarget(one, `spec.mcp.targets[${index}]`, context))
   const targets = uniqueNames(rendered, context.report)
   return {
     fields: {
@@ -37,14 +32,6 @@ export function renderMcp(mcp: MCPBackend, context: BackendContext): BackendBody
     parts: targets.flatMap(({ part }) => (part === undefined ? [] : [part])),
     refs: targets.flatMap(({ target }) => (target.ref === undefined ? [] : [target.ref])),
   }
-}
-
-/** The target keeps its place, and `failureMode` decides about its failures. */
-function notSpoken({ name }: MCPTarget, path: FieldPath): Problem {
-  const message =
-    `MCP target ${name}: protocol SSE is not supported by this version of the proxy; the server is treated as ` +
-    'unreachable'
-  return { path, reason: 'NotYetProgrammed', message, severity: 'warning' }
 }
 
 function renderTarget(one: McpTargetSelector, path: FieldPath, context: BackendContext): RenderedTarget[] {

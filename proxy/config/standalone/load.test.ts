@@ -223,8 +223,12 @@ describe('loadStandalone, fields', () => {
     [route('ai: { promptGuard: { response: [{ openAIModeration: {} }] } }'), /unknown field "openAIModeration"/],
     [route('', '{ mcp: { targets: [{ name: A, stdio: { cmd: x } }] } }'), /targets\[0\]\.name: must be lower-case/],
     [route('', '{ mcp: { targets: [{ name: a_b, stdio: { cmd: x } }] } }'), /targets\[0\]\.name: must be lower-case/],
-    [route('', '{ mcp: { targets: [{ name: a }] } }'), /targets\[0\]: must have exactly one of mcp, stdio/],
-    [route('', '{ mcp: { targets: [{ name: a, sse: {} }] } }'), /sse: is not supported .*Streamable HTTP/],
+    [route('', '{ mcp: { targets: [{ name: a }] } }'), /targets\[0\]: must have exactly one of mcp, sse, stdio/],
+    [route('', '{ mcp: { targets: [{ name: a, sse: {} }] } }'), /sse\.host: is required/],
+    [
+      route('', '{ mcp: { targets: [{ name: a, sse: { host: "x:1" }, mcp: { host: "x:1" } }] } }'),
+      /must have exactly one of mcp, sse, stdio/,
+    ],
     [route('', '{ mcp: { targets: [{ name: a, mcp: { host: "ftp://x" } }] } }'), /must be a URL with http or https/],
     [
       route('', '{ mcp: { targets: [{ name: a, mcp: { host: x } }] } }'),

@@ -21,6 +21,7 @@ import { isRequest, parseMessage, type JsonRpcMessage } from '../jsonrpc.ts'
 import { removeRoutingHeaders, setRoutingHeaders } from '../routing-headers.ts'
 import { LEGACY_VERSION, MODERN_VERSION } from '../versions.ts'
 import {
+  MESSAGE_BYTES_MAX,
   type McpTarget,
   type MessageStream,
   NoServerError,
@@ -31,7 +32,7 @@ import {
 } from './target.ts'
 
 /** A tool may take long before its server sends the head of the response. */
-const HEAD_TIMEOUT_MS = 300_000
+export const HEAD_TIMEOUT_MS = 300_000
 const END_TIMEOUT_MS = 5000
 /**
  * Servers allow one client to listen to a session (409 for others). A client may reconnect before the end of
@@ -40,7 +41,7 @@ const END_TIMEOUT_MS = 5000
 const LISTEN_AGAIN_MS = [20, 80, 200, 400]
 /** Responses to the client that have begun are cut at the deadline; reads before that end later. */
 const CUT_MS = 30
-const ERROR_BODY_BYTES_MAX = 65_536
+export const ERROR_BODY_BYTES_MAX = 65_536
 const DOCUMENT_MS_MAX = 10_000
 const DOCUMENT_BYTES_MAX = 256 * 1024
 const SIGN_IN_FIELDS = ['www-authenticate', 'location']
@@ -69,7 +70,7 @@ export interface HttpTargetOptions {
   readonly passesSignIn: boolean
 }
 
-interface CompiledTarget extends HttpTargetOptions {
+export interface CompiledTarget extends HttpTargetOptions {
   /** Policies of the target, compiled once. */
   readonly filters: readonly NamedFilter[]
   readonly health: HealthRule | undefined
@@ -86,23 +87,25 @@ interface Call {
   readonly timeoutMs: number
   /** Until the end of the body; undefined: it has no limit of its own. */
   readonly deadlineMs?: number | undefined
+  /** undefined: those of the client's request. */
+  readonly limits?: SendOptions
+}
+
+export function compileHttpTarget(settings: HttpTargetOptions): CompiledTarget {
+  const { environment, policies, ref } = settings
+  const filters = environment.filters(policies, { ref }).request
+  return { ...settings, filters, health: environment.health(policies) }
 }
 
 export function httpTarget(settings: HttpTargetOptions): McpTarget {
-  const { name } = settings
-  const { environment, policies, ref } = settings
-  const options = {
-    ...settings,
-    filters: environment.filters(policies, { ref }).request,
-    health: environment.health(policies),
-  }
-  const { bufferBytesMax } = environment
+  const { name, policies } = settings
+  const options = compileHttpTarget(settings)
   return {
     name,
     answerMs: policies.http?.requestTimeoutMs,
     async send(exchange, message, session, deadlineMs): Promise<TargetReply> {
       const body = Buffer.from(JSON.stringify(message))
-      const { response, endpoint } = await call(exchange, options, {
+      const { response, endpoint } = await callServer(exchange, options, {
         method: 'POST',
         session,
         message,
@@ -114,7 +117,7 @@ export function httpTarget(settings: HttpTargetOptions): McpTarget {
       return {
         serverSession: response.headers.get('mcp-session-id'),
         endpoint: endpoint.label,
-        messages: messagesOf(name, response, bufferBytesMax),
+        messages: messagesOf(name, response),
       }
     },
     async listen(exchange, session) {
@@ -126,8 +129,8 @@ export function httpTarget(settings: HttpTargetOptions): McpTarget {
           body: undefined,
           timeoutMs: HEAD_TIMEOUT_MS,
         }
-        const { response } = await call(exchange, options, request)
-        if (response.status < 300) return messagesOf(name, response, bufferBytesMax)
+        const { response } = await callServer(exchange, options, request)
+        if (response.status < 300) return messagesOf(name, response)
         const error = await httpError(response, passesSignIn(exchange, settings))
         if (error.status === 405) return undefined
         const waitMs = LISTEN_AGAIN_MS[attempt]
@@ -144,7 +147,7 @@ export function httpTarget(settings: HttpTargetOptions): McpTarget {
           body: undefined,
           timeoutMs: END_TIMEOUT_MS,
         }
-        const { response } = await call(exchange, options, request)
+        const { response } = await callServer(exchange, options, request)
         await response.body.collect(ERROR_BODY_BYTES_MAX)
       } catch {
         // The server drops the session by itself.
@@ -156,7 +159,7 @@ export function httpTarget(settings: HttpTargetOptions): McpTarget {
 
 async function documentOf(exchange: Exchange, target: CompiledTarget): Promise<HttpResponse> {
   const { method, path, query } = exchange.request
-  const { response } = await call(exchange, target, {
+  const { response } = await callServer(exchange, target, {
     method: method === 'HEAD' || method === 'OPTIONS' ? method : 'GET',
     document: { path, query },
     session: undefined,
@@ -177,7 +180,8 @@ async function documentBody(name: string, { body }: UpstreamResponse): Promise<B
   }
 }
 
-async function call(
+/** Sends one message under the policies of the target. */
+export async function callServer(
   exchange: Exchange,
   target: CompiledTarget,
   message: Call,
@@ -276,9 +280,10 @@ function isKept(session: TargetSession | undefined): boolean {
 /** A session is ended for the server: also if the client has disconnected, or its time is up. */
 function limitsOf(
   { connection, deadlineMs = Infinity }: Exchange,
-  { method, deadlineMs: ownMs = Infinity }: Call,
+  { method, limits, deadlineMs: ownMs = Infinity }: Call,
   latestMs: number,
 ): SendOptions {
+  if (limits !== undefined) return limits
   if (method === 'DELETE') return { deadlineMs: latestMs, signal: undefined }
   const bodyDeadlineMs = Math.min(deadlineMs + CUT_MS, ownMs)
   return {
@@ -354,7 +359,7 @@ function pickEndpoint(picker: EndpointPicker, session: TargetSession | undefined
   return pinned ?? picker.pick()
 }
 
-async function httpError(response: UpstreamResponse, isSignIn: boolean): Promise<TargetHttpError> {
+export async function httpError(response: UpstreamResponse, isSignIn: boolean): Promise<TargetHttpError> {
   const { status, headers } = response
   const body = await response.body.collect(ERROR_BODY_BYTES_MAX).catch(() => Buffer.alloc(0))
   const fields = isSignIn
@@ -363,19 +368,19 @@ async function httpError(response: UpstreamResponse, isSignIn: boolean): Promise
   return new TargetHttpError(status, headers.get('content-type'), body, fields)
 }
 
-function messagesOf(name: string, response: UpstreamResponse, bytesMax: number): MessageStream {
-  return madeStream(messagesIn(name, response, bytesMax), () => response.body.cancel())
+function messagesOf(name: string, response: UpstreamResponse): MessageStream {
+  return madeStream(messagesIn(name, response), () => response.body.cancel())
 }
 
-async function* messagesIn(name: string, response: UpstreamResponse, bytesMax: number): AsyncGenerator<JsonRpcMessage> {
+async function* messagesIn(name: string, response: UpstreamResponse): AsyncGenerator<JsonRpcMessage> {
   const type = response.headers.get('content-type') ?? ''
   if (!type.startsWith('text/event-stream')) {
-    const bytes = await response.body.collect(bytesMax)
+    const bytes = await response.body.collect(MESSAGE_BYTES_MAX)
     // 202 for notifications has no body.
     if (bytes.length > 0) yield messageOf(name, bytes.toString('utf8'))
     return
   }
-  const parser = new SseParser(bytesMax)
+  const parser = new SseParser(MESSAGE_BYTES_MAX)
   for await (const chunk of response.body) {
     for (const { data } of parser.push(chunk)) if (data !== '') yield messageOf(name, data)
   }

@@ -15,6 +15,9 @@ export interface TargetSession {
   readonly isSkipped: boolean
 }
 
+/** One message of a server. Requests of clients are limited by the buffer of the listener. */
+export const MESSAGE_BYTES_MAX = 32 * 1024 * 1024
+
 export interface TargetReply {
   /** Session id that the server sent with this response (initialize). */
   readonly serverSession: string | undefined

@@ -1,4 +1,4 @@
-// MCP backends: targets over Streamable HTTP, each a separate backend, and commands that use stdin and stdout.
+// MCP backends: targets over Streamable HTTP and SSE, each a separate backend, and commands that use stdin and stdout.
 import type { BackendTarget, MCPBackend, MCPTarget } from '#api/ir/types.gen.ts'
 import { pathTo } from '../field-path.ts'
 import type { McpBackendFields, McpTargetFields } from '../schema/backends.ts'
@@ -11,7 +11,6 @@ import { backendNamed } from './references.ts'
 const SESSION_ROUTING = { stateful: 'Stateful', stateless: 'Stateless' } as const
 const PREFIX_MODE = { conditional: 'Conditional', always: 'Always', never: 'Never' } as const
 const FAILURE_MODE = { failClosed: 'FailClosed', failOpen: 'FailOpen' } as const
-const DEFAULT_PATH = '/mcp'
 const DEFAULT_PORT = { 'http:': 80, 'https:': 443 } as const
 
 /** `place.path`: of the MCP fields. */
@@ -33,7 +32,8 @@ export function addMcpTargets({ targets }: McpBackendFields, place: BackendPlace
     const former = names.get(target.name)
     if (former !== undefined) context.error(pathTo(own.path, 'name'), `the name is already used by ${former}`)
     names.set(target.name, own.path)
-    const server = target.mcp === undefined ? undefined : serverOf(target.mcp, pathTo(own.path, 'mcp'), context)
+    const remote = remoteOf(target)
+    const server = remote && serverOf(remote.fields, pathTo(own.path, remote.field), context)
     if (server !== undefined) addServer(server, own, context)
     attachPolicies(target, own, server?.isTls === true, context)
   }
@@ -52,25 +52,45 @@ function targetPlace(place: BackendPlace, { name }: McpTargetFields, index: numb
   }
 }
 
-function renderTarget({ name, mcp, stdio }: McpTargetFields, place: TargetPlace, context: BuildContext): MCPTarget {
-  if ((mcp === undefined) === (stdio === undefined)) context.error(place.path, 'must have exactly one of mcp, stdio')
+/** A server over HTTP, and the field that has it. */
+interface RemoteServer {
+  readonly field: 'mcp' | 'sse'
+  readonly fields: ServerFields
+}
+
+function remoteOf({ mcp, sse }: McpTargetFields): RemoteServer | undefined {
+  if (mcp !== undefined) return { field: 'mcp', fields: mcp }
+  return sse && { field: 'sse', fields: sse }
+}
+
+function renderTarget(target: McpTargetFields, place: TargetPlace, context: BuildContext): MCPTarget {
+  const { name, mcp, sse, stdio } = target
+  if ([mcp, sse, stdio].filter((one) => one !== undefined).length !== 1) {
+    context.error(place.path, 'must have exactly one of mcp, sse, stdio')
+  }
   if (stdio !== undefined) {
     const { cmd, args, env, clear_env: clearEnv } = stdio
     return { name, stdio: { cmd, ...defined({ args, env, clearEnv }) } }
   }
-  if (mcp?.backend !== undefined) return { name, ref: namedServer(mcp, place, context), ...pathOf(mcp.path) }
-  const server = mcp && serverOf(mcp, pathTo(place.path, 'mcp'), context)
-  return { name, ref: { backend: place.key }, ...pathOf(server?.path) }
+  const remote = remoteOf(target)
+  if (remote === undefined) return { name, ref: { backend: place.key } }
+  const { fields } = remote
+  if (fields.backend !== undefined) {
+    return { name, ref: namedServer(remote, place, context), ...protocolOf(remote, fields.path) }
+  }
+  const server = serverOf(fields, pathTo(place.path, remote.field), context)
+  return { name, ref: { backend: place.key }, ...protocolOf(remote, server?.path) }
 }
 
-function pathOf(path: string | undefined): Pick<MCPTarget, 'protocol' | 'path'> {
-  return { protocol: 'StreamableHTTP', path: path ?? DEFAULT_PATH }
+function protocolOf({ field }: RemoteServer, path: string | undefined): Pick<MCPTarget, 'protocol' | 'path'> {
+  return { protocol: field === 'sse' ? 'SSE' : 'StreamableHTTP', path: path ?? `/${field}` }
 }
 
-type McpFields = NonNullable<McpTargetFields['mcp']>
+type ServerFields = NonNullable<McpTargetFields['mcp']>
 
-function namedServer({ backend, host, port }: McpFields, place: TargetPlace, context: BuildContext) {
-  const path = pathTo(place.path, 'mcp')
+function namedServer({ field, fields }: RemoteServer, place: TargetPlace, context: BuildContext) {
+  const { backend, host, port } = fields
+  const path = pathTo(place.path, field)
   if (host !== undefined || port !== undefined) context.error(path, 'must have either backend or host, not both')
   const ref = backendNamed(backend ?? '', pathTo(path, 'backend'), context)
   if (ref.backend !== undefined && context.backendKinds.get(ref.backend) !== 'host') {
@@ -86,7 +106,7 @@ interface Server {
 }
 
 /** undefined: reported, or a named backend. */
-function serverOf({ host, port, path, backend }: McpFields, at: string, context: BuildContext): Server | undefined {
+function serverOf({ host, port, path, backend }: ServerFields, at: string, context: BuildContext): Server | undefined {
   if (backend !== undefined) return undefined
   if (host === undefined) {
     context.error(pathTo(at, 'host'), 'is required: a URL, host:port, or a host with port set')
@@ -134,7 +154,7 @@ function addServer({ address }: Server, { key, name, target }: TargetPlace, cont
 
 /** As policies of the section: the level at which targets have their own. */
 function attachPolicies(
-  { policies, mcp }: McpTargetFields,
+  { policies, ...target }: McpTargetFields,
   place: TargetPlace,
   isTls: boolean,
   context: BuildContext,
@@ -147,7 +167,8 @@ function attachPolicies(
   if (own.payload.mcpGuardrails !== undefined) {
     context.error(pathTo(path, 'mcpGuardrails'), 'must be set on the mcp backend; services get the name of the target')
   }
-  const shared = mcp?.backend === undefined ? {} : context.inlinePoliciesOf(mcp.backend)
+  const named = remoteOf(target)?.fields.backend
+  const shared = named === undefined ? {} : context.inlinePoliciesOf(named)
   const payload = { ...(isTls && { tls: {} }), ...shared, ...own.payload }
   const prefix = `backend/${place.name}/${place.target.section}`
   for (const [field, value] of Object.entries(payload)) {

@@ -79,7 +79,7 @@ export const aiBackend = oneShape<z.output<typeof namedProvider> | z.output<type
   [providerGroups, namedProvider],
 )
 
-const streamable = fields({
+const remoteServer = fields({
   host: text.optional(),
   port: port.optional(),
   path: text.optional(),
@@ -96,9 +96,9 @@ const mcpTarget = fields({
     error: 'must be lower-case letters, digits, - and ., at most 253, and begin and end with a letter or digit',
   }),
   policies: backendPolicies.optional(),
-  mcp: streamable.optional(),
+  mcp: remoteServer.optional(),
+  sse: remoteServer.optional(),
   stdio: stdio.optional(),
-  ...notServed(['sse'], '; use mcp, the Streamable HTTP transport'),
   ...notServed(['openapi']),
 })
 export const mcpShape = {
