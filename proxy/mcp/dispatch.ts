@@ -4,7 +4,7 @@ import type { HttpResponse } from '../message/message.ts'
 import { mayUse, noteItem, type ItemKind, type McpCall } from './context.ts'
 import { ask, notify, onEach, type Member } from './fan-out.ts'
 import { guardRequest, guardResult } from './guard.ts'
-import { eventStream, rpcError, single } from './http-reply.ts'
+import { jsonAnswer, rpcError } from './http-reply.ts'
 import { invalidItem, itemOf, withItemName, type NamedItem } from './items.ts'
 import {
   INVALID_PARAMS,
@@ -51,7 +51,7 @@ async function callAll(call: McpCall, request: JsonRpcRequest, method: SharedMet
     response: { jsonrpc: '2.0', id: request.id, result: await resultOfAll(call, request, method) },
     targets,
   })
-  return eventStream(single(response))
+  return jsonAnswer(response)
 }
 
 async function resultOfAll(
@@ -131,7 +131,7 @@ function methodNotFound({ id, method }: JsonRpcRequest): HttpResponse {
 
 /** By a guardrail: JSON-RPC in a successful response. */
 function rejected(response: JsonRpcResponse): HttpResponse {
-  return eventStream(single(response))
+  return jsonAnswer(response)
 }
 
 function invalidParams(request: JsonRpcRequest, message: string): HttpResponse {

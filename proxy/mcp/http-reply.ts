@@ -32,14 +32,27 @@ export function passedThrough(error: TargetHttpError): HttpResponse {
   return new HttpResponse(error.status, headers, error.body, false)
 }
 
-export function eventStream(messages: MessageStream, sessionId?: string): HttpResponse {
+/** A response that no other message precedes, as JSON. `text`: the message, if it is written already. */
+export function jsonAnswer(
+  message: JsonRpcMessage,
+  { sessionId, text }: { readonly sessionId?: string | undefined; readonly text?: Buffer | undefined } = {},
+): HttpResponse {
+  const headers = HeaderList.of([['content-type', 'application/json']])
+  return inSession(new HttpResponse(200, headers, text ?? JSON.stringify(message), false), sessionId)
+}
+
+export function eventStream(messages: MessageStream): HttpResponse {
   const headers = HeaderList.of([
     ['content-type', EVENT_STREAM],
     ['cache-control', 'no-cache'],
   ])
-  if (sessionId !== undefined) headers.append('mcp-session-id', sessionId)
-  const response = new HttpResponse(200, headers, encoded(messages), false)
-  if (sessionId !== undefined) response.secretFields = SESSION_FIELDS
+  return new HttpResponse(200, headers, encoded(messages), false)
+}
+
+function inSession(response: HttpResponse, sessionId: string | undefined): HttpResponse {
+  if (sessionId === undefined) return response
+  response.headers.append('mcp-session-id', sessionId)
+  response.secretFields = SESSION_FIELDS
   return response
 }
 

@@ -5,7 +5,7 @@ import type { HttpResponse } from '../message/message.ts'
 import { noteError, type McpCall } from './context.ts'
 import { notify, type Member } from './fan-out.ts'
 import { guardResult } from './guard.ts'
-import { eventStream } from './http-reply.ts'
+import { eventStream, jsonAnswer } from './http-reply.ts'
 import {
   errorResponse,
   INTERNAL_ERROR,
@@ -18,7 +18,7 @@ import {
 } from './jsonrpc.ts'
 import { shownResult } from './results.ts'
 import { noteDropped, type ServerStream, shownToClient } from './server-messages.ts'
-import type { TargetReply } from './targets/target.ts'
+import type { TargetReply, WholeMessage } from './targets/target.ts'
 
 interface Relayed {
   readonly member: Member
@@ -30,7 +30,33 @@ interface Relayed {
 export async function relay(call: McpCall, member: Member, request: JsonRpcRequest): Promise<HttpResponse> {
   call.facts.target ??= member.target.name
   const reply = await member.target.send(call.exchange, request, member.session)
+  if (reply.whole !== undefined) return relayWhole(call, { member, whole: reply.whole, request })
   return eventStream(madeStream(relayed(call, { member, reply, request }), () => reply.messages.cancel()))
+}
+
+/** A response that no other message precedes needs no stream. Its bytes are forwarded unless the gateway changes it. */
+async function relayWhole(
+  call: McpCall,
+  {
+    member,
+    whole,
+    request,
+  }: { readonly member: Member; readonly whole: WholeMessage; readonly request: JsonRpcRequest },
+): Promise<HttpResponse> {
+  const { message, bytes } = whole
+  const { name: target } = member.target
+  const response = shownToClient({ exchange: call.exchange, naming: call.endpoint.naming, target, request }, message)
+  if (response === undefined || !isResponse(response)) return jsonAnswer(failed(call, target, request))
+  const shown = await answered(call, { target, request, response })
+  return jsonAnswer(shown, { text: shown === message ? bytes : undefined })
+}
+
+function failed(call: McpCall, target: string, request: JsonRpcRequest): JsonRpcResponse {
+  call.exchange.errorDetail ??= `${target}: the server closed its stream without a response`
+  call.exchange.reason = 'MCP'
+  const failure: JsonRpcError = { code: INTERNAL_ERROR, message: 'the MCP server could not be called' }
+  noteError(call, failure)
+  return errorResponse(request.id, failure)
 }
 
 /** Always ends with a response: the client must not wait for a server that has failed. */
@@ -54,18 +80,14 @@ async function* relayed(call: McpCall, { member, reply, request }: Relayed): Asy
       yield await answered(call, { request, response: message, target: target.name })
       return
     }
-    call.exchange.errorDetail ??= `${target.name}: the server closed its stream without a response`
   } catch (error) {
     reportIfBug('mcp stream', error)
     call.exchange.errorDetail ??= `${target.name}: ${error instanceof Error ? error.message : String(error)}`
   }
-  call.exchange.reason = 'MCP'
-  const failure: JsonRpcError = { code: INTERNAL_ERROR, message: 'the MCP server could not be called' }
-  noteError(call, failure)
-  yield errorResponse(request.id, failure)
+  yield failed(call, target.name, request)
 }
 
-/** The response of a server as the client gets it. */
+/** The response of a server as the client gets it; the same object if it is unchanged. */
 async function answered(
   call: McpCall,
   options: { readonly request: JsonRpcRequest; readonly response: JsonRpcResponse; readonly target: string },
@@ -78,7 +100,7 @@ async function answered(
   if (checked.result === undefined) return checked
   const result = shownResult(call, { method: request.method, target, result: checked.result })
   if (facts.kind === 'tool') facts.toolResult = result
-  return { ...checked, result }
+  return result === checked.result ? checked : { ...checked, result }
 }
 
 /** Clients of MCP 2026-07-28 get no requests: servers ask with results that require input. */

@@ -5,7 +5,7 @@ import { HttpResponse } from '../../message/message.ts'
 import { callOf, type McpCall, type McpEndpoint } from '../context.ts'
 import { answerRequest, notifyAll } from '../dispatch.ts'
 import { interleave, listenToAll, notify, type Member } from '../fan-out.ts'
-import { accepted, EVENT_STREAM, eventStream, plain, single } from '../http-reply.ts'
+import { accepted, EVENT_STREAM, eventStream, jsonAnswer, plain } from '../http-reply.ts'
 import { isRequest, isResponse, type JsonRpcMessage, type JsonRpcRequest, type JsonRpcResponse } from '../jsonrpc.ts'
 import { locateServerId } from '../names.ts'
 import { type ServerStream, shownToClient } from '../server-messages.ts'
@@ -43,7 +43,7 @@ async function initialize(exchange: Exchange, endpoint: McpEndpoint, request: Js
     : (first?.response.result ?? {})
   if (!isStateful) await endSession(exchange, members)
   const response: JsonRpcResponse = { jsonrpc: '2.0', id: request.id, result }
-  return eventStream(single(response), isStateful ? endpoint.codec.encode(session) : undefined)
+  return jsonAnswer(response, { sessionId: isStateful ? endpoint.codec.encode(session) : undefined })
 }
 
 async function inSession(exchange: Exchange, endpoint: McpEndpoint, message: JsonRpcMessage): Promise<HttpResponse> {

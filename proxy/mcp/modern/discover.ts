@@ -4,7 +4,7 @@ import type { McpCall } from '../context.ts'
 import { GATEWAY, SERVER_KEY } from '../envelope.ts'
 import { ask, onEach } from '../fan-out.ts'
 import { guardRequest, guardResult } from '../guard.ts'
-import { eventStream, single } from '../http-reply.ts'
+import { jsonAnswer } from '../http-reply.ts'
 import { type Introduction, mergeCapabilities, mergeExtensions, mergeInstructions } from '../introduction.ts'
 import type { JsonRpcRequest } from '../jsonrpc.ts'
 import { ownResult } from '../results.ts'
@@ -15,7 +15,7 @@ export async function discover(call: McpCall, request: JsonRpcRequest): Promise<
   const targets = call.members.map(({ target }) => target.name)
   const { params: _, ...withoutParams } = request
   const checked = await guardRequest(call, withoutParams, targets)
-  if ('error' in checked) return eventStream(single(checked))
+  if ('error' in checked) return jsonAnswer(checked)
   const introductions = await introduced(call, request)
   const result = ownResult(
     call,
@@ -23,7 +23,7 @@ export async function discover(call: McpCall, request: JsonRpcRequest): Promise<
     call.endpoint.naming.isMultiplexing ? merged(introductions) : only(introductions),
   )
   const response = await guardResult(call, { request, response: { jsonrpc: '2.0', id: request.id, result }, targets })
-  return eventStream(single(response))
+  return jsonAnswer(response)
 }
 
 /** A server that rejects the version fails the request under FailOpen too: its calls would fail later. */

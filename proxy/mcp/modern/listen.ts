@@ -8,7 +8,7 @@ import { mayUse, type McpCall } from '../context.ts'
 import { GATEWAY, SERVER_KEY, SUBSCRIPTION_KEY } from '../envelope.ts'
 import { interleave, type Member, onEach } from '../fan-out.ts'
 import { guardRequest } from '../guard.ts'
-import { eventStream, rpcError, single } from '../http-reply.ts'
+import { eventStream, jsonAnswer, rpcError } from '../http-reply.ts'
 import {
   INVALID_PARAMS,
   isRequest,
@@ -51,7 +51,7 @@ export async function listen(call: McpCall, request: JsonRpcRequest): Promise<Ht
   const { params: _, ...withoutParams } = request
   const names = shares.map(({ member }) => member.target.name)
   const checked = await guardRequest(call, withoutParams, names)
-  if ('error' in checked) return eventStream(single(checked))
+  if ('error' in checked) return jsonAnswer(checked)
   const opened = shares.length === 0 ? [] : await openAll(call, request, shares)
   const { naming } = call.endpoint
   const acknowledged = joined(

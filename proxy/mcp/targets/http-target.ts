@@ -11,19 +11,17 @@ import { derive } from '../../exchange/derive.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
 import type { HeaderList } from '../../message/headers.ts'
 import { HttpRequest, HttpResponse } from '../../message/message.ts'
-import { madeStream } from '../../message/made-stream.ts'
-import { SseParser } from '../../http/sse.ts'
 import { runChain } from '../../chain/run-chain.ts'
 import type { NamedFilter } from '../../chain/filter.ts'
 import { type SendOptions, UpstreamError, type UpstreamResponse } from '../../upstream/target.ts'
+import { single } from '../http-reply.ts'
 import { claimedVersion } from '../envelope.ts'
-import { isRequest, parseMessage, type JsonRpcMessage } from '../jsonrpc.ts'
+import { isRequest, type JsonRpcMessage } from '../jsonrpc.ts'
 import { removeRoutingHeaders, setRoutingHeaders } from '../routing-headers.ts'
 import { LEGACY_VERSION, MODERN_VERSION } from '../versions.ts'
+import { isStream, messagesOf, wholeOf } from './response-messages.ts'
 import {
-  MESSAGE_BYTES_MAX,
   type McpTarget,
-  type MessageStream,
   NoServerError,
   TargetError,
   TargetHttpError,
@@ -114,10 +112,12 @@ export function httpTarget(settings: HttpTargetOptions): McpTarget {
         deadlineMs,
       })
       if (response.status >= 300) throw await httpError(response, passesSignIn(exchange, settings))
+      const whole = isRequest(message) && !isStream(response) ? await wholeOf(name, response) : undefined
       return {
         serverSession: response.headers.get('mcp-session-id'),
         endpoint: endpoint.label,
-        messages: messagesOf(name, response),
+        whole,
+        messages: whole === undefined ? messagesOf(name, response) : single(whole.message),
       }
     },
     async listen(exchange, session) {
@@ -366,28 +366,4 @@ export async function httpError(response: UpstreamResponse, isSignIn: boolean): 
     ? SIGN_IN_FIELDS.flatMap((name) => headers.getAll(name).map((value) => [name, value] as const))
     : []
   return new TargetHttpError(status, headers.get('content-type'), body, fields)
-}
-
-function messagesOf(name: string, response: UpstreamResponse): MessageStream {
-  return madeStream(messagesIn(name, response), () => response.body.cancel())
-}
-
-async function* messagesIn(name: string, response: UpstreamResponse): AsyncGenerator<JsonRpcMessage> {
-  const type = response.headers.get('content-type') ?? ''
-  if (!type.startsWith('text/event-stream')) {
-    const bytes = await response.body.collect(MESSAGE_BYTES_MAX)
-    // 202 for notifications has no body.
-    if (bytes.length > 0) yield messageOf(name, bytes.toString('utf8'))
-    return
-  }
-  const parser = new SseParser(MESSAGE_BYTES_MAX)
-  for await (const chunk of response.body) {
-    for (const { data } of parser.push(chunk)) if (data !== '') yield messageOf(name, data)
-  }
-}
-
-function messageOf(name: string, text: string): JsonRpcMessage {
-  const message = parseMessage(text)
-  if (message === undefined) throw new TargetError(`${name}: the server sent something that is not a JSON-RPC message`)
-  return message
 }

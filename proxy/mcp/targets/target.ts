@@ -22,8 +22,16 @@ export interface TargetReply {
   /** Session id that the server sent with this response (initialize). */
   readonly serverSession: string | undefined
   readonly endpoint: string | undefined
+  /** The response, if the server sent nothing else; undefined: it sends a stream, or nothing. */
+  readonly whole?: WholeMessage | undefined
   /** Messages of the server for this message: notifications, its own requests, and the response as the last. */
   readonly messages: MessageStream
+}
+
+export interface WholeMessage {
+  readonly message: JsonRpcMessage
+  /** As the server wrote it. */
+  readonly bytes: Buffer
 }
 
 /** Messages of a server, or derived from them: read to the end or cancel, or the connection stays open. */
