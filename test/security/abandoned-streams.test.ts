@@ -323,7 +323,7 @@ describe('unused streams', () => {
     const before = sessions.size
     const body = rpc('tools/call', { params: { name: 't0_x' } })
     const leave = await overHttp1({ method: 'POST', path: '/stateless', headers: TO_MCP, body }, 'FIN')
-    await until('the server streams', () => open.size === 1 && sessions.size === before + 2)
+    await until('the server streams', () => open.size === 1 && sessions.size === before + 1)
     leave()
     await until('the sessions are ended', () => sessions.size === before, 3000)
     expect(open.size).toBe(0)
