@@ -113,6 +113,8 @@ export interface RequestTrace<E> {
   /** The value of an expression, or `failed`. A credential is hidden in this and all later events. */
   evaluate(evaluation: TracedEvaluation<E>): unknown
   authorization(rules: readonly TracedRule[], isAllowed: boolean): void
+  /** The body of the response is a credential: later events do not contain it. */
+  omitResponseBody(): void
 
   write(message: TraceMessage, moment?: TracedMoment): void
   /** For a separate call of this request: its events have `name`. */

@@ -55,3 +55,12 @@ it('hides the tokens that are exchanged and issued', () => {
   ])
   expect(found.hideIn('actor=planted&a=1')).toBe('actor=<redacted>&a=1')
 })
+
+it('knows the code of users who return to the gateway', () => {
+  const policyOf = (mcp: object | undefined) => ({ policy: { traffic: { jwtAuthentication: { mcp } } } })
+  const namesOf = (mcp: object | undefined): CredentialNames =>
+    // Only what is read is there.
+    CredentialNames.of({ policies: [policyOf(mcp)], routes: [], backends: [] } as unknown as RenderedConfig)
+  expect(namesOf({}).hideIn('code=planted&state=s')).toBe('code=<redacted>&state=s')
+  expect(namesOf(undefined).hideIn('code=a')).toBe('code=a')
+})

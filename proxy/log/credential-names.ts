@@ -1,5 +1,5 @@
 // The names of header fields and query parameters that carry credentials in the configuration, for redaction.
-import type { Backend, BackendPayload, Policy, Route, TrafficPayload } from '#api/ir/types.gen.ts'
+import type { Backend, BackendPayload, JwtAuthentication, Policy, Route, TrafficPayload } from '#api/ir/types.gen.ts'
 import { isSensitiveHeader, REDACTED } from '../message/redact.ts'
 
 /** Query parameters that always carry credentials. Lower case. */
@@ -95,18 +95,25 @@ export class CredentialNames {
 
   #addTraffic(traffic: TrafficPayload | undefined): void {
     if (traffic === undefined) return
-    this.#add(traffic.jwtAuthentication?.location)
+    this.#addTokens(traffic.jwtAuthentication)
     this.#add(traffic.basicAuthentication?.location)
     this.#add(traffic.apiKeyAuthentication?.location)
   }
 
   #addBackend(backend: BackendPayload | undefined): void {
+    this.#addTokens(backend?.mcpAuthentication)
     if (backend?.auth === undefined) return
     this.#add(backend.auth.location)
     for (const { location } of backend.auth.credentials ?? []) this.#add(location)
     const { crossAppAccess, oauthTokenExchange: exchange } = backend.auth
     this.#add(crossAppAccess?.subjectToken?.source)
     for (const one of [exchange?.subjectToken.source, exchange?.actorToken?.source, exchange?.location]) this.#add(one)
+  }
+
+  #addTokens(auth: JwtAuthentication | undefined): void {
+    this.#add(auth?.location)
+    // Users return to the gateway with their code.
+    if (auth?.mcp !== undefined) this.#parameters.add('code')
   }
 
   #add(location: Location | undefined): void {

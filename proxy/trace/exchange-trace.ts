@@ -49,6 +49,7 @@ export class ExchangeTrace implements RequestTrace<Exchange> {
   #skipReason: string | undefined = undefined
   #callStartMs: number | undefined = undefined
   #target: string | undefined = undefined
+  #omitsResponseBody = false
 
   constructor(writer: TraceWriter, options: { readonly bodyBytesMax: number; readonly scope?: readonly string[] }) {
     this.#writer = writer
@@ -121,7 +122,12 @@ export class ExchangeTrace implements RequestTrace<Exchange> {
   finalResponse(exchange: Exchange): void {
     const { response } = exchange
     this.responseSnapshot(exchange, 'final response')
-    if (response !== undefined) response.body = this.#recorded(response.body, 'response')
+    if (response === undefined || this.#omitsResponseBody) return
+    response.body = this.#recorded(response.body, 'response')
+  }
+
+  omitResponseBody(): void {
+    this.#omitsResponseBody = true
   }
 
   finished(exchange: Exchange, isComplete: boolean): void {

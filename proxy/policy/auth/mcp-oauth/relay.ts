@@ -63,6 +63,8 @@ export class Relay {
 
   /** RFC 7591, or the client of the configuration for all. */
   async register(exchange: Exchange, { here }: RelayPlace): Promise<Verdict> {
+    // It may have a secret of the client.
+    exchange.trace?.omitResponseBody()
     const { settings, issuer } = this.#parts
     const waitSeconds = this.#registrations.take(exchange.connection.sourceAddress, exchange.startMs)
     if (waitSeconds > 0) return tooManyRequests(exchange, waitSeconds)
@@ -144,6 +146,7 @@ export class Relay {
   }
 
   async token(exchange: Exchange, { here }: RelayPlace): Promise<Verdict> {
+    exchange.trace?.omitResponseBody()
     const { settings, issuer } = this.#parts
     const waitSeconds = this.#tokens.take(exchange.connection.sourceAddress, exchange.startMs)
     if (waitSeconds > 0) return tooManyRequests(exchange, waitSeconds)
