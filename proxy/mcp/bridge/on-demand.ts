@@ -3,7 +3,7 @@
 import { recordOf } from '#api/json.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
 import type { McpEndpoint } from '../context.ts'
-import { claimedVersion, SERVER_KEY, withEnvelope, withoutEnvelope } from '../envelope.ts'
+import { SERVER_KEY, withoutEnvelope } from '../envelope.ts'
 import type { Member } from '../fan-out.ts'
 import { isRequest, type JsonRpcMessage, type JsonRpcRequest } from '../jsonrpc.ts'
 import { single } from '../http-reply.ts'
@@ -12,6 +12,7 @@ import { LISTEN } from '../subscription.ts'
 import type { McpTarget, MessageStream, TargetReply, TargetSession } from '../targets/target.ts'
 import { type Era, MODERN_VERSION } from '../versions.ts'
 import { discovered, discoverEra, eraIn } from './era.ts'
+import { modernServer } from './modern-server.ts'
 import { sessionEvents } from './session-events.ts'
 
 type Json = { readonly [key: string]: unknown }
@@ -54,8 +55,8 @@ class OnDemandTarget implements McpTarget {
   ): Promise<TargetReply> {
     if (isRequest(message) && message.method === 'server/discover') return this.#discover(exchange, message)
     if ((await this.#era(exchange)) === 'Modern') {
-      const isBare = isRequest(message) && claimedVersion(message) === undefined
-      return this.#target.send(exchange, isBare ? withEnvelope(message) : message, undefined, deadlineMs)
+      const server = this.#clientEra === 'Modern' ? this.#target : modernServer(this.#target)
+      return server.send(exchange, message, undefined, deadlineMs)
     }
     if (isRequest(message) && message.method === LISTEN) return this.#listen(exchange, message)
     this.#session ??= openTemporary(exchange, this.#target)

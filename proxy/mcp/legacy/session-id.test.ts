@@ -6,8 +6,8 @@ const SESSION: McpSession = {
   scope: 'ns/gw ns/route ns/tools',
   principal: 'digest',
   targets: [
-    { target: 'a', serverSession: 's-1', endpoint: '10.0.0.1:80', isSkipped: false },
-    { target: 'b', serverSession: undefined, endpoint: undefined, isSkipped: true },
+    { target: 'a', serverSession: 's-1', endpoint: '10.0.0.1:80', isSkipped: false, isModern: false },
+    { target: 'b', serverSession: undefined, endpoint: undefined, isSkipped: true, isModern: true },
   ],
 }
 const key = randomBytes(32)

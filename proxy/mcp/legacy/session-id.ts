@@ -58,16 +58,17 @@ interface Wire {
   /** Seconds since the epoch. */
   readonly issued: number
   readonly expires: number
-  readonly s: readonly { t: string; s?: string; b?: string; x?: 1 }[]
+  readonly s: readonly { t: string; s?: string; b?: string; x?: 1; m?: 1 }[]
   readonly r: string
 }
 
 function wireOf({ scope, principal, targets }: McpSession, issued: number): Wire {
-  const entries = targets.map(({ target, serverSession, endpoint, isSkipped }) => ({
+  const entries = targets.map(({ target, serverSession, endpoint, isSkipped, isModern }) => ({
     t: target,
     ...(serverSession === undefined ? {} : { s: serverSession }),
     ...(endpoint === undefined ? {} : { b: endpoint }),
     ...(isSkipped ? ({ x: 1 } as const) : {}),
+    ...(isModern ? ({ m: 1 } as const) : {}),
   }))
   const expires = issued + secondsOf(SESSION_MS_MAX)
   return { t: 'mcp', k: scope, p: principal, issued, expires, s: entries, r: randomBytes(8).toString('base64url') }
@@ -87,12 +88,13 @@ function targetsOf(entries: readonly unknown[]): TargetSession[] | undefined {
   const targets: TargetSession[] = []
   for (const entry of entries) {
     if (!isRecord(entry) || typeof entry['t'] !== 'string') return undefined
-    const { t, s, b, x } = entry
+    const { t, s, b, x, m } = entry
     targets.push({
       target: t,
       serverSession: typeof s === 'string' ? s : undefined,
       endpoint: typeof b === 'string' ? b : undefined,
       isSkipped: x === 1,
+      isModern: m === 1,
     })
   }
   return targets

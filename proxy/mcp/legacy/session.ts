@@ -1,12 +1,13 @@
 // Sessions over several servers: opened by initialize, stored in the client's id, or created for one request.
 import type { Exchange } from '../../exchange/exchange.ts'
+import { InitializeRejected, introducedAsLegacy, modernServer } from '../bridge/modern-server.ts'
 import type { McpEndpoint } from '../context.ts'
 import { ask, notify, onEach, type Answer, type Member } from '../fan-out.ts'
 import type { JsonRpcRequest } from '../jsonrpc.ts'
 import { principalOf } from '../principal.ts'
 import { GATEWAY } from '../envelope.ts'
 import { LEGACY_VERSION } from '../versions.ts'
-import { type McpTarget, TargetError, type TargetSession } from '../targets/target.ts'
+import type { McpTarget, TargetSession } from '../targets/target.ts'
 import type { McpSession } from './session-id.ts'
 
 export interface OpenedSession {
@@ -21,11 +22,19 @@ export async function openSession(
   request: JsonRpcRequest,
 ): Promise<OpenedSession> {
   const fresh = endpoint.targets.map((target): Member => ({ target, session: undefined }))
+  const modern = new Set<string>()
   const done = await onEach(exchange, fresh, endpoint.settings.failureMode, (member) =>
-    initializeOne(exchange, member, request),
+    initializeOne(exchange, member, request).catch(async (failure: unknown) => {
+      const answer = await introducedAsLegacy(exchange, member.target, { initialize: request, failure })
+      modern.add(member.target.name)
+      return answer
+    }),
   )
   const byName = new Map(done.map(({ member, value }) => [member.target.name, value]))
-  const targets = endpoint.targets.map((target) => sessionOf(target, byName.get(target.name)))
+  const targets = endpoint.targets.map((target) => ({
+    ...sessionOf(target, byName.get(target.name)),
+    isModern: modern.has(target.name),
+  }))
   const session: McpSession = { scope: scopeOf(exchange), principal: principalOf(exchange), targets }
   return { members: membersOf(endpoint, session) ?? [], answers: done.map(({ value }) => value), session }
 }
@@ -70,7 +79,7 @@ async function initializeOne(exchange: Exchange, member: Member, request: JsonRp
   const answer = await ask(exchange, member, request)
   const { error } = answer.response
   if (error === undefined) return answer
-  throw new TargetError(`${member.target.name}: initialize failed: ${error.message}`)
+  throw new InitializeRejected(`${member.target.name}: initialize failed: ${error.message}`)
 }
 
 /** `answer` undefined: the server failed, and the session continues without it. */
@@ -80,6 +89,7 @@ function sessionOf({ name }: McpTarget, answer: Answer | undefined): TargetSessi
     serverSession: answer?.serverSession,
     endpoint: answer?.endpoint,
     isSkipped: answer === undefined,
+    isModern: false,
   }
 }
 
@@ -97,7 +107,7 @@ function membersOf(endpoint: McpEndpoint, { targets }: McpSession): readonly Mem
   for (const [index, session] of targets.entries()) {
     const target = endpoint.targets[index]
     if (target === undefined || target.name !== session.target) return undefined
-    if (!session.isSkipped) members.push({ target, session })
+    if (!session.isSkipped) members.push({ target: session.isModern ? modernServer(target) : target, session })
   }
   return members
 }

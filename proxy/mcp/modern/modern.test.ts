@@ -2,12 +2,20 @@
 import { createServer } from 'node:http'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { Client as LegacyClient } from '@modelcontextprotocol/sdk/client/index.js'
+import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
 import { StreamableHTTPClientTransport as LegacyTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { closeServer, listening } from '#test/ports.ts'
 import { until } from '#test/wait.ts'
 import { testProxy, type TestProxy } from '#proxy/main.testing.ts'
-import { legacyUpstream, mcpRoute, modernUpstream, type Upstream, upstreamRoute } from '../servers.testing.ts'
+import {
+  legacyUpstream,
+  mcpRoute,
+  modernUpstream,
+  type ModernUpstream,
+  type Upstream,
+  upstreamRoute,
+} from '../servers.testing.ts'
 
 const ACCEPT = { accept: 'application/json, text/event-stream', 'content-type': 'application/json' }
 const META = {
@@ -17,6 +25,7 @@ const META = {
 const HEADERS = { ...ACCEPT, 'mcp-protocol-version': '2026-07-28' }
 
 let servers: Upstream[]
+let first: ModernUpstream
 let gateway: TestProxy
 
 beforeAll(async () => {
@@ -30,6 +39,9 @@ beforeAll(async () => {
     response.end(JSON.stringify({ jsonrpc: '2.0', id: null, error }))
   })
   const later = { name: 'later', server: rejecting, port: await listening(rejecting), seen: [], headers: { last: {} } }
+  const [a] = modern
+  if (a === undefined) throw new Error('no server')
+  first = a
   servers = [...modern, legacy, dual, later]
   gateway = await testProxy({
     workers: 1,
@@ -230,6 +242,31 @@ describe('a server of a former version', () => {
 })
 
 describe('clients of former versions', () => {
+  it.each([
+    ['one', ''],
+    ['two', 'a_'],
+    ['mixed', 'a_'],
+  ])('have sessions with servers of 2026-07-28 on %s', async (route, prefix) => {
+    const client = new LegacyClient({ name: 't', version: '1' })
+    const events: string[] = []
+    client.setNotificationHandler(ToolListChangedNotificationSchema, () => void events.push('tools'))
+    await client.connect(new LegacyTransport(new URL(`${gateway.url}/${route}`)))
+    expect(client.getInstructions()).toContain('use a well')
+    expect((await client.listTools()).tools.map(({ name }) => name)).toContain(`${prefix}whoami`)
+    expect(textOf(await client.callTool({ name: `${prefix}whoami` }))).toBe('a')
+    expect((await client.getPrompt({ name: `${prefix}hello` })).messages).toHaveLength(1)
+    await client.ping()
+    await until('the gateway listens', () => servers[0]?.seen.includes('subscriptions/listen') === true)
+    await until('a change arrives', () => {
+      first.handler.notify.toolsChanged()
+      return events.length > 0
+    })
+    const uri = route === 'one' ? 'doc://a/readme' : 'a+doc://a/readme'
+    await expect(client.subscribeResource({ uri })).rejects.toThrow('Method not found')
+    await client.close()
+    servers[0]?.seen.splice(0)
+  })
+
   it('without sessions reach servers of both eras', async () => {
     const client = new LegacyClient({ name: 't', version: '1' })
     const transport = new LegacyTransport(new URL(`${gateway.url}/dual`))

@@ -13,6 +13,8 @@ export interface TargetSession {
   readonly endpoint: string | undefined
   /** The target failed at initialize and was skipped (`failureMode: FailOpen`). */
   readonly isSkipped: boolean
+  /** The server has no sessions (MCP 2026-07-28). */
+  readonly isModern: boolean
 }
 
 /** One message of a server. Requests of clients are limited by the buffer of the listener. */
