@@ -13,7 +13,7 @@ const GAUGE_BYTES = 16 * 8
 const VALUES_MAX = 512 * 1024
 const TEXT_BYTES_MAX = 4 * 1024 * 1024
 /** Clients choose some label values (model names): they are truncated, never unlimited. */
-const LABEL_CHARS_MAX = 128
+export const LABEL_CHARS_MAX = 128
 export const OVERFLOW_LABEL = 'overflow'
 
 export interface BufferSize {

@@ -12,6 +12,7 @@ import { cutLabel, OVERFLOW_LABEL, type SeriesTable } from './buffer.ts'
 import type { Family } from './families.ts'
 import type { MetricLabels } from './metric-labels.ts'
 import * as families from './families.ts'
+import { type LlmSeries, LlmSeriesCache } from './llm-series.ts'
 
 const UNKNOWN = 'unknown'
 /**
@@ -63,6 +64,8 @@ interface PlaceSeries {
   readonly routeLabels: readonly string[]
   /** By the values of added labels; undefined: there are no added labels. */
   variants: Map<string, PlaceSeries> | undefined
+  /** undefined: no request to a model yet. */
+  llm: LlmSeriesCache | undefined
 }
 
 export interface FinishedConnection {
@@ -210,7 +213,7 @@ export class Recorder {
     let series = this.#byPlace.get(place)
     if (series === undefined) {
       if (this.#byPlace.size >= PLACES_MAX) this.#byPlace.clear()
-      series = { entries: [], routeLabels: routeLabels(place), variants: undefined }
+      series = { entries: [], routeLabels: routeLabels(place), variants: undefined, llm: undefined }
       this.#byPlace.set(place, series)
     }
     this.#lastPlace = place
@@ -255,34 +258,28 @@ export class Recorder {
   }
 
   #llm(llm: LlmFacts, series: PlaceSeries, durationMs: number): void {
-    const labels = [
-      'chat',
-      llm.provider,
-      llm.requestModel ?? UNKNOWN,
-      llm.responseModel ?? UNKNOWN,
-      ...series.routeLabels,
-    ]
-    this.#tokens('input', llm.inputTokens, labels)
-    this.#tokens('output', llm.outputTokens, labels)
-    this.#tokens('input_cache_read', llm.cachedInputTokens, labels)
-    this.#tokens('input_cache_write', llm.cacheCreationInputTokens, labels)
-    this.#cost(llm, labels)
+    const own = (series.llm ??= new LlmSeriesCache(series.routeLabels)).of(llm)
+    this.#tokens(own, 'input', llm.inputTokens)
+    this.#tokens(own, 'output', llm.outputTokens)
+    this.#tokens(own, 'input_cache_read', llm.cachedInputTokens)
+    this.#tokens(own, 'input_cache_write', llm.cacheCreationInputTokens)
+    this.#cost(own, llm)
     if (llm.guards !== undefined) this.#guards(llm.guards)
     const values = this.#values
-    observe(values, this.#table.series(families.GEN_AI_DURATION, labels), LLM_BOUNDS, durationMs / 1000)
+    observe(values, own.slot(this.#table, families.GEN_AI_DURATION), LLM_BOUNDS, durationMs / 1000)
     if (llm.timeToFirstTokenMs === undefined) return
-    const slot = this.#table.series(families.GEN_AI_STREAM, labels)
+    const slot = own.slot(this.#table, families.GEN_AI_STREAM)
     observe(values, slot, FIRST_TOKEN_BOUNDS, llm.timeToFirstTokenMs / 1000)
     const perToken = millisPerOutputToken(llm, durationMs)
     if (perToken !== undefined) observe(values, slot + PER_TOKEN_AT, PER_TOKEN_BOUNDS, perToken / 1000)
   }
 
-  #cost(llm: LlmFacts, labels: readonly string[]): void {
+  #cost(series: LlmSeries, llm: LlmFacts): void {
     const cost = costOf(llm)
     if (cost === undefined) return
-    add(this.#values, this.#table.series(families.COST_LOOKUPS, [cost.status, ...labels]), 1)
+    add(this.#values, series.slot(this.#table, families.COST_LOOKUPS, cost.status), 1)
     if (cost.usd === undefined) return
-    add(this.#values, this.#table.series(families.GEN_AI_COST, labels), cost.usd.total)
+    add(this.#values, series.slot(this.#table, families.GEN_AI_COST), cost.usd.total)
   }
 
   #guards(checks: readonly GuardChecks[]): void {
@@ -294,9 +291,9 @@ export class Recorder {
     }
   }
 
-  #tokens(type: string, count: number | undefined, labels: readonly string[]): void {
+  #tokens(series: LlmSeries, type: string, count: number | undefined): void {
     if (count === undefined) return
-    observe(this.#values, this.#table.series(families.GEN_AI_TOKENS, [type, ...labels]), TOKEN_BOUNDS, count)
+    observe(this.#values, series.slot(this.#table, families.GEN_AI_TOKENS, type), TOKEN_BOUNDS, count)
   }
 
   #mcp(mcp: McpFacts, { request }: Exchange, series: PlaceSeries): void {
@@ -336,6 +333,7 @@ function variantOf(series: PlaceSeries, labels: readonly string[]): PlaceSeries 
     entries: [],
     routeLabels: [...series.routeLabels, ...chosen],
     variants: undefined,
+    llm: undefined,
   }
   variants.set(key, variant)
   return variant
