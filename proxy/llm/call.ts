@@ -24,6 +24,7 @@ import { ToolNames } from './translate/tool-names.ts'
 import { Untranslatable } from './translate/untranslatable.ts'
 import { recordPrompt } from './texts.ts'
 import { chargePrompt } from './tokens/charge-prompt.ts'
+import { answerCount } from './tokens/own-count.ts'
 
 export interface CompiledProvider {
   readonly settings: AIProvider
@@ -85,13 +86,7 @@ export async function prepareCall(
   const model = editBody(exchange, body, provider, format)
   if (model === undefined) return exchange.failVisibly('llmRequestInvalid', 'missing field: model not specified')
   const conversion = provider.profile.conversion(format.name, model)
-  if (conversion === undefined) {
-    const { telemetryName } = provider.profile
-    return exchange.failVisibly(
-      'llmRequestInvalid',
-      `unsupported conversion: from ${format.name} to provider ${telemetryName}`,
-    )
-  }
+  if (conversion === undefined) return withoutProvider(exchange, body, { provider, format, model })
   const { isStreaming, framing } = inUrl ?? streamIn(body)
   settleModel(body, { isAdded, isStreaming, conversion, inUrl })
   const rejected = await checkPrompt(exchange, read, { provider, format, model })
@@ -120,6 +115,25 @@ export async function prepareCall(
     if (error instanceof Untranslatable) return exchange.failVisibly('llmRequestInvalid', error.message)
     throw error
   }
+}
+
+/** The answer of the proxy itself, or the failure. */
+async function withoutProvider(
+  exchange: Exchange,
+  body: JsonObject,
+  { provider: { settings, profile }, format: { name, ownCount }, model }: PromptContext,
+): Promise<HttpResponse> {
+  const counted =
+    settings.tokenize === true && ownCount !== undefined
+      ? await answerCount(exchange, ownCount, { body, model })
+      : undefined
+  return (
+    counted ??
+    exchange.failVisibly(
+      'llmRequestInvalid',
+      `unsupported conversion: from ${name} to provider ${profile.telemetryName}`,
+    )
+  )
 }
 
 interface PromptContext {

@@ -11,6 +11,7 @@ export const anthropicTokenCount: Format = {
   name: 'AnthropicTokenCount',
   path: '/messages/count_tokens',
   observe: observeCount('input_tokens'),
+  ownCount: { of: 'Messages', answer: (tokens) => ({ input_tokens: tokens }) },
   failure: encodeFailure,
   recognises: ({ input_tokens: count }) => typeof count === 'number',
 }

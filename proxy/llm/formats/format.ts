@@ -89,12 +89,20 @@ export interface Format extends SentFormat {
   readonly enrich: Enrich | undefined
   /** Settings of a request for logs, spans and expressions; undefined: it has none. */
   params(request: JsonObject): LlmParams | undefined
+  /** How the proxy answers a request that counts tokens in place of a provider that cannot; absent: it does not. */
+  readonly ownCount?: OwnCount
   /** Whether the client of a stream requests an event with the usage. */
   wantsUsage(request: JsonObject): boolean
   /** The body of an error that the gateway reports, with the message of the failure. */
   failure(failure: FailureText): JsonObject
   /** Event that reports an error to the client of a stream. */
   errorEvent(message: string): string
+}
+
+export interface OwnCount {
+  /** The format of the conversation in the request. */
+  readonly of: FormatName
+  answer(tokens: number): JsonObject
 }
 
 /** Mutates `request` on its first level. */

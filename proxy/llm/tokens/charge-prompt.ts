@@ -5,9 +5,8 @@ import type { Exchange } from '../../exchange/exchange.ts'
 import type { HttpResponse } from '../../message/message.ts'
 import type { JsonObject } from '../json.ts'
 import { messagesIn } from '../texts.ts'
-import { TokenCounter } from './count.ts'
-import { currentTables } from './current-tables.ts'
-import { type EncodingName, encodingOf } from './encodings.ts'
+import { tokenCounter } from './counters.ts'
+import { encodingOf } from './encodings.ts'
 import { promptTokens } from './prompt.ts'
 
 export interface Prompt {
@@ -42,16 +41,4 @@ export async function chargePrompt(
     if (refused !== undefined) return refused
   }
   return undefined
-}
-
-/** Of this thread. */
-const counters = new Map<EncodingName, TokenCounter>()
-
-function tokenCounter(name: EncodingName): TokenCounter {
-  let counter = counters.get(name)
-  if (counter === undefined) {
-    counter = new TokenCounter(name, currentTables()[name])
-    counters.set(name, counter)
-  }
-  return counter
 }
