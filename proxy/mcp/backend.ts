@@ -18,6 +18,7 @@ import { sseTarget } from './targets/sse-target.ts'
 import { withFailures } from './failures.ts'
 import { namingOf } from './names.ts'
 import { rememberedOwners } from './owners.ts'
+import { rememberedToolHeaders } from './tool-headers.ts'
 import { sessionCodec } from './legacy/session-id.ts'
 import { TargetError, type McpTarget } from './targets/target.ts'
 import { answerMcp } from './transport.ts'
@@ -50,6 +51,7 @@ export function compileMcpBackend(
     bodyBytesMax: environment.bufferBytesMax,
     eras: rememberedEras(),
     owners: rememberedOwners(),
+    toolHeaders: rememberedToolHeaders(),
     guard: guardrails && MCP_GUARDRAILS.get().mcpGuardrails(guardrails, environment),
   }
   return (exchange, done) => {

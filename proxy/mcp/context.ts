@@ -9,6 +9,7 @@ import type { Naming } from './names.ts'
 import type { Owners } from './owners.ts'
 import type { SessionCodec } from './legacy/session-id.ts'
 import type { McpTarget } from './targets/target.ts'
+import type { ToolHeaders } from './tool-headers.ts'
 import type { Era } from './versions.ts'
 
 export type ItemKind = NonNullable<McpFacts['kind']>
@@ -25,6 +26,7 @@ export interface McpEndpoint {
   readonly eras: Eras
   /** Read without prefixes. */
   readonly owners: Owners
+  readonly toolHeaders: ToolHeaders
   /** undefined: the backend has no guardrails. */
   readonly guard: McpGuard | undefined
 }

@@ -8,6 +8,7 @@ import { isRequest, type JsonRpcMessage, type JsonRpcRequest } from './jsonrpc.t
 import { sessionCodec } from './legacy/session-id.ts'
 import { namingOf } from './names.ts'
 import { rememberedOwners } from './owners.ts'
+import { rememberedToolHeaders } from './tool-headers.ts'
 import type { McpTarget } from './targets/target.ts'
 
 describe('a call', () => {
@@ -89,6 +90,7 @@ function callOn(guard: McpGuard | undefined): { readonly call: McpCall; readonly
     bodyBytesMax: 1024,
     eras: rememberedEras(),
     owners: rememberedOwners(),
+    toolHeaders: rememberedToolHeaders(),
     guard,
   }
   const exchange = exchangeOf({})

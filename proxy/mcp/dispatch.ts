@@ -13,9 +13,11 @@ import {
   type JsonRpcRequest,
   type JsonRpcResponse,
 } from './jsonrpc.ts'
-import { listAnswer, listItems } from './lists.ts'
+import { listAnswer, listItems, listOne } from './lists.ts'
 import { LEGACY_ONLY, listOf, METHODS, type ItemMethod, type Method } from './methods.ts'
 import type { Located } from './names.ts'
+import { hasParamHeaders, paramMismatch } from './tool-headers.ts'
+import { HEADER_MISMATCH } from './versions.ts'
 import { relay } from './relay.ts'
 import { withOwnTasks } from './tasks.ts'
 import { ownResult, withOwnState } from './results.ts'
@@ -77,6 +79,8 @@ async function callItem(call: McpCall, request: JsonRpcRequest, method: ItemMeth
   if (params === undefined) return invalidParams(request, 'params.requestState is not of this server')
   const ownParams = withOwnTasks(call.endpoint.naming, located.target, params)
   const own = withItemName({ ...request, params: ownParams }, method, located.name)
+  const mismatch = await paramMismatchOf(call, member, own)
+  if (mismatch !== undefined) return rpcError(400, request.id, { code: HEADER_MISMATCH, message: mismatch })
   const checked = await guardRequest(call, own, [located.target])
   if ('error' in checked) return rejected(checked)
   // A guardrail may have named another item of the server.
@@ -85,6 +89,23 @@ async function callItem(call: McpCall, request: JsonRpcRequest, method: ItemMeth
     return unknownItem(request, item)
   }
   return relay(call, member, checked)
+}
+
+/** Lists the server only if the request has such headers; a server checks what is missing itself. */
+async function paramMismatchOf(call: McpCall, member: Member, request: JsonRpcRequest): Promise<string | undefined> {
+  const { exchange, endpoint } = call
+  const { id, method, params } = request
+  const tool = params?.['name']
+  if (call.era === 'Legacy' || method !== 'tools/call' || typeof tool !== 'string') return undefined
+  const { headers } = exchange.request
+  const list = listOf('tool')
+  const target = member.target.name
+  if (list !== undefined && endpoint.toolHeaders.get(exchange, target) === undefined && hasParamHeaders(headers)) {
+    const listRequest: JsonRpcRequest = { jsonrpc: '2.0', id: `gw-schema-${id}`, method: list.name }
+    await listOne(call, member, { request: listRequest, method: list.method })
+  }
+  const declared = endpoint.toolHeaders.get(exchange, target)?.get(tool)
+  return declared && paramMismatch(headers, declared, params?.['arguments'])
 }
 
 function mayCall(call: McpCall, { params }: JsonRpcRequest, item: NamedItem & { readonly target: string }): boolean {

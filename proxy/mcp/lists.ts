@@ -1,7 +1,7 @@
 // tools/list, prompts/list, resources/list, resources/templates/list: all pages of all servers, filtered by
 // authorization, renamed, as one list.
 import { isRecord } from '#api/json.ts'
-import { listAll, onEach } from './fan-out.ts'
+import { listAll, onEach, type Member } from './fan-out.ts'
 import { mayUse, type McpCall } from './context.ts'
 import type { JsonRpcRequest } from './jsonrpc.ts'
 import type { ListMethod } from './methods.ts'
@@ -42,15 +42,25 @@ export async function listItems(call: McpCall, request: JsonRpcRequest, method: 
   const { exchange, endpoint, members } = call
   // The client's cursor would be a different page for each server; lists are always complete.
   const { cursor: _, ...params } = request.params ?? {}
-  const whole: JsonRpcRequest = { ...request, params }
   const answers = await onEach(exchange, members, endpoint.settings.failureMode, (member) =>
-    listAll(exchange, member, whole, method.key),
+    listOne(call, member, { request: { ...request, params }, method }),
   )
-  const items = answers.flatMap(({ member, value }) => [
-    ...itemsByName(call, member.target.name, value, method).values(),
-  ])
+  const items = answers.flatMap(({ value }) => value)
   const { isMultiplexing, hasPrefixes } = endpoint.naming
   if (isMultiplexing && !hasPrefixes && method.nameField === 'name') endpoint.owners.set(exchange, method.kind, items)
+  return items
+}
+
+/** Every item of one server. */
+export async function listOne(
+  call: McpCall,
+  member: Member,
+  { request, method }: { readonly request: JsonRpcRequest; readonly method: ListMethod },
+): Promise<ListedItem[]> {
+  const { exchange, endpoint, era } = call
+  const values = await listAll(exchange, member, request, method.key)
+  const items = [...itemsByName(call, member.target.name, values, method).values()]
+  if (era === 'Modern' && method.kind === 'tool') endpoint.toolHeaders.set(exchange, member.target.name, items)
   return items
 }
 

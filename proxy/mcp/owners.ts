@@ -1,18 +1,13 @@
-// Which server has an item, without prefixes: remembered from lists for a short while in each worker, so that a call
-// does not list all servers. Never an authority: rules and servers decide on each call, and a name that is not
-// remembered is looked up.
-import { hash } from 'node:crypto'
+// Which server has an item, without prefixes: remembered from lists, so that a call does not list all servers. Rules
+// and servers decide on each call, and a name that is not remembered is looked up.
 import type { Exchange } from '../exchange/exchange.ts'
 import type { McpFacts } from '../exchange/facts.ts'
 import { isRequest, isResponse, type JsonRpcMessage } from './jsonrpc.ts'
 import type { Located } from './names.ts'
-import { principalOf } from './principal.ts'
+import { RememberedLists } from './remembered-lists.ts'
 
 type ItemKind = NonNullable<McpFacts['kind']>
 
-const OWNERS_MS = 30_000
-/** Of all clients of one backend in one worker; the oldest lists are dropped. */
-const OWNERS_MAX = 65_536
 const CHANGED = new Map<string, ItemKind>([
   ['notifications/tools/list_changed', 'tool'],
   ['notifications/prompts/list_changed', 'prompt'],
@@ -29,56 +24,27 @@ export interface Owners {
   note(message: JsonRpcMessage): void
 }
 
-interface Remembered {
-  readonly kind: ItemKind
-  readonly targets: ReadonlyMap<string, string | undefined>
-  readonly untilMs: number
-}
-
 /** `now`: milliseconds. */
 export function rememberedOwners(now: () => number = () => performance.now()): Owners {
-  /** The oldest first. */
-  const lists = new Map<string, Remembered>()
-  let count = 0
-  const drop = (key: string): void => {
-    count -= lists.get(key)?.targets.size ?? 0
-    lists.delete(key)
-  }
+  const lists = new RememberedLists<string>(now)
   return {
     get(exchange, kind, name) {
-      const key = keyOf(exchange, kind)
-      const list = lists.get(key)
-      if (list === undefined) return undefined
-      if (now() >= list.untilMs) {
-        drop(key)
-        return undefined
-      }
-      if (!list.targets.has(name)) return undefined
-      const target = list.targets.get(name)
-      return target === undefined ? 'several' : { target, name }
+      const target = lists.get(exchange, kind)?.get(name)
+      if (target === undefined) return undefined
+      return target === SEVERAL ? 'several' : { target, name }
     },
     set(exchange, kind, items) {
-      const targets = new Map<string, string | undefined>()
-      for (const { target, name } of items) targets.set(name, targets.has(name) ? undefined : target)
-      const key = keyOf(exchange, kind)
-      drop(key)
-      lists.set(key, { kind, targets, untilMs: now() + OWNERS_MS })
-      count += targets.size
-      for (const oldest of lists.keys()) {
-        if (count <= OWNERS_MAX) break
-        drop(oldest)
-      }
+      const targets = new Map<string, string>()
+      for (const { target, name } of items) targets.set(name, targets.has(name) ? SEVERAL : target)
+      lists.set(exchange, kind, targets)
     },
-    forget: (exchange, kind) => drop(keyOf(exchange, kind)),
+    forget: (exchange, kind) => lists.forget(exchange, kind),
     note(message) {
       const kind = isRequest(message) || isResponse(message) ? undefined : CHANGED.get(message.method)
-      if (kind !== undefined) for (const [key, list] of lists) if (list.kind === kind) drop(key)
+      if (kind !== undefined) lists.forgetAll(kind)
     },
   }
 }
 
-/** Servers may show each client other items: by its identity, and by a token that only they verify. */
-function keyOf(exchange: Exchange, kind: ItemKind): string {
-  const token = hash('sha256', exchange.request.headers.getAll('authorization').join(), 'base64url')
-  return `${kind} ${principalOf(exchange)} ${token}`
-}
+/** Not the name of a target. */
+const SEVERAL = '+'

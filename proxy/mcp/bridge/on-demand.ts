@@ -3,7 +3,7 @@
 import { recordOf } from '#api/json.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
 import type { McpEndpoint } from '../context.ts'
-import { SERVER_KEY, withoutEnvelope } from '../envelope.ts'
+import { claimedVersion, SERVER_KEY, withoutEnvelope } from '../envelope.ts'
 import type { Member } from '../fan-out.ts'
 import { isRequest, type JsonRpcMessage, type JsonRpcRequest } from '../jsonrpc.ts'
 import { single } from '../http-reply.ts'
@@ -55,7 +55,8 @@ class OnDemandTarget implements McpTarget {
   ): Promise<TargetReply> {
     if (isRequest(message) && message.method === 'server/discover') return this.#discover(exchange, message)
     if ((await this.#era(exchange)) === 'Modern') {
-      const server = this.#clientEra === 'Modern' ? this.#target : modernServer(this.#target)
+      const isForwarded = this.#clientEra === 'Modern' && (!isRequest(message) || claimedVersion(message) !== undefined)
+      const server = isForwarded ? this.#target : modernServer(this.#target)
       return server.send(exchange, message, undefined, deadlineMs)
     }
     if (isRequest(message) && message.method === LISTEN) return this.#listen(exchange, message)

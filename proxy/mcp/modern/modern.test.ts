@@ -155,7 +155,36 @@ describe.each([
   })
 })
 
+describe('headers of parameters', () => {
+  const CALLED = { 'mcp-method': 'tools/call', 'mcp-name': 'a_regional', authorization: 'Bearer of this test' }
+  const call = (args: object): string => rpc('tools/call', { name: 'a_regional', arguments: args })
+
+  it('that match the arguments reach the server', async () => {
+    const response = await post('two', call({ region: 'näher' }), {
+      ...CALLED,
+      'mcp-param-region': '=?base64?bsOkaGVy?=',
+    })
+    expect(await response.text()).toContain('"text":"näher"')
+  })
+
+  it.each([
+    ['another value', { region: 'eu' }, { 'mcp-param-region': 'us' }],
+    ['a value that is not an argument', {}, { 'mcp-param-region': 'us' }],
+    ['no value, when the schema is known', { region: 'eu' }, {}],
+  ])('with %s are rejected', async (_, args, headers) => {
+    const response = await post('two', call(args), { ...CALLED, ...headers })
+    expect(await response.json()).toMatchObject({ id: 1, error: { code: -32_020 } })
+    expect(response.status).toBe(400)
+  })
+})
+
 describe('several servers of 2026-07-28', () => {
+  it('look up the owner of a name that was not listed', async () => {
+    const headers = { 'mcp-method': 'tools/call', 'mcp-name': 'add-b', authorization: 'Bearer of this test' }
+    const response = await post('never', rpc('tools/call', { name: 'add-b', arguments: { n: 4 } }), headers)
+    expect(await response.text()).toContain('"text":"b:4"')
+  })
+
   it('find the owner of a name by the lists without prefixes', async () => {
     await withClient('never', async (client) => {
       expect((await client.listTools()).tools.map(({ name }) => name).sort()).toEqual(['add-a', 'add-b'])
