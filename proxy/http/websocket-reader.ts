@@ -89,14 +89,30 @@ export class WebSocketReader {
 }
 
 /** undefined: more bytes are needed. */
-function lengthIn(head: Buffer): { readonly head: number; readonly payload: number } | undefined {
-  const second = head[1]
+function lengthIn(bytes: Buffer): { readonly head: number; readonly payload: number } | undefined {
+  const head = frameHead(bytes)
+  if (head === undefined) return undefined
+  if (head.isMasked) throw new WebSocketError('a frame of the server is masked')
+  return { head: head.bytes, payload: head.payload }
+}
+
+export interface FrameHead {
+  /** Of the head, without a mask. */
+  readonly bytes: number
+  readonly isMasked: boolean
+  readonly payload: number
+}
+
+/** undefined: more bytes are needed. @throws {WebSocketError} */
+export function frameHead(frame: Buffer): FrameHead | undefined {
+  const second = frame[1]
   if (second === undefined) return undefined
-  if ((second & MASKED) !== 0) throw new WebSocketError('a frame of the server is masked')
-  if (second < 126) return { head: 2, payload: second }
-  if (second === 126) return head.length < 4 ? undefined : { head: 4, payload: head.readUInt16BE(2) }
-  if (head.length < HEAD_BYTES_MAX) return undefined
-  const payload = head.readBigUInt64BE(2)
+  const isMasked = (second & MASKED) !== 0
+  const length = second & ~MASKED
+  if (length < 126) return { bytes: 2, isMasked, payload: length }
+  if (length === 126) return frame.length < 4 ? undefined : { bytes: 4, isMasked, payload: frame.readUInt16BE(2) }
+  if (frame.length < HEAD_BYTES_MAX) return undefined
+  const payload = frame.readBigUInt64BE(2)
   if (payload > BigInt(Number.MAX_SAFE_INTEGER)) throw new WebSocketError('a frame has an invalid length')
-  return { head: HEAD_BYTES_MAX, payload: Number(payload) }
+  return { bytes: HEAD_BYTES_MAX, isMasked, payload: Number(payload) }
 }

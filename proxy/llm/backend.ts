@@ -232,7 +232,8 @@ async function answerSocket(
   if (addressSocket(exchange, facts, { provider, format: handling }) !== undefined) return false
   await passThrough(exchange, context)
   if (isRefused(exchange, exchange.response, context)) return true
-  observeSocket(exchange, facts, handling, environment.bufferBytesMax)
+  const { guards } = provider
+  observeSocket(exchange, facts, { format: handling, guards, messageBytesMax: environment.bufferBytesMax })
   return false
 }
 

@@ -1,5 +1,5 @@
-// Requests of formats whose transport is a WebSocket: the model is in the query, messages pass unchanged, and those of
-// the provider are read for model and usage.
+// Requests of formats whose transport is a WebSocket: the model is in the query, messages pass unchanged unless
+// guards check those of the client, and those of the provider are read for model and usage.
 import type { LlmFacts } from '../exchange/facts.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { WebSocketError, WebSocketReader } from '../http/websocket-reader.ts'
@@ -8,6 +8,9 @@ import type { BodyObserver } from '../message/incoming-body.ts'
 import { Tunnel } from '../socket/tunnel.ts'
 import { type CompiledProvider, pathFor } from './call.ts'
 import type { Format } from './formats/format.ts'
+import type { GuardChains } from './guards/chain.ts'
+import { guardedTunnel } from './guards/guarded-socket.ts'
+import { RealtimeGuard } from './guards/realtime.ts'
 import { observeEvent, reportUnobserved } from './stream-observer.ts'
 
 /** Addresses the request to the provider; a response is the failure that the client gets. */
@@ -28,7 +31,7 @@ export function addressSocket(
     const names = `from ${format.name} to provider ${profile.telemetryName}`
     return exchange.failVisibly('llmRequestInvalid', `unsupported conversion: ${names}`)
   }
-  if (hasGuards(provider)) return exchange.failVisibly('llmRequestInvalid', GUARDED)
+  if (checksAnswers(provider)) return exchange.failVisibly('llmRequestInvalid', ANSWERS_CHECKED)
   query.set('model', model)
   const sent = pathFor({ path: request.path, query: query.toString() }, provider, conversion, {
     model,
@@ -45,18 +48,35 @@ export function addressSocket(
   return undefined
 }
 
-const GUARDED = 'promptGuard of this model does not check WebSockets: send its texts as requests'
+const ANSWERS_CHECKED = 'promptGuard.response of this model does not check WebSockets: send its texts as requests'
 
-/** Guards of answers apply to streams only with `streaming: Enabled`, and a WebSocket is a stream. */
-function hasGuards({ guards }: CompiledProvider): boolean {
-  return guards !== undefined && (guards.request.length > 0 || (guards.checksStreams && guards.response.length > 0))
+/** Only with `streaming: Enabled`: a WebSocket is a stream. */
+function checksAnswers({ guards }: CompiledProvider): boolean {
+  return guards !== undefined && guards.checksStreams && guards.response.length > 0
+}
+
+export interface SocketReaders {
+  readonly format: Format
+  readonly guards: GuardChains | undefined
+  readonly messageBytesMax: number
 }
 
 /** After the provider has switched protocols. */
-export function observeSocket(exchange: Exchange, facts: LlmFacts, format: Format, messageBytesMax: number): void {
-  const tunnel = exchange.response?.body
-  if (!(tunnel instanceof Tunnel)) return
+export function observeSocket(
+  exchange: Exchange,
+  facts: LlmFacts,
+  { format, guards, messageBytesMax }: SocketReaders,
+): void {
+  const { response } = exchange
+  const tunnel = response?.body
+  if (response === undefined || !(tunnel instanceof Tunnel)) return
   tunnel.observer = new SocketObserver(exchange, facts, { format, messageBytesMax })
+  if (guards === undefined || guards.request.length === 0) return
+  // The time for the request has ended with the switch, and guards run later.
+  exchange.deadline?.settle()
+  exchange.deadline = undefined
+  exchange.deadlineMs = undefined
+  response.body = guardedTunnel(tunnel, new RealtimeGuard(exchange, guards.request), messageBytesMax)
 }
 
 /** Ends the observation, not the connection, at a message that cannot be read. */

@@ -55,7 +55,7 @@ llm:
     - name: guarded
       provider: openai
       params: { apiKey: sk-talk, baseUrl: "http://127.0.0.1:${realtimePort}/v1" }
-      guardrails: { request: [{ regex: { rules: [{ builtin: email }] } }] }
+      guardrails: { streaming: Enabled, response: [{ regex: { rules: [{ builtin: email }] } }] }
     - name: test-*
       provider: { reference: openai }
       params: { model: gpt-beta }
@@ -167,7 +167,7 @@ describe('a Realtime session with a model of a file', () => {
     ['?model=other', 404, '"code":"model_not_found"'],
     ['?model=staff', 403, '"code":"model_authorization_denied"'],
     ['?model=claude-1', 400, 'unsupported conversion: from Realtime to provider anthropic'],
-    ['?model=guarded', 400, 'promptGuard of this model does not check WebSockets'],
+    ['?model=guarded', 400, 'promptGuard.response of this model'],
   ])('is rejected: %s', async (query, code, cause) => {
     opened = undefined
     expect(await talk(query)).toEqual([code, expect.stringContaining(cause)])

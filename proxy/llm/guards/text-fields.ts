@@ -118,3 +118,17 @@ export const FORMAT_TEXTS: { readonly [N in SentFormatName]: FormatTexts | undef
   BedrockRerank: undefined,
   BedrockCountTokens: undefined,
 }
+
+/** Events of a client of the Realtime API. Events of the provider are a stream, which guards of answers do not read. */
+export const REALTIME_TEXTS: FormatTexts = {
+  request: { session: 'system', response: 'system', item: 'user' },
+  answer: [],
+  fields: byName({
+    ...OPENAI,
+    instructions: 'text',
+    input: 'text',
+    output: 'result',
+    prompt: 'text',
+    variables: 'values',
+  }),
+}
