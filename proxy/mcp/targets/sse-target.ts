@@ -143,7 +143,13 @@ async function post(
   { message, endpoint }: { readonly message: JsonRpcMessage; readonly endpoint: string },
 ): Promise<void> {
   // Pinned to the endpoint of the stream. The path is the session.
-  const session: TargetSession = { target: target.name, serverSession: undefined, endpoint, isSkipped: false }
+  const session: TargetSession = {
+    target: target.name,
+    serverSession: undefined,
+    endpoint,
+    isSkipped: false,
+    isModern: false,
+  }
   const { response } = await callServer(exchange, target, {
     method: 'POST',
     session,
