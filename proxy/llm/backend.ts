@@ -157,7 +157,7 @@ async function keptFor(exchange: Exchange, { handling, environment }: AnswerCont
 /** True: the provider refused the credential, and the request is repeatable. */
 async function answerOnce(exchange: Exchange, facts: LlmFacts, chosen: TryContext): Promise<boolean> {
   const { provider } = chosen
-  await filtered(exchange, provider.request)
+  if (provider.request.length > 0) await filtered(exchange, provider.request)
   if (exchange.response !== undefined) return false
   const endpoint = exchange.picked === undefined ? chosen.endpoint : pickEndpoint(exchange, provider.picker)
   if (endpoint === undefined) {
@@ -195,7 +195,7 @@ async function answerFrom(exchange: Exchange, facts: LlmFacts, context: TryConte
     const limits = { bodyBytesMax: bufferBytesMax, translationBytesMax }
     const reply = { exchange, call, facts, guards, texts, hasNext, ...limits }
     exchange.response = await makeReply(reply, upstream)
-    await filtered(exchange, provider.response)
+    if (provider.response.length > 0) await filtered(exchange, provider.response)
   } catch (error) {
     failBy(exchange, error)
   }

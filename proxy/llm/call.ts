@@ -148,7 +148,8 @@ async function checkPrompt(
   json: RequestJson,
   { provider, format: { name }, model }: PromptContext,
 ): Promise<HttpResponse | undefined> {
-  const rejected = await checkRequest(exchange, json, provider.guards, name)
+  const { guards } = provider
+  const rejected = guards && (await checkRequest(exchange, json, guards, name))
   if (rejected !== undefined) return rejected
   recordPrompt(exchange, provider.textReads, json.members, name)
   if (provider.settings.tokenize !== true) return undefined

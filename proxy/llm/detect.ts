@@ -7,7 +7,7 @@ import type { Exchange } from '../exchange/exchange.ts'
 import type { SseEvent } from '../http/sse.ts'
 import { BodyRecorder, recordBody } from '../log/recorded-body.ts'
 import type { BodyObserver } from '../message/incoming-body.ts'
-import { decodeAtOnce } from './encoding.ts'
+import { decodeAtOnce, isIdentity } from './encoding.ts'
 import type { SentFormat } from './formats/format.ts'
 import { SENT_FORMATS } from './formats/table.ts'
 import { type FrameReader, FRAMES } from './frames.ts'
@@ -171,10 +171,6 @@ function modelIn(path: string): string | undefined {
     // Not an encoded name: as the client sent it.
     return name
   }
-}
-
-function isIdentity(encoding: string | undefined): boolean {
-  return encoding === undefined || encoding.trim().toLowerCase() === 'identity'
 }
 
 function isJson(type: string | undefined): boolean {

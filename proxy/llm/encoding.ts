@@ -76,10 +76,17 @@ export function decodeStream(body: Cancellable<Buffer>, encoding: string | undef
   }
 }
 
+/** There is nothing to decode: callers that ask first save the promises of `decode`. */
+export function isIdentity(encoding: string | undefined): boolean {
+  if (encoding === undefined) return true
+  const name = encoding.trim().toLowerCase()
+  return name === '' || name === 'identity'
+}
+
 /** undefined: there is nothing to decode. @throws {UnknownEncoding} */
 function decoderOf(encoding: string | undefined): Decoder | undefined {
-  const name = (encoding ?? 'identity').trim().toLowerCase()
-  if (name === '' || name === 'identity') return undefined
+  if (encoding === undefined || isIdentity(encoding)) return undefined
+  const name = encoding.trim().toLowerCase()
   const decoder = DECODERS.get(name)
   if (decoder === undefined) throw new UnknownEncoding(`content-encoding ${name} is not supported`)
   return decoder

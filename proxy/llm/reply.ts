@@ -6,7 +6,7 @@ import type { HeaderList } from '../message/headers.ts'
 import { HttpResponse } from '../message/message.ts'
 import type { Cancellable } from '../message/body.ts'
 import type { UpstreamResponse } from '../upstream/target.ts'
-import { decode, DecodedTooLarge, decodeStream, UnknownEncoding } from './encoding.ts'
+import { decode, DecodedTooLarge, decodeStream, isIdentity, UnknownEncoding } from './encoding.ts'
 import { isFailedStatus } from './failover.ts'
 import { statusOfKind } from './formats/error-kind.ts'
 import type { ClientFraming, SentFormat } from './formats/format.ts'
@@ -140,7 +140,8 @@ async function observedReply(context: ReplyContext, upstream: UpstreamResponse):
     reportUnobserved(context, `it is larger than ${bodyBytesMax} bytes`)
     return new HttpResponse(status, headers, body, false)
   }
-  const bytes = await collected(context, decodedOrNot(raw, headers, bodyBytesMax))
+  const isPlain = isIdentity(headers.get('content-encoding'))
+  const bytes = isPlain ? raw : await collected(context, decodedOrNot(raw, headers, bodyBytesMax))
   if (bytes instanceof HttpResponse) return bytes
   if (bytes === undefined) {
     reportUnobserved(context, `it is larger than ${bodyBytesMax} bytes when decoded`)
@@ -208,7 +209,8 @@ async function decodedBody(context: ReplyContext, { body, headers }: UpstreamRes
     body.cancel()
     return invalid(context, `the response is larger than ${translationBytesMax} bytes, the limit for translation`)
   }
-  return collected(context, decode(raw, headers.get('content-encoding'), translationBytesMax))
+  const encoding = headers.get('content-encoding')
+  return isIdentity(encoding) ? raw : collected(context, decode(raw, encoding, translationBytesMax))
 }
 
 /** Errors keep their status; a body that is not an error of the provider's format is a bad gateway. */

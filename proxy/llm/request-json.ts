@@ -6,7 +6,7 @@ import type { Exchange } from '../exchange/exchange.ts'
 import type { ParsedBody } from '../exchange/slots.ts'
 import { BodyTooLarge } from '../message/body.ts'
 import type { HttpRequest } from '../message/message.ts'
-import { decode, DecodedTooLarge, UnknownEncoding } from './encoding.ts'
+import { decode, DecodedTooLarge, isIdentity, UnknownEncoding } from './encoding.ts'
 import { parseExactObject, type JsonObject } from './json.ts'
 import { editedText, readJsonText, type JsonText } from './json-text.ts'
 
@@ -122,7 +122,8 @@ export function takeRequestJson(exchange: Exchange): RequestJson | undefined {
 export async function readRequestJson(request: HttpRequest, bytesMax: number): Promise<RequestJson | BodyFault> {
   const source = await collectBody(request, bytesMax)
   if (!Buffer.isBuffer(source)) return source
-  const bytes = await decodeBody(source, request, bytesMax)
+  const isPlain = isIdentity(request.headers.get('content-encoding'))
+  const bytes = isPlain ? source : await decodeBody(source, request, bytesMax)
   return Buffer.isBuffer(bytes) ? parseBody(bytes, source) : bytes
 }
 
