@@ -1,6 +1,8 @@
 // Guards of requests on a Realtime session: events of the client are masked, rejected, or not passed on because they
 // cannot be checked. What the provider sends arrives as it is.
+import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
+import { connect } from 'node:http2'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
 import type { PromptGuard } from '#api/ir/types.gen.ts'
@@ -8,6 +10,7 @@ import { testProxy, type TestProxy } from '#proxy/main.testing.ts'
 import { closeServer, listening } from '#test/ports.ts'
 import { until } from '#test/wait.ts'
 import { scriptedUpstream, type ScriptedUpstream, status } from '../backend/scripted-upstream.testing.ts'
+import { textMessage, WebSocketMessages } from '../http/websocket-messages.ts'
 import { logFile } from './log-file.testing.ts'
 
 const REJECTION = { status: 403, body: 'Not allowed.' }
@@ -274,6 +277,34 @@ it('large messages of the provider, and many of them, arrive as they are', async
   await until('all messages', () => seen.length === 201)
   expect(seen.slice(1)).toEqual(texts)
   socket.close()
+})
+
+it('a client of HTTP/2 is checked as well', async () => {
+  const session = connect(gateway.url)
+  await once(session, 'remoteSettings')
+  const stream = session.request(
+    {
+      ':method': 'CONNECT',
+      ':protocol': 'websocket',
+      ':scheme': 'http',
+      ':authority': new URL(gateway.url).host,
+      ':path': '/email/v1/realtime?model=m',
+      'sec-websocket-version': '13',
+    },
+    { endStream: false },
+  )
+  const reader = new WebSocketMessages({ isMasked: false, messageBytesMax: 100_000 })
+  const seen: string[] = []
+  stream.on('data', (chunk: Buffer) => seen.push(...reader.push(chunk).map(({ text }) => text)))
+  await until('the first event', () => seen.length === 1)
+  stream.write(textMessage('{"type":"input_audio_buffer.append","audio":"AAAA"}', true))
+  await until('the error', () => seen.length === 2)
+  expect(seen[1]).toContain('guardrail_unsupported')
+  stream.write(textMessage(item('a@b.example'), true))
+  await arrived(1)
+  expect(got).toEqual([item('<EMAIL_ADDRESS>')])
+  session.destroy()
+  await until('the end of the provider', () => provider?.readyState === WebSocket.CLOSED)
 })
 
 describe('guards of answers', () => {
