@@ -215,9 +215,10 @@ function secretsOfBackend({ inlinePolicies, ai }: Backend): string[] {
   return [inlinePolicies, ...providers.map((provider) => provider.inlinePolicies)].flatMap(secretsOfPayload)
 }
 
-function secretsOfPayload({ auth, tls, ai }: BackendPayload = {}): string[] {
+function secretsOfPayload({ auth, tls, ai, mcpAuthentication }: BackendPayload = {}): string[] {
   const { request = [], response = [] } = ai?.promptGuard ?? {}
-  const own = secretNames([...secretsOfAuth(auth), tls?.clientCertificate, tls?.clientKey])
+  const ofClient = mcpAuthentication?.mcp?.clientSecret
+  const own = secretNames([...secretsOfAuth(auth), tls?.clientCertificate, tls?.clientKey, ofClient])
   return [...own, ...[...request, ...response].flatMap(secretsOfGuard)]
 }
 

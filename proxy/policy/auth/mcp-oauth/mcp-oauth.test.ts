@@ -407,6 +407,15 @@ describe('Entra', () => {
     expect(idp.calls()).toEqual([])
   })
 
+  it('gets no token request without the secret of the configuration', async () => {
+    const idp = new Idp()
+    const absent = { ...setup, mcp: { ...mcp, clientSecret: { secret: 'absent' } } }
+    const body = 'client_id=ours&grant_type=refresh_token'
+    const exchange = await ask(policyOf(idp, absent), { path: `${SERVER}/token`, method: 'POST', body })
+    expect([exchange.response?.status, exchange.errorDetail]).toEqual([502, 'the secret of the client is missing'])
+    expect(idp.calls()).toEqual([])
+  })
+
   it('gets a bounded number of token requests of one client', async () => {
     const idp = new Idp()
     const policy = policyOf(idp, setup)

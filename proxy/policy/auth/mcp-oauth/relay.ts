@@ -172,7 +172,9 @@ export class Relay {
     if (settings.provider === 'Entra') form.delete('resource')
     if (grant === 'authorization_code' && callback !== undefined) form.set('redirect_uri', callback)
     const isOurs = form.get('client_id') === settings.clientId && SECRET_GRANTS.has(grant)
-    if (isOurs && clientSecret !== undefined) form.set('client_secret', clientSecret)
+    if (!isOurs || !settings.hasClientSecret) return
+    if (clientSecret === undefined) throw new ServiceError('the secret of the client is missing')
+    form.set('client_secret', clientSecret)
   }
 
   /** The reason; undefined: all are allowed, or there are none. */
