@@ -322,6 +322,7 @@ const CloudARole: Structure = {
   required: ['roleRef'],
   properties: {
     roleRef: { type: 'string', minLength: 1 },
+    externalId: { type: 'string' },
     sessionName: { type: 'string' },
     sessionNameExpression: { type: 'string' },
     tags: { type: 'array', items: CloudATag },

@@ -557,6 +557,10 @@ export interface CloudARole {
    */
   roleRef: string
   /**
+   * What the trust policy of the role requires of another account.
+   */
+  externalId?: string
+  /**
    * 2 to 64 letters, digits and `_+=,.@-`; unset: `gw`.
    */
   sessionName?: string

@@ -92,6 +92,11 @@ export type CredentialPrefix = string
  */
 export type CloudARoleRef = string
 /**
+ * Value that the trust policy of the role requires (`sts:ExternalId`), usually of a role in another account,
+ * 2 to 1224 letters, digits and `_+=,.@:/-`.
+ */
+export type CloudAExternalId = string
+/**
  * Name of the session, 2 to 64 letters, digits and `_+=,.@-`. When neither this nor `sessionNameExpression` is
  * set, a fixed name is used.
  */
@@ -895,6 +900,11 @@ export interface CloudAAssumeRole {
    * Resource name (ARN) of the role, such as `arn:aws:iam::123456789012:role/gateway`.
    */
   roleRef: CloudARoleRef
+  /**
+   * Value that the trust policy of the role requires (`sts:ExternalId`), usually of a role in another account,
+   * 2 to 1224 letters, digits and `_+=,.@:/-`.
+   */
+  externalId?: CloudAExternalId
   /**
    * Name of the session, 2 to 64 letters, digits and `_+=,.@-`. When neither this nor `sessionNameExpression` is
    * set, a fixed name is used.

@@ -74,6 +74,7 @@ const AUTHS: readonly object[] = [
     cloudA: {
       assumeRole: {
         roleRef: 'arn:aws:iam::123456789012:role/gateway',
+        externalId: 'customer-7',
         sessionName: 'gateway',
         tags: [
           { key: 'cost', value: '42' },

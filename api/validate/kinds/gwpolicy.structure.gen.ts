@@ -929,6 +929,7 @@ const CloudAAssumeRole: Structure = {
       maxLength: 2048,
       pattern: '^arn:aws[a-z-]*:iam::[0-9]{12}:role/[A-Za-z0-9_+=,.@/-]+$',
     },
+    externalId: { type: 'string', minLength: 2, maxLength: 1224, pattern: '^[A-Za-z0-9_+=,.@:/-]+$' },
     sessionName: { type: 'string', minLength: 2, maxLength: 64, pattern: '^[A-Za-z0-9_+=,.@-]+$' },
     sessionNameExpression: { type: 'string', minLength: 1, maxLength: 16384 },
     tags: { type: 'array', maxItems: 50, items: CloudASessionTag },

@@ -45,7 +45,7 @@ function renderKeys(
 }
 
 function renderRole(role: Role, path: string, context: FieldContext): NonNullable<RenderedCloudA['assumeRole']> {
-  const { roleRef, sessionName, sessionNameExpression, tags } = role
+  const { roleRef, externalId, sessionName, sessionNameExpression, tags } = role
   if (sessionNameExpression !== undefined) {
     checkExpression(sessionNameExpression, `${path}.sessionNameExpression`, context)
   }
@@ -54,6 +54,7 @@ function renderRole(role: Role, path: string, context: FieldContext): NonNullabl
   }
   return {
     roleRef,
+    ...(externalId !== undefined && { externalId }),
     ...(sessionName !== undefined && { sessionName }),
     ...(sessionNameExpression !== undefined && { sessionNameExpression }),
     ...(tags !== undefined && { tags: [...tags] }),

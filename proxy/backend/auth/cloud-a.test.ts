@@ -199,6 +199,15 @@ describe('cloudA', () => {
     })
   })
 
+  it('sends the external id of the role, and keeps keys of each one apart', async () => {
+    withEnvironmentKeys()
+    const of = (externalId?: string) =>
+      signed(compiled({ region: 'eu-west-1', assumeRole: { roleRef: ROLE, ...(externalId && { externalId }) } }))
+    for (const externalId of ['customer-7', 'customer-8', undefined, 'customer-7']) await of(externalId)
+    const given = ({ form }: (typeof sts.calls)[number]): unknown => form['ExternalId']
+    expect(sts.calls.map(given).slice(0, 3)).toEqual(['customer-7', 'customer-8', undefined])
+  })
+
   it.each([
     ['a', '500 cloudA: the session name is not 2 to 64 letters, digits and _+=,.@-'],
     ['a b', '500 cloudA: the session name is not 2 to 64 letters, digits and _+=,.@-'],

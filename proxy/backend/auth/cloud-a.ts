@@ -115,7 +115,8 @@ function keysOfRole(role: NonNullable<CloudA['assumeRole']>, environment: AuthEn
       const made = sessionOf(rule, (one) => evaluate(one, exchange))
       if ('problem' in made) return made
       return async (region) => {
-        const source = roleKeys({ role: role.roleRef, region, session: made.session }, { base, tokens })
+        const { roleRef, externalId } = role
+        const source = roleKeys({ role: roleRef, externalId, region, session: made.session }, { base, tokens })
         return (await tokenFor(exchange, tokens, { source, isRefusedBy })).value
       }
     },

@@ -8,6 +8,7 @@ import type { Session } from './session.ts'
 export interface AssumedRole {
   /** Resource name (ARN) of the role. */
   readonly role: string
+  readonly externalId: string | undefined
   /** Region of the signature, whose STS is called. */
   readonly region: string
   readonly session: Session
@@ -50,7 +51,7 @@ export function roleKeys(assumed: AssumedRole, { base, tokens }: RoleEnvironment
   }
 }
 
-async function assume({ role, region, session }: AssumedRole, base: AccessKeys, signal: AbortSignal) {
+async function assume({ role, externalId, region, session }: AssumedRole, base: AccessKeys, signal: AbortSignal) {
   const { AssumeRoleCommand, STSClient } = await import('@aws-sdk/client-sts')
   const client = new STSClient({
     region,
@@ -63,6 +64,7 @@ async function assume({ role, region, session }: AssumedRole, base: AccessKeys, 
     const command = new AssumeRoleCommand({
       RoleArn: role,
       RoleSessionName: session.name,
+      ...(externalId !== undefined && { ExternalId: externalId }),
       ...(session.tags.length > 0 && { Tags: session.tags.map(({ key, value }) => ({ Key: key, Value: value })) }),
     })
     const { Credentials: keys } = await client.send(command, { abortSignal: signal })
@@ -78,9 +80,9 @@ async function assume({ role, region, session }: AssumedRole, base: AccessKeys, 
 }
 
 /** Values of tags may come from tokens of clients, so the key has their hash only. */
-function digestOf({ role, region, session }: AssumedRole): string {
+function digestOf({ role, externalId, region, session }: AssumedRole): string {
   const tags = session.tags.map(({ key, value }) => [key, value])
   return createHash('sha256')
-    .update(JSON.stringify([role, region, session.name, tags]))
+    .update(JSON.stringify([role, externalId, region, session.name, tags]))
     .digest('hex')
 }

@@ -187,7 +187,7 @@ function storeWith(invalidate: TokenStore['invalidate'] = () => true): TokenStor
 }
 
 function assumed(changes: Partial<AssumedRole> = {}): AssumedRole {
-  return { role: ROLE, region: 'eu-central-1', session: { name: 'gw', tags: [] }, ...changes }
+  return { role: ROLE, externalId: undefined, region: 'eu-central-1', session: { name: 'gw', tags: [] }, ...changes }
 }
 
 function sourceOf(role: AssumedRole, tokens = storeWith()): TokenSource<AccessKeys> {

@@ -27,9 +27,9 @@ export function renderAws(
             ...defined({ sessionToken: ifSet(sessionToken, (given) => secret('sessionToken', given)) }),
           }
         : undefined,
-    assumeRole: ifSet(assumeRole, ({ roleArn, sessionName, sessionNameExpression, tags }) => ({
+    assumeRole: ifSet(assumeRole, ({ roleArn, externalId, sessionName, sessionNameExpression, tags }) => ({
       roleRef: roleArn,
-      ...defined({ sessionName, sessionNameExpression, tags: tags?.map((tag) => defined(tag)) }),
+      ...defined({ externalId, sessionName, sessionNameExpression, tags: tags?.map((tag) => defined(tag)) }),
     })),
     region,
     serviceName,

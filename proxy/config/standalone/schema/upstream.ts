@@ -64,6 +64,10 @@ const sessionTag = fields({ key: text, value: z.string().optional(), expression:
 )
 const awsRole = fields({
   roleArn: text,
+  externalId: z
+    .string()
+    .regex(/^[A-Za-z0-9_+=,.@:/-]{2,1224}$/, { error: 'must be 2 to 1224 letters, digits and _+=,.@:/-' })
+    .optional(),
   sessionName: z
     .string()
     .regex(/^[A-Za-z0-9_+=,.@-]{2,64}$/, { error: 'must be 2 to 64 letters, digits and _+=,.@-' })
