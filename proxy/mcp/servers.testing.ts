@@ -1,8 +1,9 @@
 // MCP servers of both eras for tests, with the official packages.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { toNodeHandler } from '@modelcontextprotocol/node'
-import { McpServer as LegacyServer } from '@modelcontextprotocol/sdk/server/mcp.js'
-import { SubscribeRequestSchema } from '@modelcontextprotocol/sdk/types.js'
+import { completable } from '@modelcontextprotocol/sdk/server/completable.js'
+import { McpServer as LegacyServer, ResourceTemplate as LegacyTemplate } from '@modelcontextprotocol/sdk/server/mcp.js'
+import { SubscribeRequestSchema, UnsubscribeRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import {
   createMcpHandler,
@@ -118,9 +119,21 @@ export async function legacyUpstream(name: string): Promise<LegacyUpstream> {
 function legacyTools(name: string): LegacyServer {
   const server = new LegacyServer(
     { name, version: '1' },
-    { instructions: `use ${name} well`, capabilities: { resources: { subscribe: true, listChanged: true } } },
+    {
+      instructions: `use ${name} well`,
+      capabilities: { resources: { subscribe: true, listChanged: true }, logging: {} },
+    },
   )
   server.server.setRequestHandler(SubscribeRequestSchema, () => ({}))
+  server.server.setRequestHandler(UnsubscribeRequestSchema, () => ({}))
+  server.registerTool('sample', { description: 'asks the model of the client' }, async () => {
+    const { content } = await server.server.createMessage({ messages: [], maxTokens: 1 })
+    return text(JSON.stringify(content))
+  })
+  server.registerTool('roots', { description: 'asks for the roots of the client' }, async () => {
+    const { roots } = await server.server.listRoots()
+    return text(roots.map(({ uri }) => uri).join())
+  })
   server.registerTool('whoami', { description: 'name' }, () => text(name))
   server.registerTool(`add-${name}`, { inputSchema: { n: z.number() } }, ({ n }) => text(`${name}:${n}`))
   server.registerTool('ask', { description: 'asks the client' }, async () => {
@@ -133,8 +146,17 @@ function legacyTools(name: string): LegacyServer {
   server.registerResource('doc', `doc://${name}/readme`, {}, (uri) => ({
     contents: [{ uri: uri.href, text: `from ${name}` }],
   }))
-  server.registerPrompt('hello', { description: 'd' }, () => ({
-    messages: [{ role: 'user', content: { type: 'text', text: `hello from ${name}` } }],
+  const template = new LegacyTemplate(`doc://${name}/{page}`, {
+    list: undefined,
+    complete: { page: () => [`page of ${name}`] },
+  })
+  server.registerResource('page', template, {}, (uri) => ({ contents: [{ uri: uri.href, text: `page of ${name}` }] }))
+  const who = completable(z.string(), () => [`friend of ${name}`])
+  server.registerPrompt('hello', { description: 'd', argsSchema: { who } }, () => ({
+    messages: [
+      { role: 'user', content: { type: 'text', text: `hello from ${name}` } },
+      { role: 'user', content: { type: 'resource_link', uri: `doc://${name}/readme`, name: 'doc' } },
+    ],
   }))
   return server
 }

@@ -232,7 +232,7 @@ describe('a server of a former version', () => {
     const old = servers.find(({ name }) => name === 'old')
     await withClient('old', async (client) => {
       expect(client.getServerVersion()?.name).toBe('old')
-      expect((await client.listTools()).tools).toHaveLength(3)
+      expect((await client.listTools()).tools).toHaveLength(5)
       await until('the session has ended', () => old?.seen.at(-1) === 'DELETE')
       old?.seen.splice(0)
       expect(textOf(await client.callTool({ name: 'add-old', arguments: { n: 2 } }))).toBe('old:2')
