@@ -11,4 +11,5 @@ export const SUPPORTED_VERSIONS: readonly string[] = [...LEGACY_VERSIONS, MODERN
 
 /** Of JSON-RPC errors (MCP 2026-07-28). */
 export const HEADER_MISMATCH = -32_020
+export const MISSING_CAPABILITY = -32_021
 export const UNSUPPORTED_VERSION = -32_022

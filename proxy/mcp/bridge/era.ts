@@ -4,20 +4,34 @@ import { recordOf } from '#api/json.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
 import { withEnvelope } from '../envelope.ts'
 import { ask } from '../fan-out.ts'
-import type { JsonRpcRequest, JsonRpcResponse } from '../jsonrpc.ts'
+import { INVALID_PARAMS, METHOD_NOT_FOUND, type JsonRpcRequest, type JsonRpcResponse } from '../jsonrpc.ts'
 import { rpcErrorIn } from '../targets/rpc-error.ts'
 import { type McpTarget, TargetHttpError, VersionRejected } from '../targets/target.ts'
-import { type Era, LEGACY_VERSIONS, MODERN_VERSION, UNSUPPORTED_VERSION } from '../versions.ts'
+import {
+  type Era,
+  HEADER_MISMATCH,
+  LEGACY_VERSIONS,
+  MISSING_CAPABILITY,
+  MODERN_VERSION,
+  UNSUPPORTED_VERSION,
+} from '../versions.ts'
 
 /** Servers are updated rarely, and a server that leaves an era rejects its requests. */
 const ERA_MS = 5 * 60_000
 /** Not about the version: authentication, load, and failures. */
 const NOT_ERA = new Set([401, 403, 407, 408, 429])
 
+/** Methods, params, headers and capabilities of a request. */
+const REQUEST_ERRORS: ReadonlySet<number> = new Set([
+  METHOD_NOT_FOUND,
+  INVALID_PARAMS,
+  HEADER_MISMATCH,
+  MISSING_CAPABILITY,
+])
+
 export interface Eras {
   get(target: string): Era | undefined
   set(target: string, era: Era): void
-  forget(target: string): void
 }
 
 /** Bounded by the targets of the backend. `now`: milliseconds. */
@@ -29,7 +43,6 @@ export function rememberedEras(now: () => number = () => performance.now()): Era
       return entry !== undefined && now() < entry.untilMs ? entry.era : undefined
     },
     set: (target, era) => void known.set(target, { era, untilMs: now() + ERA_MS }),
-    forget: (target) => void known.delete(target),
   }
 }
 
@@ -62,6 +75,13 @@ export async function discovered(exchange: Exchange, target: McpTarget, request:
     if (!(error instanceof TargetHttpError) || error.status >= 500 || NOT_ERA.has(error.status)) throw error
     return { error: rpcErrorIn(error) ?? { code: 0, message: error.message } }
   }
+}
+
+/** Whether a server that had 2026-07-28 may have lost it: it rejects a request for another reason than its content. */
+export function isEraRejection(error: unknown): boolean {
+  if (!(error instanceof TargetHttpError) || error.status >= 500 || NOT_ERA.has(error.status)) return false
+  const code = rpcErrorIn(error)?.code
+  return code === undefined || !REQUEST_ERRORS.has(code)
 }
 
 function textsIn(value: unknown): string[] {

@@ -81,8 +81,8 @@ export async function introducedAsLegacy(
   return { member: { target, session: undefined }, response, serverSession: undefined, endpoint: undefined }
 }
 
-/** A server that cannot be reached has rejected nothing. */
-function isRejection(failure: unknown): boolean {
+/** Of `initialize`. A server that cannot be reached has rejected nothing. */
+export function isRejection(failure: unknown): boolean {
   return failure instanceof TargetHttpError ? failure.status < 500 : failure instanceof InitializeRejected
 }
 

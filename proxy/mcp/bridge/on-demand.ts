@@ -11,8 +11,8 @@ import { openOwn, openTemporary } from '../legacy/session.ts'
 import { LISTEN } from '../subscription.ts'
 import type { McpTarget, MessageStream, TargetReply, TargetSession } from '../targets/target.ts'
 import { type Era, MODERN_VERSION } from '../versions.ts'
-import { discovered, discoverEra, eraIn } from './era.ts'
-import { modernServer } from './modern-server.ts'
+import { discovered, discoverEra, eraIn, isEraRejection } from './era.ts'
+import { isRejection, modernServer } from './modern-server.ts'
 import { sessionEvents } from './session-events.ts'
 
 type Json = { readonly [key: string]: unknown }
@@ -55,13 +55,38 @@ class OnDemandTarget implements McpTarget {
   ): Promise<TargetReply> {
     if (isRequest(message) && message.method === 'server/discover') return this.#discover(exchange, message)
     if ((await this.#era(exchange)) === 'Modern') {
-      const isForwarded = this.#clientEra === 'Modern' && (!isRequest(message) || claimedVersion(message) !== undefined)
-      const server = isForwarded ? this.#target : modernServer(this.#target)
-      return server.send(exchange, message, undefined, deadlineMs)
+      try {
+        return await this.#sendModern(exchange, message, deadlineMs)
+      } catch (error) {
+        if (!isEraRejection(error) || !(await this.#hasLeft(exchange, 'Modern'))) throw error
+      }
     }
+    return this.#sendLegacy(exchange, message, deadlineMs)
+  }
+
+  async #sendLegacy(exchange: Exchange, message: JsonRpcMessage, deadlineMs: number | undefined): Promise<TargetReply> {
     if (isRequest(message) && message.method === LISTEN) return this.#listen(exchange, message)
     this.#session ??= openTemporary(exchange, this.#target)
+    try {
+      await this.#session
+    } catch (error) {
+      if (!isRejection(error) || !(await this.#hasLeft(exchange, 'Legacy'))) throw error
+      return this.#sendModern(exchange, message, deadlineMs)
+    }
     return this.#target.send(exchange, withoutEnvelope(message), await this.#session, deadlineMs)
+  }
+
+  #sendModern(exchange: Exchange, message: JsonRpcMessage, deadlineMs: number | undefined): Promise<TargetReply> {
+    const isForwarded = this.#clientEra === 'Modern' && (!isRequest(message) || claimedVersion(message) !== undefined)
+    const server = isForwarded ? this.#target : modernServer(this.#target)
+    return server.send(exchange, message, undefined, deadlineMs)
+  }
+
+  /** Asks again: the server rejected what was remembered. */
+  async #hasLeft(exchange: Exchange, era: Era): Promise<boolean> {
+    const found = await discoverEra(exchange, this.#target)
+    this.#endpoint.eras.set(this.name, found)
+    return found !== era
   }
 
   async #listen(exchange: Exchange, request: JsonRpcRequest): Promise<TargetReply> {
@@ -117,6 +142,7 @@ class OnDemandTarget implements McpTarget {
     try {
       await opening
     } catch (error) {
+      if (!isRejection(error)) throw error
       const era = await discoverEra(exchange, this.#target)
       if (era === 'Modern') return era
       throw error
