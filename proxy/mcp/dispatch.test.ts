@@ -42,6 +42,18 @@ describe('a call', () => {
     expect(steps).toEqual(['rules secret'])
   })
 
+  it('has the headers of the arguments that a guardrail put in place', async () => {
+    const { call } = callOn({
+      checkRequest: () => Promise.resolve({ value: { name: 'x', arguments: { region: 'us' } } }),
+      checkResponse: () => undefined,
+    })
+    const inputSchema = { properties: { region: { type: 'string', 'x-mcp-header': 'Region' } } }
+    call.endpoint.toolHeaders.set(call.exchange, 'a', [{ name: 'x', item: { inputSchema } }])
+    call.exchange.request.headers.set('mcp-param-region', 'eu')
+    await sent(call, { method: 'tools/call', params: { name: 'a_x', arguments: { region: 'eu' } } })
+    expect(call.exchange.request.headers.get('mcp-param-region')).toBe('us')
+  })
+
   it('that a guardrail rejects reaches no server', async () => {
     const { call, steps } = callOn({
       checkRequest: () => Promise.resolve({ error: { code: -32_001, message: 'no' } }),

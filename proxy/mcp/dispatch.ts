@@ -16,7 +16,7 @@ import {
 import { listAnswer, listItems, listOne } from './lists.ts'
 import { LEGACY_ONLY, listOf, METHODS, type ItemMethod, type Method } from './methods.ts'
 import type { Located } from './names.ts'
-import { hasParamHeaders, paramMismatch } from './tool-headers.ts'
+import { hasParamHeaders, paramMismatch, setParamHeaders } from './tool-headers.ts'
 import { HEADER_MISMATCH } from './versions.ts'
 import { relay } from './relay.ts'
 import { withOwnTasks } from './tasks.ts'
@@ -83,6 +83,7 @@ async function callItem(call: McpCall, request: JsonRpcRequest, method: ItemMeth
   if (mismatch !== undefined) return rpcError(400, request.id, { code: HEADER_MISMATCH, message: mismatch })
   const checked = await guardRequest(call, own, [located.target])
   if ('error' in checked) return rejected(checked)
+  followArguments(call, located.target, { own, checked })
   // A guardrail may have named another item of the server.
   const used = itemOf(checked, method)
   if (used === undefined || !mayCall(call, checked, { ...used, target: located.target })) {
@@ -106,6 +107,18 @@ async function paramMismatchOf(call: McpCall, member: Member, request: JsonRpcRe
   }
   const declared = endpoint.toolHeaders.get(exchange, target)?.get(tool)
   return declared && paramMismatch(headers, declared, params?.['arguments'])
+}
+
+/** The headers repeat the arguments that the server gets. */
+function followArguments(
+  { exchange, endpoint }: McpCall,
+  target: string,
+  { own, checked }: { readonly own: JsonRpcRequest; readonly checked: JsonRpcRequest },
+): void {
+  const tool = checked.params?.['name']
+  if (checked === own || typeof tool !== 'string') return
+  const declared = endpoint.toolHeaders.get(exchange, target)?.get(tool)
+  if (declared !== undefined) setParamHeaders(exchange.request.headers, declared, checked.params?.['arguments'])
 }
 
 function mayCall(call: McpCall, { params }: JsonRpcRequest, item: NamedItem & { readonly target: string }): boolean {

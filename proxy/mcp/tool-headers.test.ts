@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { HeaderList } from '../message/headers.ts'
 import { exchangeOf } from '../policy/exchange.testing.ts'
-import { paramMismatch, rememberedToolHeaders, type ToolHeader } from './tool-headers.ts'
+import { paramMismatch, rememberedToolHeaders, setParamHeaders, type ToolHeader } from './tool-headers.ts'
 
 function declared(inputSchema: object): readonly ToolHeader[] {
   const headers = rememberedToolHeaders()
@@ -26,6 +26,15 @@ describe('headers of a tool', () => {
       { name: 'mcp-param-limit', path: ['filter', 'limit'] },
     ])
     expect(declared({ properties: { x: {} } })).toEqual([])
+  })
+
+  it('follow changed arguments', () => {
+    const headers = HeaderList.of([
+      ['mcp-param-region', 'eu'],
+      ['mcp-param-limit', '1'],
+    ])
+    setParamHeaders(headers, declared(SCHEMA), { region: 'näher' })
+    expect(headers.fields).toEqual(['mcp-param-region', '=?base64?bsOkaGVy?='])
   })
 
   it.each([

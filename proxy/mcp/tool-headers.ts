@@ -3,7 +3,7 @@
 import { isRecord } from '#api/json.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { HeaderList } from '../message/headers.ts'
-import { decodeHeader, PARAM_PREFIX } from './header-values.ts'
+import { decodeHeader, encodeHeader, PARAM_PREFIX } from './header-values.ts'
 import { RememberedLists } from './remembered-lists.ts'
 
 const DEPTH_MAX = 16
@@ -50,7 +50,7 @@ export function hasParamHeaders({ fields }: HeaderList): boolean {
 /** The difference between headers and arguments, as a text for the client; undefined: they match. */
 export function paramMismatch(headers: HeaderList, tool: readonly ToolHeader[], args: unknown): string | undefined {
   for (const { name, path } of tool) {
-    const value = textOf(path.reduce<unknown>((node, key) => (isRecord(node) ? node[key] : undefined), args))
+    const value = valueAt(args, path)
     const given = headers.get(name)
     if (value === undefined && given === undefined) continue
     if (given === undefined) return `the header ${name} is missing`
@@ -60,6 +60,19 @@ export function paramMismatch(headers: HeaderList, tool: readonly ToolHeader[], 
     if (value === undefined || !isSame(decoded, value)) return `the header ${name} does not match the arguments`
   }
   return undefined
+}
+
+/** For arguments that a guardrail has changed. */
+export function setParamHeaders(headers: HeaderList, tool: readonly ToolHeader[], args: unknown): void {
+  for (const { name, path } of tool) {
+    const value = valueAt(args, path)
+    if (value === undefined) headers.remove(name)
+    else headers.set(name, encodeHeader(value.text))
+  }
+}
+
+function valueAt(args: unknown, path: readonly string[]): Text | undefined {
+  return textOf(path.reduce<unknown>((node, key) => (isRecord(node) ? node[key] : undefined), args))
 }
 
 function headersIn(schema: unknown): ToolHeader[] {
