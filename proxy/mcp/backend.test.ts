@@ -319,12 +319,12 @@ describe('transport checks', () => {
     expect(await other.text()).toBe('session not found')
   })
 
-  it('forwards the 404 of a server that has dropped the session', async () => {
+  it('opens the session again at a server that has dropped it', async () => {
     const id = await newSession('/one')
     upstreams[0]?.sessions.clear()
     const response = await post('/one', rpc('ping'), { ...ACCEPT, 'mcp-session-id': id })
     await response.text()
-    expect(response.status).toBe(404)
+    expect(response.status).toBe(200)
   })
 
   it('accepts notifications with 202 and rejects other methods', async () => {

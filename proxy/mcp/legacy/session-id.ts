@@ -5,12 +5,21 @@ import { isRecord, parseJson } from '#api/json.ts'
 import { createSealer } from '../../auth/seal.ts'
 import type { TargetSession } from '../targets/target.ts'
 
+/** What the client said at `initialize`, to open server sessions again. */
+export interface SessionClient {
+  readonly protocolVersion: string
+  readonly capabilities: { readonly [key: string]: unknown }
+  readonly clientInfo: { readonly [key: string]: unknown }
+}
+
 export interface McpSession {
   /** Backend and route of the session: it is valid nowhere else. */
   readonly scope: string
   /** Its owner; see principal.ts. */
   readonly principal: string
   readonly targets: readonly TargetSession[]
+  /** undefined: too large for the id. */
+  readonly client?: SessionClient | undefined
 }
 
 export interface SessionCodec {
@@ -22,6 +31,8 @@ export interface SessionCodec {
 /** Clients start again when a session is over. */
 export const SESSION_MS_MAX = 24 * 60 * 60 * 1000
 const FORMAT = 2
+/** A header field must hold the id. */
+const CLIENT_CHARACTERS_MAX = 2048
 /** 32 targets with long server ids fit; anything longer is not ours. */
 const ID_CHARACTERS_MAX = 16_384
 
@@ -60,9 +71,10 @@ interface Wire {
   readonly expires: number
   readonly s: readonly { t: string; s?: string; b?: string; x?: 1; m?: 1 }[]
   readonly r: string
+  readonly c?: SessionClient
 }
 
-function wireOf({ scope, principal, targets }: McpSession, issued: number): Wire {
+function wireOf({ scope, principal, targets, client }: McpSession, issued: number): Wire {
   const entries = targets.map(({ target, serverSession, endpoint, isSkipped, isModern }) => ({
     t: target,
     ...(serverSession === undefined ? {} : { s: serverSession }),
@@ -71,7 +83,9 @@ function wireOf({ scope, principal, targets }: McpSession, issued: number): Wire
     ...(isModern ? ({ m: 1 } as const) : {}),
   }))
   const expires = issued + secondsOf(SESSION_MS_MAX)
-  return { t: 'mcp', k: scope, p: principal, issued, expires, s: entries, r: randomBytes(8).toString('base64url') }
+  const r = randomBytes(8).toString('base64url')
+  const isShort = client !== undefined && JSON.stringify(client).length <= CLIENT_CHARACTERS_MAX
+  return { t: 'mcp', k: scope, p: principal, issued, expires, s: entries, r, ...(isShort && { c: client }) }
 }
 
 function sessionOf(plain: Buffer, nowSeconds: number): McpSession | 'Over' | undefined {
@@ -81,7 +95,16 @@ function sessionOf(plain: Buffer, nowSeconds: number): McpSession | 'Over' | und
   if (typeof scope !== 'string' || typeof principal !== 'string' || typeof expires !== 'number') return undefined
   if (nowSeconds >= expires) return 'Over'
   const targets = targetsOf(wire['s'])
-  return targets && { scope, principal, targets }
+  if (targets === undefined) return undefined
+  const client = clientOf(wire['c'])
+  return { scope, principal, targets, ...(client && { client }) }
+}
+
+function clientOf(value: unknown): SessionClient | undefined {
+  if (!isRecord(value)) return undefined
+  const { protocolVersion, capabilities, clientInfo } = value
+  if (typeof protocolVersion !== 'string' || !isRecord(capabilities) || !isRecord(clientInfo)) return undefined
+  return { protocolVersion, capabilities, clientInfo }
 }
 
 function targetsOf(entries: readonly unknown[]): TargetSession[] | undefined {

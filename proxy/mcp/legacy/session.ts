@@ -8,7 +8,7 @@ import { principalOf } from '../principal.ts'
 import { GATEWAY } from '../envelope.ts'
 import { LEGACY_VERSION } from '../versions.ts'
 import type { McpTarget, TargetSession } from '../targets/target.ts'
-import type { McpSession } from './session-id.ts'
+import type { McpSession, SessionClient } from './session-id.ts'
 
 export interface OpenedSession {
   readonly members: readonly Member[]
@@ -46,7 +46,7 @@ export function resumeSession(
   session: McpSession,
 ): readonly Member[] | undefined {
   const isOwn = session.scope === scopeOf(exchange) && session.principal === principalOf(exchange)
-  return isOwn ? membersOf(endpoint, session) : undefined
+  return isOwn ? membersOf(endpoint, session, session.client !== undefined) : undefined
 }
 
 /** With one server, for one request of a client without sessions. */
@@ -56,19 +56,21 @@ export async function openTemporary(exchange: Exchange, target: McpTarget): Prom
 }
 
 /** A session of the gateway itself; without capabilities, so that the server asks for nothing. */
-export async function openOwn(
-  exchange: Exchange,
-  target: McpTarget,
-): Promise<{ readonly session: TargetSession; readonly answer: Answer }> {
+export function openOwn(exchange: Exchange, target: McpTarget): Promise<OwnSession> {
+  return openFor(exchange, target, { protocolVersion: LEGACY_VERSION, capabilities: {}, clientInfo: GATEWAY })
+}
+
+export interface OwnSession {
+  readonly session: TargetSession
+  readonly answer: Answer
+}
+
+/** A session that the gateway opens for a client. */
+export async function openFor(exchange: Exchange, target: McpTarget, client: SessionClient): Promise<OwnSession> {
   const answer = await initializeOne(
     exchange,
     { target, session: undefined },
-    {
-      jsonrpc: '2.0',
-      id: 'gw-initialize',
-      method: 'initialize',
-      params: { protocolVersion: LEGACY_VERSION, capabilities: {}, clientInfo: GATEWAY },
-    },
+    { jsonrpc: '2.0', id: 'gw-initialize', method: 'initialize', params: { ...client } },
   )
   const session = sessionOf(target, answer)
   await notify(exchange, { target, session }, { jsonrpc: '2.0', method: 'notifications/initialized' })
@@ -101,13 +103,15 @@ export async function endSession(exchange: Exchange, members: readonly Member[])
   )
 }
 
-function membersOf(endpoint: McpEndpoint, { targets }: McpSession): readonly Member[] | undefined {
+/** `withSkipped`: with targets that failed at `initialize`. */
+function membersOf(endpoint: McpEndpoint, { targets }: McpSession, withSkipped = false): readonly Member[] | undefined {
   if (targets.length !== endpoint.targets.length) return undefined
   const members: Member[] = []
   for (const [index, session] of targets.entries()) {
     const target = endpoint.targets[index]
     if (target === undefined || target.name !== session.target) return undefined
-    if (!session.isSkipped) members.push({ target: session.isModern ? modernServer(target) : target, session })
+    if (withSkipped || !session.isSkipped)
+      members.push({ target: session.isModern ? modernServer(target) : target, session })
   }
   return members
 }

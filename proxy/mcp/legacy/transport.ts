@@ -1,4 +1,5 @@
 // Sessions of Streamable HTTP (MCP 2024-11-05 to 2025-11-25): POST, GET and DELETE.
+import { isRecord } from '#api/json.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
 import { madeStream } from '../../message/made-stream.ts'
 import { HttpResponse } from '../../message/message.ts'
@@ -15,7 +16,8 @@ import { onDemand } from '../bridge/on-demand.ts'
 import { withEnd } from '../ending.ts'
 import { LEGACY_VERSION } from '../versions.ts'
 import { mergeInitialize } from './initialize.ts'
-import { shownSessionId } from './session-id.ts'
+import { healing, isEnded, noteEnded } from './healing.ts'
+import { shownSessionId, type SessionClient } from './session-id.ts'
 import { endSession, openSession, resumeSession } from './session.ts'
 
 export async function answerLegacy(
@@ -43,7 +45,15 @@ async function initialize(exchange: Exchange, endpoint: McpEndpoint, request: Js
     : (first?.response.result ?? {})
   if (!isStateful) await endSession(exchange, members)
   const response: JsonRpcResponse = { jsonrpc: '2.0', id: request.id, result }
-  return jsonAnswer(response, { sessionId: isStateful ? endpoint.codec.encode(session) : undefined })
+  const client = clientOf(request, result['protocolVersion'])
+  return jsonAnswer(response, { sessionId: isStateful ? endpoint.codec.encode({ ...session, client }) : undefined })
+}
+
+/** With the version that the client and the servers agreed on. */
+function clientOf({ params }: JsonRpcRequest, protocolVersion: unknown): SessionClient | undefined {
+  const { capabilities, clientInfo } = params ?? {}
+  if (typeof protocolVersion !== 'string' || !isRecord(capabilities) || !isRecord(clientInfo)) return undefined
+  return { protocolVersion, capabilities, clientInfo }
 }
 
 async function inSession(exchange: Exchange, endpoint: McpEndpoint, message: JsonRpcMessage): Promise<HttpResponse> {
@@ -115,6 +125,7 @@ async function* showing(
 export async function answerDelete(exchange: Exchange, endpoint: McpEndpoint): Promise<HttpResponse> {
   const members = sessionMembers(exchange, endpoint, 'session ID is required')
   if (members instanceof HttpResponse) return members
+  noteEnded(shownSessionId(exchange.request.headers.get('mcp-session-id') ?? ''))
   await endSession(exchange, members)
   return accepted()
 }
@@ -128,7 +139,11 @@ function sessionMembers(
   if (id === undefined) return plain(400, whenMissing)
   const session = endpoint.codec.decode(id)
   if (session === undefined) return plain(400, 'session ID is not valid')
-  if (exchange.mcp !== undefined) exchange.mcp.sessionId = shownSessionId(id)
-  const members = session === 'Over' ? undefined : resumeSession(exchange, endpoint, session)
-  return members ?? plain(404, 'session not found')
+  const shownId = shownSessionId(id)
+  if (exchange.mcp !== undefined) exchange.mcp.sessionId = shownId
+  // Servers may have missed the first DELETE.
+  const isOver = session === 'Over' || (isEnded(shownId) && exchange.request.method !== 'DELETE')
+  if (isOver) return plain(404, 'session not found')
+  const members = resumeSession(exchange, endpoint, session)
+  return members?.map((member) => healing(shownId, session.client, member)) ?? plain(404, 'session not found')
 }

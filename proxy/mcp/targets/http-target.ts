@@ -27,6 +27,7 @@ import {
   TargetHttpError,
   type TargetReply,
   type TargetSession,
+  UnreachableError,
 } from './target.ts'
 
 /** A tool may take long before its server sends the head of the response. */
@@ -214,7 +215,7 @@ export async function callServer(
         if (exchange.endpoint === endpoint.label) exchange.endpoint = undefined
         continue
       }
-      if (error instanceof UpstreamError) throw new TargetError(`${name}: ${error.message}`)
+      if (error instanceof UpstreamError) throw failureOf(name, error)
       throw error
     }
   }
@@ -271,6 +272,11 @@ async function callEndpoint(
     trace?.backendResult({ status: undefined, error: String(error) })
     throw error
   }
+}
+
+function failureOf(name: string, { message, isMovable }: UpstreamError): TargetError {
+  const text = `${name}: ${message}`
+  return isMovable ? new UnreachableError(text) : new TargetError(text)
 }
 
 function isKept(session: TargetSession | undefined): boolean {

@@ -58,6 +58,9 @@ export class TargetHttpError extends Error {
 /** The server could not be reached, or broke the protocol. */
 export class TargetError extends Error {}
 
+/** No connection to the server: it has not got the message. */
+export class UnreachableError extends TargetError {}
+
 /** No server can get the request: the backend has none, or no endpoint of it is ready. */
 export class NoServerError extends TargetError {}
 

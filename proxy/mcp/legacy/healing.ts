@@ -1,0 +1,204 @@
+// One server of a session that outlives the server: a session that the server lost is opened again for the client, and
+// a stream that broke is opened again. Calls whose result is unknown are not repeated.
+import { setTimeout as delay } from 'node:timers/promises'
+import { recordOf } from '#api/json.ts'
+import { reportIfBug } from '../../exchange/defects.ts'
+import type { Exchange } from '../../exchange/exchange.ts'
+import { madeStream } from '../../message/made-stream.ts'
+import type { Member } from '../fan-out.ts'
+import { isResponse, type JsonRpcMessage } from '../jsonrpc.ts'
+import {
+  type McpTarget,
+  type MessageStream,
+  TargetError,
+  TargetHttpError,
+  type TargetReply,
+  type TargetSession,
+  UnreachableError,
+} from '../targets/target.ts'
+import { LiveSessions, type Reopened } from './live-sessions.ts'
+import { openFor } from './session.ts'
+import type { SessionClient } from './session-id.ts'
+
+/** Before a stream is opened again; doubles with each failure. */
+const LISTEN_MS = 100
+const LISTEN_MS_MAX = 30_000
+/** A stream that lasted longer has not failed. */
+const LASTING_MS = 1000
+const LISTS = ['tools', 'prompts', 'resources']
+
+const live = new LiveSessions()
+
+export function isEnded(id: string): boolean {
+  return live.isEnded(id)
+}
+
+/** For the workers of this process; other replicas ask the servers. */
+export function noteEnded(id: string): void {
+  live.end(id)
+}
+
+/** `id`: digest of the id of the session. */
+export function healing(id: string, client: SessionClient | undefined, { target, session }: Member): Member {
+  if (session === undefined || session.isModern || client === undefined) return { target, session }
+  const healed = new HealingTarget(target, { id, client, sealed: session })
+  return { target: healed, session: healed.current }
+}
+
+interface Healed {
+  readonly id: string
+  readonly client: SessionClient
+  /** As the id of the session has it. */
+  readonly sealed: TargetSession
+}
+
+class HealingTarget implements McpTarget {
+  readonly name: string
+  readonly answerMs: number | undefined
+  readonly #target: McpTarget
+  readonly #of: Healed
+
+  constructor(target: McpTarget, of: Healed) {
+    this.name = target.name
+    this.answerMs = target.answerMs
+    this.#target = target
+    this.#of = of
+  }
+
+  get current(): TargetSession {
+    return live.current(this.#of.id, this.name)?.session ?? this.#of.sealed
+  }
+
+  async send(
+    exchange: Exchange,
+    message: JsonRpcMessage,
+    _session: TargetSession | undefined,
+    deadlineMs?: number,
+  ): Promise<TargetReply> {
+    const attempt = (used: TargetSession): Promise<TargetReply> =>
+      this.#target.send(exchange, message, used, deadlineMs)
+    // The request that a response of the client is for is lost with the session.
+    return isResponse(message) ? attempt(this.current) : this.#withSession(exchange, attempt)
+  }
+
+  async listen(exchange: Exchange): Promise<MessageStream | undefined> {
+    const { current } = this
+    const first = current.isSkipped ? NOTHING : await this.#listenOnce(exchange)
+    if (first === undefined) return undefined
+    const over = new AbortController()
+    let stream = first
+    const release = (): void => {
+      over.abort()
+      stream.cancel()
+    }
+    const opened = (next: MessageStream): void => {
+      stream = next
+      if (over.signal.aborted) next.cancel()
+    }
+    return madeStream(this.#listening(exchange, { first, from: current, opened, signal: over.signal }), release)
+  }
+
+  end(exchange: Exchange): Promise<void> {
+    return this.#target.end(exchange, this.current)
+  }
+
+  async #withSession<T>(exchange: Exchange, attempt: (used: TargetSession) => Promise<T>): Promise<T> {
+    const used = this.current
+    if (used.isSkipped) return attempt((await this.#reopen(exchange, used)).session)
+    try {
+      return await attempt(used)
+    } catch (error) {
+      if (!isLost(error, used)) throw error
+      const reopened = await this.#reopen(exchange, used).catch((reason: unknown) => {
+        reportIfBug('mcp session', reason)
+        throw error
+      })
+      exchange.errorDetail ??= `${this.name}: the server lost its session, which was opened again`
+      return attempt(reopened.session)
+    }
+  }
+
+  /** Unless another request has done so. */
+  async #reopen(exchange: Exchange, lost: TargetSession): Promise<Reopened> {
+    const { id, client } = this.#of
+    const known = live.current(id, this.name)
+    if (known !== undefined && known.session.serverSession !== lost.serverSession) return known
+    if (live.isEnded(id)) throw new TargetError(`${this.name}: the client has ended the session`)
+    if (!live.isDue(id, this.name, performance.now())) {
+      throw new TargetError(`${this.name}: the server was down a moment ago`)
+    }
+    return live.reopen(id, this.name, async () => {
+      const { session, answer } = await openFor(exchange, this.#target, client)
+      const capabilities = recordOf(answer.response.result?.['capabilities'])
+      return { session, lists: LISTS.filter((list) => capabilities[list] !== undefined) }
+    })
+  }
+
+  #listenOnce(exchange: Exchange): Promise<MessageStream | undefined> {
+    return this.#withSession(exchange, (used) => this.#target.listen(exchange, used))
+  }
+
+  async *#listening(
+    exchange: Exchange,
+    options: {
+      readonly first: MessageStream
+      readonly from: TargetSession
+      readonly opened: (stream: MessageStream) => void
+      readonly signal: AbortSignal
+    },
+  ): AsyncGenerator<JsonRpcMessage> {
+    const { opened, signal } = options
+    let { from } = options
+    let waitMs = LISTEN_MS
+    for (let stream: MessageStream | undefined = options.first; stream !== undefined;) {
+      const startMs = performance.now()
+      yield* untilBroken(stream)
+      if (performance.now() - startMs > LASTING_MS) waitMs = LISTEN_MS
+      if (!(await waited(waitMs, signal)) || live.isEnded(this.#of.id)) return
+      waitMs = Math.min(waitMs * 2, LISTEN_MS_MAX)
+      try {
+        stream = await this.#listenOnce(exchange)
+      } catch (error) {
+        reportIfBug('mcp stream', error)
+        stream = NOTHING
+        continue
+      }
+      if (stream !== undefined) opened(stream)
+      const reopened = live.current(this.#of.id, this.name)
+      if (reopened === undefined || reopened.session.serverSession === from.serverSession) continue
+      from = reopened.session
+      for (const list of reopened.lists) yield { jsonrpc: '2.0', method: `notifications/${list}/list_changed` }
+    }
+  }
+}
+
+/** A stream without messages. */
+const NOTHING: MessageStream = {
+  async *[Symbol.asyncIterator]() {},
+  cancel() {},
+}
+
+/** Ends also if the stream fails. */
+async function* untilBroken(stream: MessageStream): AsyncGenerator<JsonRpcMessage> {
+  try {
+    for await (const message of stream) yield message
+  } catch (error) {
+    reportIfBug('mcp stream', error)
+  }
+}
+
+/** False: the client has left. */
+async function waited(ms: number, signal: AbortSignal): Promise<boolean> {
+  try {
+    await delay(ms, undefined, { signal })
+    return true
+  } catch {
+    // Aborted.
+    return false
+  }
+}
+
+function isLost(error: unknown, { serverSession }: TargetSession): boolean {
+  if (serverSession === undefined) return false
+  return error instanceof UnreachableError || (error instanceof TargetHttpError && error.status === 404)
+}
