@@ -1132,6 +1132,39 @@ const AIBackend: Structure = {
   required: ['groups'],
   properties: { groups: { type: 'array', minItems: 1, items: ProviderGroup } },
 }
+const OpenApiParameter: Structure = {
+  type: 'object',
+  required: ['in', 'name', 'style', 'explode'],
+  properties: {
+    in: { type: 'string', enum: ['path', 'query', 'header'] },
+    name: { type: 'string' },
+    style: { type: 'string', enum: ['simple', 'form', 'spaceDelimited', 'pipeDelimited', 'deepObject'] },
+    explode: { type: 'boolean' },
+  },
+}
+const OpenApiOperation: Structure = {
+  type: 'object',
+  required: ['name', 'method', 'path', 'parameters', 'inputSchema'],
+  properties: {
+    name: { type: 'string' },
+    description: { type: 'string' },
+    method: { type: 'string' },
+    path: { type: 'string' },
+    parameters: { type: 'array', items: OpenApiParameter },
+    bodyType: { type: 'string' },
+    inputSchema: { type: 'string' },
+  },
+}
+const OpenApiTarget: Structure = {
+  type: 'object',
+  required: ['basePath', 'title', 'version', 'operations'],
+  properties: {
+    basePath: { type: 'string' },
+    title: { type: 'string' },
+    version: { type: 'string' },
+    operations: { type: 'array', items: OpenApiOperation },
+  },
+}
 const StdioTarget: Structure = {
   type: 'object',
   required: ['cmd'],
@@ -1150,6 +1183,7 @@ const MCPTarget: Structure = {
     ref: BackendReference,
     protocol: { type: 'string', enum: ['StreamableHTTP', 'SSE'] },
     path: { type: 'string' },
+    openapi: OpenApiTarget,
     stdio: StdioTarget,
   },
 }

@@ -1464,14 +1464,54 @@ export interface MCPBackend {
   failureMode: 'FailOpen' | 'FailClosed'
 }
 /**
- * Exactly one of ref, stdio.
+ * Exactly one of ref, stdio; openapi with ref.
  */
 export interface MCPTarget {
   name: string
   ref?: BackendReference
   protocol?: 'StreamableHTTP' | 'SSE'
   path?: string
+  openapi?: OpenApiTarget
   stdio?: StdioTarget
+}
+/**
+ * The server of `ref` is not an MCP server; its operations become tools.
+ */
+export interface OpenApiTarget {
+  /**
+   * In front of the paths of operations.
+   */
+  basePath: string
+  title: string
+  version: string
+  operations: OpenApiOperation[]
+}
+export interface OpenApiOperation {
+  /**
+   * Of the tool.
+   */
+  name: string
+  description?: string
+  method: string
+  /**
+   * With parameters, such as `/pets/{id}`.
+   */
+  path: string
+  parameters: OpenApiParameter[]
+  /**
+   * Media type of `body`, a kind of JSON; unset: the operation has none.
+   */
+  bodyType?: string
+  /**
+   * JSON.
+   */
+  inputSchema: string
+}
+export interface OpenApiParameter {
+  in: 'path' | 'query' | 'header'
+  name: string
+  style: 'simple' | 'form' | 'spaceDelimited' | 'pipeDelimited' | 'deepObject'
+  explode: boolean
 }
 /**
  * Standalone files only. A child process for each session.

@@ -13,6 +13,7 @@ import type { EffectiveBackend } from '../chain/effective.ts'
 import type { ChainEnvironment } from '../chain/environment.ts'
 import type { Filter, CompiledChain } from '../chain/filter.ts'
 import type { ServiceCaller } from '../chain/service.ts'
+import type { CallSubtype } from '../exchange/request-span.ts'
 import type { EndpointRecord, HealthRule, TextReads } from '../exchange/slots.ts'
 import type { UpstreamClient, UpstreamTarget } from '../upstream/target.ts'
 
@@ -77,6 +78,15 @@ export interface BackendEnvironment {
   filters(policies: EffectiveBackend, place: FilteredPlace): CompiledChain
   /** As in `ChainEnvironment`. */
   readonly service: ChainEnvironment['service']
+  /**
+   * Calls a server of the backend itself over HTTP, with the policies of its section. `timeoutMs`: unless
+   * `http.requestTimeout` is set. undefined: the reference has no target.
+   */
+  server(
+    ref: BackendReference,
+    policies: EffectiveBackend,
+    options: { readonly subtype: CallSubtype; readonly timeoutMs: number },
+  ): ServiceCaller | undefined
   /** The service of a vendor at port 443 of this host, with TLS; undefined: the host is invalid. */
   vendor(host: string, policies: GuardService): ServiceCaller | undefined
   /** undefined: the secret is missing, so the credential counts as absent and the call fails. */

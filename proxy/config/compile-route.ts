@@ -40,7 +40,7 @@ import type { CompileContext } from './context.ts'
 import { LLM, MCP } from './parts.ts'
 import { type RecordingContext, recordingTextReads } from './text-reads.ts'
 import { commonService, withTrafficDenied } from './pool-traffic.ts'
-import { chainEnvironment, filtersOf, healthOf, serviceOf, vendorOf } from './service-calls.ts'
+import { chainEnvironment, filtersOf, healthOf, serverOf, serviceOf, vendorOf } from './service-calls.ts'
 
 /** Backends without a named object have no sections; their owner does not exist. */
 const NO_NAME = { namespace: '', name: '' }
@@ -353,6 +353,7 @@ function backendEnvironment(
     filters: (own, place) => filtersOf(own, place, context),
     authentication: (auth) => compileJwtAuthentication(auth, chainEnvironment(context)).request,
     service: (own, subtype) => serviceOf(own, context, { subtype }),
+    server: (ref, own, options) => serverOf(ref, own, options, context),
     vendor: (host, own) => vendorOf(host, own, context),
     secret,
     expression,

@@ -54,6 +54,17 @@ export function serviceOf(
   return callerOf(picker, policies, { ...options, place: { ref } }, context)
 }
 
+/** A server of a backend: `policies` are those of its section. */
+export function serverOf(
+  ref: BackendReference,
+  policies: EffectiveBackend,
+  options: Omit<CallOptions, 'place'>,
+  context: CompileContext,
+): ServiceCaller | undefined {
+  const picker = context.resolver.resolve(ref, policies)
+  return picker && callerOf(picker, policies, { ...options, place: { ref } }, context)
+}
+
 /** The service of a vendor, whose address and policies are settings of a guard. */
 export function vendorOf(host: string, settings: GuardService, context: CompileContext): ServiceCaller | undefined {
   if (!isHostName(host)) return undefined

@@ -19,6 +19,7 @@ import { withFailures } from './failures.ts'
 import { namingOf } from './names.ts'
 import { rememberedOwners } from './owners.ts'
 import { rememberedToolHeaders } from './tool-headers.ts'
+import { openApiTarget } from './targets/openapi/target.ts'
 import { sessionCodec } from './legacy/session-id.ts'
 import { TargetError, type McpTarget } from './targets/target.ts'
 import { answerMcp } from './transport.ts'
@@ -98,6 +99,7 @@ function compileTarget(target: MCPTarget, { environment, isOnly }: TargetPlace):
   const policies = environment.sectionPolicies(name, ref === undefined ? undefined : environment.policiesOf(ref))
   const picker = ref === undefined ? undefined : environment.resolve(ref, policies)
   if (ref === undefined || picker === undefined) return brokenTarget(name, 'its backend does not exist')
+  if (target.openapi !== undefined) return openApiTarget(target.openapi, { name, ref, policies, environment })
   const common = { name, ref, picker, policies, environment }
   if (protocol === 'SSE') return sseTarget({ ...common, passesSignIn: false, path: target.path ?? '/sse' })
   // A server behind a credential of the gateway has no sign-in for clients.

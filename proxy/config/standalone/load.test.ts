@@ -223,7 +223,14 @@ describe('loadStandalone, fields', () => {
     [route('ai: { promptGuard: { response: [{ openAIModeration: {} }] } }'), /unknown field "openAIModeration"/],
     [route('', '{ mcp: { targets: [{ name: A, stdio: { cmd: x } }] } }'), /targets\[0\]\.name: must be lower-case/],
     [route('', '{ mcp: { targets: [{ name: a_b, stdio: { cmd: x } }] } }'), /targets\[0\]\.name: must be lower-case/],
-    [route('', '{ mcp: { targets: [{ name: a }] } }'), /targets\[0\]: must have exactly one of mcp, sse, stdio/],
+    [
+      route('', '{ mcp: { targets: [{ name: a }] } }'),
+      /targets\[0\]: must have exactly one of mcp, sse, stdio, openapi/,
+    ],
+    [
+      route('', '{ mcp: { targets: [{ name: a, openapi: { schema: "{}", host: "a:1" } }] } }'),
+      /targets\[0\]\.openapi\.schema: is not an OpenAPI document of version 3/,
+    ],
     [route('', '{ mcp: { targets: [{ name: a, sse: {} }] } }'), /sse\.host: is required/],
     [
       route('', '{ mcp: { targets: [{ name: a, sse: { host: "x:1" }, mcp: { host: "x:1" } }] } }'),

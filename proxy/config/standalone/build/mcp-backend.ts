@@ -1,5 +1,7 @@
-// MCP backends: targets over Streamable HTTP and SSE, each a separate backend, and commands that use stdin and stdout.
+// MCP backends: servers over Streamable HTTP and SSE, and HTTP APIs, each a separate backend; and commands that use
+// stdin and stdout.
 import type { BackendTarget, MCPBackend, MCPTarget } from '#api/ir/types.gen.ts'
+import { readOpenApi } from '#api/openapi/operations.ts'
 import { pathTo } from '../field-path.ts'
 import type { McpBackendFields, McpTargetFields } from '../schema/backends.ts'
 import { parseAddress, type Address } from '../schema/values.ts'
@@ -54,19 +56,20 @@ function targetPlace(place: BackendPlace, { name }: McpTargetFields, index: numb
 
 /** A server over HTTP, and the field that has it. */
 interface RemoteServer {
-  readonly field: 'mcp' | 'sse'
+  readonly field: 'mcp' | 'sse' | 'openapi'
   readonly fields: ServerFields
 }
 
-function remoteOf({ mcp, sse }: McpTargetFields): RemoteServer | undefined {
+function remoteOf({ mcp, sse, openapi }: McpTargetFields): RemoteServer | undefined {
   if (mcp !== undefined) return { field: 'mcp', fields: mcp }
-  return sse && { field: 'sse', fields: sse }
+  if (sse !== undefined) return { field: 'sse', fields: sse }
+  return openapi && { field: 'openapi', fields: openapi }
 }
 
 function renderTarget(target: McpTargetFields, place: TargetPlace, context: BuildContext): MCPTarget {
-  const { name, mcp, sse, stdio } = target
-  if ([mcp, sse, stdio].filter((one) => one !== undefined).length !== 1) {
-    context.error(place.path, 'must have exactly one of mcp, sse, stdio')
+  const { name, mcp, sse, stdio, openapi } = target
+  if ([mcp, sse, stdio, openapi].filter((one) => one !== undefined).length !== 1) {
+    context.error(place.path, 'must have exactly one of mcp, sse, stdio, openapi')
   }
   if (stdio !== undefined) {
     const { cmd, args, env, clear_env: clearEnv } = stdio
@@ -74,12 +77,32 @@ function renderTarget(target: McpTargetFields, place: TargetPlace, context: Buil
   }
   const remote = remoteOf(target)
   if (remote === undefined) return { name, ref: { backend: place.key } }
-  const { fields } = remote
-  if (fields.backend !== undefined) {
-    return { name, ref: namedServer(remote, place, context), ...protocolOf(remote, fields.path) }
+  const { fields, field } = remote
+  const isNamed = fields.backend !== undefined
+  const path = isNamed ? fields.path : serverOf(fields, pathTo(place.path, field), context)?.path
+  const ref = isNamed ? namedServer(remote, place, context) : { backend: place.key }
+  if (openapi === undefined) return { name, ref, ...protocolOf(remote, path) }
+  return { name, ref, ...documentOf(openapi.schema, { path, at: pathTo(place.path, 'openapi', 'schema') }, context) }
+}
+
+/** Operations that cannot be called are reported and left out. `path`: in place of that of the document. */
+function documentOf(
+  schema: NonNullable<McpTargetFields['openapi']>['schema'],
+  { path, at }: { readonly path: string | undefined; readonly at: string },
+  context: BuildContext,
+): Pick<MCPTarget, 'openapi'> {
+  const text = typeof schema === 'string' ? schema : context.readFile(pathTo(at, 'file'), schema.file)
+  if (text === undefined) return {}
+  const read = readOpenApi(text)
+  if ('problem' in read) {
+    context.error(at, read.problem)
+    return {}
   }
-  const server = serverOf(fields, pathTo(place.path, remote.field), context)
-  return { name, ref: { backend: place.key }, ...protocolOf(remote, server?.path) }
+  const { problems, operations, basePath, title, version } = read
+  for (const problem of problems) context.warn(at, `left out ${problem}`)
+  return {
+    openapi: { basePath: path?.replace(/\/+$/, '') ?? basePath, title, version, operations: [...operations] },
+  }
 }
 
 function protocolOf({ field }: RemoteServer, path: string | undefined): Pick<MCPTarget, 'protocol' | 'path'> {

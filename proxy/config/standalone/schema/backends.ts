@@ -6,7 +6,7 @@ import { PROVIDER_NAMES, type ProviderName, PROVIDERS } from '#api/llm/providers
 import { serviceReference } from './discovery.ts'
 import { fields, isMap, notServed, oneShape, ONE_FIELD } from './object.ts'
 import { backendPolicies } from './policies.ts'
-import { address, cloudRegion, mapOf, name, port, text } from './values.ts'
+import { address, cloudRegion, fileOrInline, mapOf, name, port, text } from './values.ts'
 
 const TARGET_NAME = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/
 
@@ -79,12 +79,13 @@ export const aiBackend = oneShape<z.output<typeof namedProvider> | z.output<type
   [providerGroups, namedProvider],
 )
 
-const remoteServer = fields({
+const remoteShape = {
   host: text.optional(),
   port: port.optional(),
   path: text.optional(),
   backend: text.optional(),
-})
+}
+const remoteServer = fields(remoteShape)
 const stdio = fields({
   cmd: text,
   args: z.array(z.string()).optional(),
@@ -99,7 +100,7 @@ const mcpTarget = fields({
   mcp: remoteServer.optional(),
   sse: remoteServer.optional(),
   stdio: stdio.optional(),
-  ...notServed(['openapi']),
+  openapi: fields({ schema: fileOrInline, ...remoteShape }).optional(),
 })
 export const mcpShape = {
   targets: z.array(mcpTarget).min(1).max(32),
