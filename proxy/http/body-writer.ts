@@ -32,11 +32,15 @@ export class BodyWriter implements BodySink, PumpTarget {
   #trailers: TrailerSource | undefined = undefined
   #stream: Cancellable<Buffer> | undefined = undefined
   #length: number | undefined = undefined
-  /** The head, until it goes out with the first bytes of the body. */
+  /** The head, until it goes out with the first bytes of the body; of a pump also what it offered in this turn. */
   #prefix = ''
   #body: IncomingBody | undefined = undefined
   #pump: BodyPump | undefined = undefined
   #rest: Buffer | undefined = undefined
+
+  readonly #flush = (): void => {
+    this.#flushPrefix()
+  }
 
   constructor(transport: Transport, owner: BodyWriterOwner) {
     this.#transport = transport
@@ -86,7 +90,7 @@ export class BodyWriter implements BodySink, PumpTarget {
       stream.pipeTo(this)
       this.#flushPrefix()
     } else {
-      this.#transport.writeText(head)
+      this.#gather(head)
       this.#pump = new BodyPump(this, stream)
       this.#pump.start(this.#length)
     }
@@ -112,8 +116,14 @@ export class BodyWriter implements BodySink, PumpTarget {
     else this.#body?.resume()
   }
 
+  /** Small chunks wait for those that follow without input or output in between, and for the end of the body. */
   pumpChunk(chunk: Buffer): boolean {
-    return this.#writeData(chunk, 0, chunk.length)
+    const size = chunk.length
+    if (this.#prefix.length + size > COALESCE_BYTES_MAX) return this.#writeData(chunk, 0, size)
+    this.count += size
+    const text = chunk.toString('latin1')
+    this.#gather(this.#isChunked ? `${size.toString(16)}\r\n${text}\r\n` : text)
+    return !this.#transport.needsDrain
   }
 
   // --- BodySink: another connection's body, socket to socket ---
@@ -130,6 +140,7 @@ export class BodyWriter implements BodySink, PumpTarget {
 
   /** A body cut short must not look whole: no last chunk, the connection goes down (RFC 9112 section 8). */
   bodyError(): void {
+    if (this.#pump !== undefined) this.#flushPrefix()
     this.#body = undefined
     this.#fail()
   }
@@ -183,6 +194,11 @@ export class BodyWriter implements BodySink, PumpTarget {
     buffer.copy(bytes, prefix.length, start, end)
     bytes.write(suffix, prefix.length + size, 'latin1')
     return this.#transport.write(bytes)
+  }
+
+  #gather(text: string): void {
+    if (this.#prefix === '') process.nextTick(this.#flush)
+    this.#prefix += text
   }
 
   #flushPrefix(): void {

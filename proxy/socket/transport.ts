@@ -100,6 +100,11 @@ export class Transport {
     return this.socket.writableLength
   }
 
+  /** A write returned false, and `drained` did not follow yet. */
+  get needsDrain(): boolean {
+    return this.socket.writableNeedDrain
+  }
+
   /** Bytes that the kernel has accepted, except for the write in progress. */
   get flushedBytes(): number {
     return this.socket.bytesWritten - this.socket.writableLength
