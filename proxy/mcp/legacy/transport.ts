@@ -15,6 +15,7 @@ import { withOwnTasks } from '../tasks.ts'
 import { onDemand } from '../bridge/on-demand.ts'
 import { withEnd } from '../ending.ts'
 import { LEGACY_VERSION } from '../versions.ts'
+import { guardRequest, guardResult } from '../guard.ts'
 import { mergeInitialize } from './initialize.ts'
 import { healing, isEnded, noteEnded } from './healing.ts'
 import { shownSessionId, type SessionClient } from './session-id.ts'
@@ -33,6 +34,11 @@ export async function answerLegacy(
 
 async function initialize(exchange: Exchange, endpoint: McpEndpoint, request: JsonRpcRequest): Promise<HttpResponse> {
   const isStateful = endpoint.settings.sessionRouting === 'Stateful'
+  const call = callOf({ era: 'Legacy', exchange, endpoint, members: [] })
+  const targets = endpoint.targets.map(({ name }) => name)
+  const { params: _, ...withoutParams } = request
+  const checked = await guardRequest(call, withoutParams, targets)
+  if ('error' in checked) return jsonAnswer(checked)
   const { answers, members, session } = await openSession(exchange, endpoint, request)
   const asked = request.params?.['protocolVersion']
   const askedVersion = typeof asked === 'string' ? asked : LEGACY_VERSION
@@ -43,10 +49,11 @@ async function initialize(exchange: Exchange, endpoint: McpEndpoint, request: Js
         { askedVersion, isStateful },
       )
     : (first?.response.result ?? {})
-  if (!isStateful) await endSession(exchange, members)
-  const response: JsonRpcResponse = { jsonrpc: '2.0', id: request.id, result }
+  const response = await guardResult(call, { request, response: { jsonrpc: '2.0', id: request.id, result }, targets })
+  const isOpen = isStateful && response.error === undefined
+  if (!isOpen) await endSession(exchange, members)
   const client = clientOf(request, result['protocolVersion'])
-  return jsonAnswer(response, { sessionId: isStateful ? endpoint.codec.encode({ ...session, client }) : undefined })
+  return jsonAnswer(response, { sessionId: isOpen ? endpoint.codec.encode({ ...session, client }) : undefined })
 }
 
 /** With the version that the client and the servers agreed on. */
