@@ -1,5 +1,13 @@
 // The names of header fields and query parameters that carry credentials in the configuration, for redaction.
-import type { Backend, BackendPayload, JwtAuthentication, Policy, Route, TrafficPayload } from '#api/ir/types.gen.ts'
+import type {
+  Backend,
+  BackendAuth,
+  BackendPayload,
+  JwtAuthentication,
+  Policy,
+  Route,
+  TrafficPayload,
+} from '#api/ir/types.gen.ts'
 import { isSensitiveHeader, REDACTED } from '../message/redact.ts'
 
 /** Query parameters that always carry credentials. Lower case. */
@@ -101,11 +109,14 @@ export class CredentialNames {
   }
 
   #addBackend(backend: BackendPayload | undefined): void {
-    this.#addTokens(backend?.mcpAuthentication)
-    if (backend?.auth === undefined) return
-    this.#add(backend.auth.location)
-    for (const { location } of backend.auth.credentials ?? []) this.#add(location)
-    const { crossAppAccess, oauthTokenExchange: exchange } = backend.auth
+    if (backend === undefined) return
+    this.#addTokens(backend.mcpAuthentication)
+    if (backend.auth !== undefined) this.#addAuth(backend.auth)
+  }
+
+  #addAuth({ location, credentials, crossAppAccess, oauthTokenExchange: exchange }: BackendAuth): void {
+    this.#add(location)
+    for (const one of credentials ?? []) this.#add(one.location)
     this.#add(crossAppAccess?.subjectToken?.source)
     for (const one of [exchange?.subjectToken.source, exchange?.actorToken?.source, exchange?.location]) this.#add(one)
   }
