@@ -337,10 +337,10 @@ const CloudAAuth: Structure = {
     region: { type: 'string', minLength: 1 },
   },
 }
-const CloudBClientSecret: Structure = {
+const CloudBApplication: Structure = {
   type: 'object',
-  required: ['clientID', 'tenantID', 'clientSecret'],
-  properties: { clientID: SecretRef, tenantID: SecretRef, clientSecret: SecretRef },
+  required: ['clientID', 'tenantID'],
+  properties: { clientID: SecretRef, tenantID: SecretRef, clientSecret: SecretRef, clientCertificate: SecretRef },
 }
 const CloudBManagedIdentity: Structure = {
   type: 'object',
@@ -353,7 +353,7 @@ const CloudBManagedIdentity: Structure = {
 const CloudBAuth: Structure = {
   type: 'object',
   properties: {
-    secretRef: CloudBClientSecret,
+    secretRef: CloudBApplication,
     managedIdentity: CloudBManagedIdentity,
     workloadIdentity: { type: 'boolean' },
     developerTools: { type: 'boolean' },

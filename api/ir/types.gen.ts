@@ -585,7 +585,7 @@ export interface CloudATag {
  * Sends an access token for Azure. It comes from the identity that one of the fields selects, or, without any, from the first of these that works: client secret of the environment, workload identity, managed identity, developer tools.
  */
 export interface CloudBAuth {
-  secretRef?: CloudBClientSecret
+  secretRef?: CloudBApplication
   managedIdentity?: CloudBManagedIdentity
   /**
    * The federated token of the pod.
@@ -596,10 +596,20 @@ export interface CloudBAuth {
    */
   developerTools?: boolean
 }
-export interface CloudBClientSecret {
+/**
+ * Exactly one of `clientSecret` and `clientCertificate`.
+ */
+export interface CloudBApplication {
   clientID: SecretRef
   tenantID: SecretRef
-  clientSecret: SecretRef
+  clientSecret?: SecretRef
+  clientCertificate?: SecretRef1
+}
+/**
+ * Points into RenderedSecrets. A key that is not there is a missing credential, never an empty one.
+ */
+export interface SecretRef1 {
+  secret: string
 }
 /**
  * At most one identifier; without any, the identity that the system assigned.

@@ -1379,7 +1379,8 @@ export interface BackendAuthPassthrough {
  */
 export interface CloudBAuth {
   /**
-   * Secret with the keys `clientID`, `tenantID` and `clientSecret` of an application.
+   * Secret with the keys `clientID` and `tenantID` of an application, and either `clientSecret` or
+   * `clientCertificate` (a certificate and its key, as PEM).
    */
   secretRef?: LocalSecretObjectRef
   /**

@@ -1,8 +1,9 @@
-// backend.auth.cloudB. A Secret without the three entries is reported and leaves references that lead nowhere: requests
+// backend.auth.cloudB. A Secret without its three entries is reported and leaves references that lead nowhere: requests
 // are rejected.
 import type { CloudBAuth as RenderedCloudB, CloudBManagedIdentity } from '#api/ir/types.gen.ts'
 import type { BackendAuth } from '#api/v1alpha1/shared.gen.ts'
 import { nameKey } from '../object-ref.ts'
+import { secretValue } from '../secret-value.ts'
 import { isCoreSecret, secretRef } from './credential.ts'
 import type { FieldContext } from './field.ts'
 
@@ -27,11 +28,16 @@ function renderSecret(
   const entry = (key: string) => secretRef({ ref: { ...ref, key }, defaultKey: key, path }, context)
   const clientID = entry('clientID')
   // One problem is enough for a reference that leads nowhere.
-  if (secrets.get(owner.namespace, ref.name) === undefined || !isCoreSecret(ref)) {
+  const found = secrets.get(owner.namespace, ref.name)
+  if (found === undefined || !isCoreSecret(ref)) {
     const name = nameKey(owner.namespace, ref.name)
     return { clientID, tenantID: { secret: `${name}/tenantID` }, clientSecret: { secret: `${name}/clientSecret` } }
   }
-  return { clientID, tenantID: entry('tenantID'), clientSecret: entry('clientSecret') }
+  const tenantID = entry('tenantID')
+  const has = (key: string): boolean => (secretValue(found, key) ?? '') !== ''
+  return has('clientCertificate') && !has('clientSecret')
+    ? { clientID, tenantID, clientCertificate: entry('clientCertificate') }
+    : { clientID, tenantID, clientSecret: entry('clientSecret') }
 }
 
 /** The first identifier that is not empty; without any, the identity that the system assigned. */

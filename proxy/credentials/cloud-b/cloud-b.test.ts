@@ -1,9 +1,11 @@
+import { constants, verify } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { ClientSecretCredential, ManagedIdentityCredential, WorkloadIdentityCredential } from '@azure/identity'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { certificateFor } from '#test/certificates.ts'
 import { CloudEndpoints } from '../cloud-endpoints.testing.ts'
 import { CloudFetch } from '../cloud-fetch.ts'
 import { TokenError, type Token, type TokenSource } from '../token.ts'
@@ -25,7 +27,7 @@ import { httpClient } from './http-client.ts'
 const SECRET = 'planted-client-secret~1'
 const ASSERTION = 'planted.federated.token'
 const SCOPE = 'https://cognitiveservices.azure.com/.default'
-const CLIENT_SECRET: CloudB = { clientSecret: { clientId: CLIENT, tenantId: TENANT, clientSecret: SECRET } }
+const CLIENT_SECRET: CloudB = { application: { clientId: CLIENT, tenantId: TENANT, proof: { secret: SECRET } } }
 
 let endpoints: CloudEndpoints
 let folder: string
@@ -213,18 +215,51 @@ describe('client secret', () => {
 
   it('sends nothing for a tenant that is not a name', async () => {
     const tenantId = '../evil.example?'
-    const error = await failure(source({ clientSecret: { clientId: CLIENT, tenantId, clientSecret: SECRET } }))
+    const error = await failure(source({ application: { clientId: CLIENT, tenantId, proof: { secret: SECRET } } }))
     expect(error.message).toBe('the credential cannot be used (Error)')
     expect(endpoints.seen).toEqual([])
   })
 
   it('has another key for another secret and for another scope, and no secret in it', () => {
     const { key } = source(CLIENT_SECRET)
-    const rotated = source({ clientSecret: { clientId: CLIENT, tenantId: TENANT, clientSecret: 'new' } })
+    const rotated = source({ application: { clientId: CLIENT, tenantId: TENANT, proof: { secret: 'new' } } })
     expect(rotated.key).not.toBe(key)
     expect(source(CLIENT_SECRET, 'https://ai.azure.com/.default').key).not.toBe(key)
     expect(source(CLIENT_SECRET).key).toBe(key)
     expect(key).toMatch(/^[\w-]{43}$/)
+  })
+})
+
+describe('client certificate', () => {
+  const { certificate, privateKey } = certificateFor({ commonName: 'gateway', key: 'RSA' })
+  const withProof = (pem: string): CloudB => ({
+    application: { clientId: CLIENT, tenantId: TENANT, proof: { certificate: pem } },
+  })
+
+  /** Signed by its key, for the token endpoint (RFC 7523), and names the certificate. */
+  function isSigned(assertion: string): boolean {
+    const [head = '', claims = '', signature = ''] = assertion.split('.')
+    const json = (part: string): Record<string, unknown> => JSON.parse(Buffer.from(part, 'base64url').toString('utf8'))
+    const padding = constants.RSA_PKCS1_PSS_PADDING
+    const key = json(head)['alg'] === 'PS256' ? { key: certificate, padding } : certificate
+    const isValid = verify('sha256', Buffer.from(`${head}.${claims}`), key, Buffer.from(signature, 'base64url'))
+    return isValid && json(claims)['iss'] === CLIENT && String(json(claims)['aud']).includes(TENANT)
+  }
+
+  it('fetches a token with an assertion that its key has signed', async () => {
+    tokenEndpoint(endpoints, { assertion: isSigned, answer: () => granted('t1') })
+    expect((await fetched(withProof(`${privateKey}${certificate}`))).value).toBe('t1')
+    expect(forms().map((form) => form.get('client_secret'))).toEqual([null])
+  })
+
+  it.each([
+    ['has no key', () => certificate],
+    ['is no PEM', () => 'planted'],
+  ])('fails without its text if the certificate %s', async (_, pem) => {
+    tokenEndpoint(endpoints, { assertion: isSigned, answer: () => granted('t1') })
+    const error = await failure(source(withProof(pem())))
+    expect(error.message).toMatch(/^the credential cannot be used/)
+    expect(forms()).toEqual([])
   })
 })
 

@@ -1,6 +1,6 @@
-// Access tokens of cloudB (specification, BackendAuth; data plane, section 8.4): of a client secret, a workload
-// identity, a managed identity, or the first of these that works. The vendor's library fetches them; it is loaded when
-// the first token is needed.
+// Access tokens of cloudB (specification, BackendAuth; data plane, section 8.4): of a client secret or certificate, a
+// workload identity, a managed identity, or the first of these that works. The vendor's library fetches them; it is
+// loaded when the first token is needed.
 import { createHash } from 'node:crypto'
 import type { TokenCredential } from '@azure/identity'
 import { isRecord } from '#api/json.ts'
@@ -9,10 +9,11 @@ import { TokenError, type Token, type TokenSource } from '../token.ts'
 import { admitsCloudB } from './endpoints.ts'
 import { httpClient } from './http-client.ts'
 
-export interface ClientSecret {
+export interface Application {
   readonly clientId: string
   readonly tenantId: string
-  readonly clientSecret: string
+  /** Its secret, or a certificate and its key as PEM. */
+  readonly proof: { readonly secret: string } | { readonly certificate: string }
 }
 
 /** At most one; none is the identity that the system assigned. */
@@ -24,7 +25,7 @@ export interface ManagedIdentity {
 
 /** At most one; without any, the chain of 8.4 finds the credential. */
 export interface CloudB {
-  readonly clientSecret?: ClientSecret | undefined
+  readonly application?: Application | undefined
   readonly workloadIdentity?: boolean | undefined
   readonly managedIdentity?: ManagedIdentity | undefined
   readonly developerTools?: boolean | undefined
@@ -96,8 +97,8 @@ export function cloudBSource({ credential, scope, owner, send }: CloudBSource): 
   }
 }
 
-function attemptsOf({ clientSecret, workloadIdentity, managedIdentity, developerTools }: CloudB): readonly Attempt[] {
-  if (clientSecret !== undefined) return [secretAttempt('client secret', () => clientSecret)]
+function attemptsOf({ application, workloadIdentity, managedIdentity, developerTools }: CloudB): readonly Attempt[] {
+  if (application !== undefined) return [applicationAttempt('application', () => application)]
   if (workloadIdentity === true) return [WORKLOAD]
   if (managedIdentity !== undefined) return [managedAttempt(managedIdentity, false)]
   if (developerTools === true) return DEVELOPER_TOOLS
@@ -120,23 +121,25 @@ async function fetchBy(
   return checkedToken(token?.token, token?.expiresOnTimestamp)
 }
 
-function secretAttempt(name: string, read: () => ClientSecret, lacks?: Attempt['lacks']): Attempt {
+function applicationAttempt(name: string, read: () => Application, lacks?: Attempt['lacks']): Attempt {
   return {
     name,
     lacks,
-    create: ({ ClientSecretCredential }, options) => {
-      const { tenantId, clientId, clientSecret } = read()
-      return new ClientSecretCredential(tenantId, clientId, clientSecret, options)
+    create: ({ ClientCertificateCredential, ClientSecretCredential }, options) => {
+      const { tenantId, clientId, proof } = read()
+      return 'secret' in proof
+        ? new ClientSecretCredential(tenantId, clientId, proof.secret, options)
+        : new ClientCertificateCredential(tenantId, clientId, proof, options)
     },
   }
 }
 
-const ENVIRONMENT_SECRET = secretAttempt(
+const ENVIRONMENT_SECRET = applicationAttempt(
   'client secret of the environment',
   () => ({
     tenantId: process.env['AZURE_TENANT_ID'] ?? '',
     clientId: process.env['AZURE_CLIENT_ID'] ?? '',
-    clientSecret: process.env['AZURE_CLIENT_SECRET'] ?? '',
+    proof: { secret: process.env['AZURE_CLIENT_SECRET'] ?? '' },
   }),
   () => unset(['AZURE_TENANT_ID', 'AZURE_CLIENT_ID', 'AZURE_CLIENT_SECRET']),
 )
@@ -190,12 +193,12 @@ function uncached(credential: TokenCredential): TokenCredential {
   return credential
 }
 
-interface Application {
+interface ManagedApplication {
   acquireToken: (request: object) => Promise<unknown>
   readonly managedIdentityClient: object
 }
 
-function isApplication(value: unknown): value is Application {
+function isApplication(value: unknown): value is ManagedApplication {
   return (
     isRecord(value) &&
     typeof value['acquireToken'] === 'function' &&

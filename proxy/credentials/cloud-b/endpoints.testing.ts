@@ -21,18 +21,15 @@ export function metadataOfIssuer(endpoints: CloudEndpoints): void {
   }))
 }
 
-/** Grants a token for the secret, or for the assertion of the workload. */
-export function tokenEndpoint(
-  endpoints: CloudEndpoints,
-  { secret, assertion, answer }: { secret?: string; assertion?: string; answer: (seen: Seen) => Answer | undefined },
-): void {
+/** Grants a token for the secret, or for an assertion: that of the workload, or one that the caller checks. */
+export function tokenEndpoint(endpoints: CloudEndpoints, { secret, assertion, answer }: Grant): void {
   metadataOfIssuer(endpoints)
   endpoints.on(`${AUTHORITY}/${TENANT}/oauth2/v2.0/token`, (seen) => {
     const form = new URLSearchParams(seen.body)
     const proof =
       assertion === undefined
         ? form.get('client_secret') === secret
-        : form.get('client_assertion') === assertion &&
+        : isAssertion(assertion, form.get('client_assertion') ?? '') &&
           form.get('client_assertion_type') === 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
     if (seen.method !== 'POST' || form.get('grant_type') !== 'client_credentials' || form.get('client_id') !== CLIENT) {
       return { status: 400, body: { error: 'invalid_request', error_description: 'AADSTS900144: missing parameter' } }
@@ -43,6 +40,16 @@ export function tokenEndpoint(
     }
     return answer(seen)
   })
+}
+
+interface Grant {
+  readonly secret?: string
+  readonly assertion?: string | ((given: string) => boolean)
+  readonly answer: (seen: Seen) => Answer | undefined
+}
+
+function isAssertion(expected: NonNullable<Grant['assertion']>, given: string): boolean {
+  return typeof expected === 'string' ? given === expected : expected(given)
 }
 
 export function granted(token: string, expiresIn: unknown = 3599): Answer {

@@ -41,16 +41,24 @@ export function renderAzure(
   path: string,
   context: BuildContext,
 ): NonNullable<RenderedAuth['cloudB']> {
-  const { clientSecret, managedIdentity, workloadIdentity } = explicitConfig ?? {}
-  const secret = (name: string, given: FileOrInline) =>
-    secretAt(pathTo(path, 'explicitConfig', 'clientSecret', name), given, context)
+  const { clientSecret, clientCertificate, managedIdentity, workloadIdentity } = explicitConfig ?? {}
+  const secretIn = (field: string) => (name: string, given: FileOrInline) =>
+    secretAt(pathTo(path, 'explicitConfig', field, name), given, context)
+  const ofSecret = secretIn('clientSecret')
+  const ofCertificate = secretIn('clientCertificate')
   return defined({
     developerTools: ifSet(developerImplicit, () => true),
-    secretRef: ifSet(clientSecret, (given) => ({
-      clientID: secret('client_id', given.client_id),
-      tenantID: secret('tenant_id', given.tenant_id),
-      clientSecret: secret('client_secret', given.client_secret),
-    })),
+    secretRef:
+      ifSet(clientSecret, (given) => ({
+        clientID: ofSecret('client_id', given.client_id),
+        tenantID: ofSecret('tenant_id', given.tenant_id),
+        clientSecret: ofSecret('client_secret', given.client_secret),
+      })) ??
+      ifSet(clientCertificate, (given) => ({
+        clientID: ofCertificate('client_id', given.client_id),
+        tenantID: ofCertificate('tenant_id', given.tenant_id),
+        clientCertificate: ofCertificate('client_certificate', given.client_certificate),
+      })),
     managedIdentity: ifSet(managedIdentity, (given) => defined(given)),
     workloadIdentity: ifSet(workloadIdentity, () => true),
   })

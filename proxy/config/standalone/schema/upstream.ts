@@ -95,6 +95,7 @@ const aws = fields({
     error: 'must have at most one of accessKeyId, assumeRole',
   })
 const azureSecret = fields({ tenant_id: fileOrInline, client_id: fileOrInline, client_secret: fileOrInline })
+const azureCertificate = fields({ tenant_id: fileOrInline, client_id: fileOrInline, client_certificate: fileOrInline })
 const managedIdentity = fields({
   clientId: text.optional(),
   objectId: text.optional(),
@@ -104,11 +105,12 @@ const managedIdentity = fields({
 })
 const explicitAzure = fields({
   clientSecret: azureSecret.optional(),
+  clientCertificate: azureCertificate.optional(),
   managedIdentity: managedIdentity.optional(),
   workloadIdentity: fields({}).optional(),
 })
   .refine((value) => Object.keys(value).length === 1, {
-    error: 'must have exactly one of clientSecret, managedIdentity, workloadIdentity',
+    error: 'must have exactly one of clientSecret, clientCertificate, managedIdentity, workloadIdentity',
   })
   .meta(ONE_FIELD)
 const azure = fields({
