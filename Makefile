@@ -103,6 +103,10 @@ e2e: install ## Test in a real cluster: that of KUBECONFIG, or one that lives as
 conformance: install ## Run the conformance suite of the Gateway API in that cluster; ARGS are flags of the suite
 	test/gateway-conformance/run.sh $(ARGS)
 
+.PHONY: mcp-conformance
+mcp-conformance: install ## Run the conformance suite of MCP through the gateway; writes docs/mcp/conformance.md
+	node test/mcp-conformance/main.ts
+
 .PHONY: mesh
 mesh: install ## Test with the certificate authority and the tunnels of Istio (needs Go); ARGS are those of vitest
 	test/mesh/run.sh $(ARGS)

@@ -1,0 +1,46 @@
+// Checks that the gateway does not pass, each with the reason. `open:` means a defect. Remove a row when the gateway
+// passes its checks.
+import type { Check } from './suite.ts'
+import type { Way } from './ways.ts'
+
+interface Known {
+  readonly ways: readonly Way[]
+  /** Of a scenario, and a space and the id of a check. */
+  readonly checks: RegExp
+  readonly reason: string
+}
+
+const THROUGH: readonly Way[] = ['1 target', '2 targets', 'stateless']
+
+const KNOWN: readonly Known[] = [
+  {
+    ways: ['2 targets'],
+    checks: /^(resources-(read|templates|subscribe|unsubscribe)|sep-2164)\S* /,
+    reason:
+      'by design: addresses of resources name their target when there are several; the suite uses those of the server',
+  },
+  {
+    ways: ['stateless'],
+    checks: /^(server-session-lifecycle \S|server-initialize server-session-id)/,
+    reason: 'by design: there are no sessions',
+  },
+  {
+    ways: ['stateless'],
+    checks: /^(tools-call-(elicitation|sampling)|elicitation-\S+) /,
+    reason: 'open: requests of a server to the client do not get through without a session',
+  },
+  {
+    ways: THROUGH,
+    checks: /^server-sse-\S+ /,
+    reason: 'open: ids, retry times and resumption of the streams of calls',
+  },
+  {
+    ways: THROUGH,
+    checks: /^server-stateless sep-2575-server-unsupported-version-error/,
+    reason: 'open: the error lists all versions that the gateway serves, server/discover only 2026-07-28',
+  },
+]
+
+export function known(way: Way, { scenario, id }: Check): string | undefined {
+  return KNOWN.find(({ ways, checks }) => ways.includes(way) && checks.test(`${scenario} ${id}`))?.reason
+}
