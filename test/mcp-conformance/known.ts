@@ -27,11 +27,21 @@ const KNOWN: readonly Known[] = [
   {
     ways: ['stateless'],
     checks: /^(tools-call-(elicitation|sampling)|elicitation-\S+) /,
-    reason: 'open: requests of a server to the client do not get through without a session',
+    reason: 'open: a call whose server sends requests to the client does not end without a session',
   },
   {
     ways: THROUGH,
-    checks: /^server-sse-\S+ /,
+    checks: / server-sse-streams-functional$/,
+    reason: 'by design: a response without other events is JSON; the check is for streams only',
+  },
+  {
+    ways: ['stateless'],
+    checks: /^server-sse-multiple-streams /,
+    reason: 'by design: there are no sessions',
+  },
+  {
+    ways: THROUGH,
+    checks: /^server-sse-polling /,
     reason: 'open: ids, retry times and resumption of the streams of calls',
   },
   {
