@@ -39,6 +39,7 @@ export const SECRET = {
   subjectToken: 'planted-subject-token-33',
   actorToken: 'planted-actor-token-34',
   issuedToken: 'planted-issued-token-35',
+  azureCertificate: 'planted-azure-certificate-36',
 } as const
 
 export interface Ports {
@@ -80,6 +81,7 @@ const ROUTES = {
 /** By the backends of the same names. */
 const CLOUDS = {
   azure: { cloudB: { secretRef: { name: 'azure-keys' } } },
+  'azure-certificate': { cloudB: { secretRef: { name: 'azure-certificate' } } },
   'azure-managed': { cloudB: { managedIdentity: { clientId: 'c', objectId: '', resourceId: '' } } },
   google: { cloudC: { secretRef: { name: 'google-keys' } } },
   'google-ambient': { cloudC: {} },
@@ -118,6 +120,11 @@ export function plantedManifests({ ports, tls, jwks }: Planted): string {
       clientID: SECRET.azureClient,
       tenantID: SECRET.azureTenant,
       clientSecret: SECRET.azureSecret,
+    }),
+    secret('azure-certificate', {
+      clientID: SECRET.azureClient,
+      tenantID: SECRET.azureTenant,
+      clientCertificate: SECRET.azureCertificate,
     }),
     secret('google-keys', {
       'credentials.json': JSON.stringify({
