@@ -29,7 +29,7 @@ const workload = (name: string, address: string, bytes = 0): Workload => ({
   services: [],
 })
 const service = (name: string): Service => ({ name, namespace: 'shop', hostname: name, ports: [{ port: 80 }] })
-const many = <T>(make: (name: string) => T): T[] => Array.from({ length: 14 }, (_, at) => make(`many-${at}`))
+const many = <T>(make: (name: string) => T): T[] => Array.from({ length: 10 }, (_, at) => make(`many-${at}`))
 
 /** The controller of one Gateway, and what a proxy reads. */
 class Delivery {

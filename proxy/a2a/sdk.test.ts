@@ -1,4 +1,5 @@
 // Agents and clients of the official A2A SDK on both sides of the gateway: versions 0.3 and 1.0, JSON-RPC and REST.
+// @module-tag full
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { createRequire } from 'node:module'
 import { A2A_VERSION_HEADER, AGENT_CARD_PATH, type AgentCard, type Part, Role, TaskState } from '@a2a-js/sdk'

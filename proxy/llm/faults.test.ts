@@ -1,5 +1,6 @@
 // Faults of providers in each format: the client gets an error in its own format, never a part that looks complete, and
 // the log has the reason. Where another provider can answer: failover.test.ts, stream-failover.test.ts.
+// @module-tag full
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AIProvider } from '#api/ir/types.gen.ts'
 import { testProxy, type TestProxy } from '#proxy/main.testing.ts'

@@ -1,5 +1,6 @@
 // Guards of requests on a Realtime session: events of the client are masked, rejected, or not passed on because they
 // cannot be checked. What the provider sends arrives as it is.
+// @module-tag full
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { connect } from 'node:http2'

@@ -1,4 +1,5 @@
 // Which responses are JSON and which are event streams, and what a server that sends JSON can do wrong.
+// @module-tag full
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { closeServer, listening } from '#test/ports.ts'

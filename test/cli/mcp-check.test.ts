@@ -1,5 +1,6 @@
 // gw mcp check as users run it: against a gateway with a real authorization server, and against servers each of which
 // has one mistake.
+// @module-tag full
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { tmpdir } from 'node:os'

@@ -1,5 +1,6 @@
 // Both official MCP clients sign in through the gateway at a real authorization server, without an adapter and with
 // each of the six, emulated with the paths and differences of their products.
+// @module-tag full
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,5 @@
 // Providers with `tokenize`, through a gateway: the prompt is counted and charged before the call.
+// @module-tag full
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { AIProvider, LocalLimit, TrafficPayload } from '#api/ir/types.gen.ts'
 import { testProxy, type TestProxy } from '#proxy/main.testing.ts'

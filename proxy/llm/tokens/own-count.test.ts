@@ -1,3 +1,4 @@
+// @module-tag full
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import type { TestProxy } from '#proxy/main.testing.ts'
 import { type Emulator, gatewayTo, sendJson, startEmulator } from '../emulator.testing.ts'

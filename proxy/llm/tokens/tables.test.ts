@@ -1,3 +1,4 @@
+// @module-tag full
 import { describe, expect, it } from 'vitest'
 import { TokenTable } from './table.ts'
 import { readTokenTables } from './tables.ts'

@@ -1,4 +1,5 @@
 // Servers that change the era of their protocol while the gateway remembers it.
+// @module-tag full
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { closeServer, listening } from '#test/ports.ts'

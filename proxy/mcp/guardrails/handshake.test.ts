@@ -1,4 +1,5 @@
 // Guardrails of the first request of a client, through the gateway, with a service that does not exist.
+// @module-tag full
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { MCPGuardrails } from '#api/ir/types.gen.ts'
 import { closeServer } from '#test/ports.ts'

@@ -1,4 +1,5 @@
 // The official client of MCP 2025-11-25 with every method, through backends of 1, 2 and 8 servers.
+// @module-tag full
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import {

@@ -127,11 +127,12 @@ class HealingTarget implements McpTarget {
     if (!live.isDue(id, this.name, performance.now())) {
       throw new TargetError(`${this.name}: the server was down a moment ago`)
     }
-    return live.reopen(id, this.name, async () => {
+    const open = async (): Promise<Reopened> => {
       const { session, answer } = await openFor(exchange, this.#target, client)
       const capabilities = recordOf(answer.response.result?.['capabilities'])
       return { session, lists: LISTS.filter((list) => capabilities[list] !== undefined) }
-    })
+    }
+    return live.reopen(id, this.name, { replaces: lost.serverSession, open })
   }
 
   #listenOnce(exchange: Exchange): Promise<MessageStream | undefined> {

@@ -14,7 +14,7 @@ const RETRY_MS = 1000
 const RETRY_MS_MAX = 60_000
 const CHANNEL = 'gw-mcp-sessions'
 /** For the claims of other workers to arrive. */
-const CLAIM_MS = 20
+const CLAIM_MS = 100
 /** For the outcome in another worker; then this one tries. */
 const OUTCOME_MS = 10_000
 /** Smaller than the claims of workers that have not begun. */
@@ -26,6 +26,19 @@ export interface Reopened {
   readonly lists: readonly string[]
 }
 
+/** As workers share it. */
+interface Known extends Reopened {
+  /** The session at the server that was lost. */
+  readonly replaces: string | undefined
+  /** Of the worker that opened it. */
+  readonly claim: string
+}
+
+interface Opening {
+  readonly replaces: string | undefined
+  readonly open: () => Promise<Reopened>
+}
+
 interface Attempts {
   readonly failures: number
   readonly notBeforeMs: number
@@ -34,7 +47,7 @@ interface Attempts {
 type Shared =
   | { readonly kind: 'claim'; readonly key: string; readonly claim: string }
   | { readonly kind: 'failed'; readonly key: string }
-  | { readonly kind: 'reopened'; readonly key: string; readonly reopened: Reopened }
+  | { readonly kind: 'reopened'; readonly key: string; readonly reopened: Known }
   | { readonly kind: 'ended'; readonly id: string }
 
 interface Rival {
@@ -43,7 +56,7 @@ interface Rival {
 }
 
 export class LiveSessions {
-  readonly #reopened = new Map<string, Reopened>()
+  readonly #reopened = new Map<string, Known>()
   readonly #attempts = new Map<string, Attempts>()
   readonly #opening = new Map<string, Promise<Reopened>>()
   /** Of this worker. */
@@ -75,9 +88,9 @@ export class LiveSessions {
   }
 
   /** One attempt at a time for each session and target: further callers wait for its outcome. */
-  async reopen(id: string, target: string, open: () => Promise<Reopened>): Promise<Reopened> {
+  async reopen(id: string, target: string, lost: Opening): Promise<Reopened> {
     const key = keyOf(id, target)
-    const opening = this.#opening.get(key) ?? this.#firstOf(key, open)
+    const opening = this.#opening.get(key) ?? this.#firstOf(key, lost)
     this.#opening.set(key, opening)
     try {
       return await opening
@@ -87,7 +100,7 @@ export class LiveSessions {
   }
 
   /** One worker of the process opens: that with the smallest claim, or one that has begun. */
-  async #firstOf(key: string, open: () => Promise<Reopened>): Promise<Reopened> {
+  async #firstOf(key: string, lost: Opening): Promise<Reopened> {
     const claim = randomUUID()
     const before = this.#reopened.get(key)
     this.#claims.set(key, claim)
@@ -103,20 +116,19 @@ export class LiveSessions {
       }
       this.#claims.set(key, BEGUN)
       this.#share({ kind: 'claim', key, claim: BEGUN })
-      return await this.#attempt(key, open)
+      return await this.#attempt(key, claim, lost)
     } finally {
       this.#claims.delete(key)
     }
   }
 
-  async #attempt(key: string, open: () => Promise<Reopened>): Promise<Reopened> {
+  async #attempt(key: string, claim: string, { replaces, open }: Opening): Promise<Reopened> {
     const failures = this.#attempts.get(key)?.failures ?? 0
     try {
-      const reopened = await open()
+      const reopened = { ...(await open()), replaces, claim }
       this.#attempts.delete(key)
-      this.#note(key, reopened)
       this.#share({ kind: 'reopened', key, reopened })
-      return reopened
+      return this.#note(key, reopened)
     } catch (error) {
       const waitMs = Math.min(RETRY_MS * 2 ** failures, RETRY_MS_MAX)
       this.#share({ kind: 'failed', key })
@@ -125,8 +137,12 @@ export class LiveSessions {
     }
   }
 
-  #note(key: string, reopened: Reopened): void {
+  /** Of two sessions that workers opened at the same time, all use that of the smaller claim. Returns the used one. */
+  #note(key: string, reopened: Known): Known {
+    const known = this.#reopened.get(key)
+    if (known !== undefined && known.replaces === reopened.replaces && known.claim < reopened.claim) return known
     keep(this.#reopened, key, reopened)
+    return reopened
   }
 
   #noteEnded(id: string): void {

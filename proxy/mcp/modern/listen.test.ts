@@ -1,4 +1,5 @@
 // Subscriptions of clients of MCP 2026-07-28 to servers of both eras.
+// @module-tag full
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { closeServer } from '#test/ports.ts'

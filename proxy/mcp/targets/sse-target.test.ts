@@ -1,4 +1,5 @@
 // MCP servers over the legacy SSE transport, with the server of the official SDK and with servers that break rules.
+// @module-tag full
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'

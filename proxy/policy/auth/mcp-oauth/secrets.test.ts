@@ -1,4 +1,5 @@
 // Codes, tokens and client secrets of a sign-in through the gateway are in no event of a trace.
+// @module-tag full
 import { createServer, type Server } from 'node:http'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { closeServer, listening } from '#test/ports.ts'
