@@ -1,5 +1,6 @@
 // Coding agents as clients: their recorded requests through a gateway with the file of docs/llm/coding-agents.md, to a
 // provider of their own format, and translated to the other vendor. UPDATE_GOLDEN=1 writes the outputs.
+// @module-tag full
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'

@@ -1,4 +1,5 @@
 // frontend.tracing and accessLog.otlp on a real proxy; the OpenTelemetry project's decoder reads what collectors get.
+// @module-tag full
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { FrontendPayload, Policy, TrafficPayload, Tracing } from '#api/ir/types.gen.ts'

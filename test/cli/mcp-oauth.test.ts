@@ -1,5 +1,6 @@
 // The official MCP client signs in through the gateway: metadata, registration, authorization code, token. The identity
 // provider is a small one on loopback; the gateway adapts it, as it does for some products.
+// @module-tag full
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'

@@ -1,5 +1,6 @@
 // Every place in which a backend can have credentials, with those of each cloud: the backend gets them in place of what
 // the client sent. Resources and standalone files; loopback only.
+// @module-tag full
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { tmpdir } from 'node:os'

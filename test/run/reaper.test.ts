@@ -1,4 +1,5 @@
 // The reaper of the cluster tests with an engine that only records its requests.
+// @module-tag full
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'

@@ -1,5 +1,6 @@
 // `gw run -f` of a standalone file reveals no secret: the test plants one in every field for a credential, as text and
 // in files, sends right and wrong credentials, and searches everything that the process prints or returns.
+// @module-tag full
 import { createHash } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'

@@ -1,3 +1,4 @@
+// @module-tag full
 import { setImmediate as turn } from 'node:timers/promises'
 import { countTokens as countO200k } from 'gpt-tokenizer/encoding/o200k_base'
 import { describe, expect, it } from 'vitest'
