@@ -1,4 +1,5 @@
 // What becomes an Event in a cluster: what stays wrong, on the object that it is about.
+// @module-tag full
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { FakeKube } from '#test/fakekube/server.ts'
 import type { FakeObject } from '#test/fakekube/store.ts'

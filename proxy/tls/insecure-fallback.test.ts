@@ -1,5 +1,6 @@
 // Listeners that let in clients without a valid certificate (AllowInsecureFallback): no client is reset, however its
 // handshake is cut into packets and records, with and without a server name.
+// @module-tag full
 import { once } from 'node:events'
 import net from 'node:net'
 import { Duplex } from 'node:stream'

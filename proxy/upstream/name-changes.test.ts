@@ -1,4 +1,5 @@
 // Names that lead elsewhere while connections are open, and names of which one address is a black hole.
+// @module-tag full
 import { create } from '@bufbuild/protobuf'
 import http2 from 'node:http2'
 import net from 'node:net'

@@ -1,4 +1,5 @@
 // gw run fetches key sets itself: late keys, changed keys, and an unreachable issuer. Loopback only.
+// @module-tag full
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { tmpdir } from 'node:os'
