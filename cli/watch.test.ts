@@ -1,4 +1,5 @@
 // Which changes of files the watch reports: by editors, git, volumes and people, one after the other.
+// @module-tag full
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'

@@ -1,4 +1,5 @@
 // A Service with a dead and a live endpoint, called by every kind of caller: no retry policy is set, and no call fails.
+// @module-tag full
 import { once } from 'node:events'
 import http from 'node:http'
 import net from 'node:net'

@@ -1,5 +1,6 @@
 // backend.health of backends without an HTTP route: services that policies call, MCP servers, intermediate proxies, and
 // backends of connections. Real endpoints, one of them failing; each is selected once.
+// @module-tag full
 import http from 'node:http'
 import net from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'

@@ -1,4 +1,5 @@
 // An intermediate proxy with dead endpoints and a live one: no connection through it fails, without a retry policy.
+// @module-tag full
 import { once } from 'node:events'
 import http from 'node:http'
 import http2 from 'node:http2'

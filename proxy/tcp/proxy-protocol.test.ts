@@ -1,4 +1,5 @@
 // PROXY headers before everything a port may speak, through a real proxy.
+// @module-tag full
 import { once } from 'node:events'
 import http2 from 'node:http2'
 import net from 'node:net'
