@@ -32,12 +32,15 @@ export function parseOwnJson(text: string): unknown {
   }
 }
 
+/** The fields of a JSON object, read only. */
+export type JsonRecord = Readonly<Record<string, unknown>>
+
 /** A JSON object: not null, not an array. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** The fields of a JSON object; no fields for any other value. */
-export function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+export function recordOf(value: unknown): JsonRecord {
   return isRecord(value) ? value : {}
 }

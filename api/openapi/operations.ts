@@ -1,8 +1,8 @@
 // The operations of an OpenAPI 3 document as tools (data-plane supplement section 4.7). Pure: reads only the text.
 import type { OpenApiOperation, OpenApiParameter } from '../ir/types.gen.ts'
-import { isRecord, recordOf } from '../json.ts'
+import { isRecord, recordOf, type JsonRecord } from '../json.ts'
 import { parseDocuments } from '../source/document.ts'
-import { BrokenReference, followed, resolvedSchema, type Json } from './schemas.ts'
+import { BrokenReference, followed, resolvedSchema } from './schemas.ts'
 
 /** Characters of a document. */
 export const DOCUMENT_LENGTH_MAX = 2 * 1024 * 1024
@@ -44,7 +44,7 @@ export function readOpenApi(text: string): OpenApiDocument | { readonly problem:
   return documentOf(root)
 }
 
-function documentOf(root: Json): OpenApiDocument {
+function documentOf(root: JsonRecord): OpenApiDocument {
   const operations = new Map<string, OpenApiOperation>()
   const problems: string[] = []
   for (const [path, method, value] of operationsIn(root, problems)) {
@@ -66,12 +66,12 @@ function documentOf(root: Json): OpenApiDocument {
 }
 
 interface Found {
-  readonly operation: Json
+  readonly operation: JsonRecord
   /** Of the path and of the operation. */
   readonly parameters: readonly unknown[]
 }
 
-function operationsIn(root: Json, problems: string[]): (readonly [string, string, Found])[] {
+function operationsIn(root: JsonRecord, problems: string[]): (readonly [string, string, Found])[] {
   return Object.entries(recordOf(root['paths'])).flatMap(([path, item]) => {
     try {
       const operations = followed(root, item)
@@ -88,13 +88,13 @@ function operationsIn(root: Json, problems: string[]): (readonly [string, string
   })
 }
 
-function listOf({ parameters }: Json): readonly unknown[] {
+function listOf({ parameters }: JsonRecord): readonly unknown[] {
   return Array.isArray(parameters) ? parameters : []
 }
 
 /** A text: why the operation is left out. */
 function operationOf(
-  root: Json,
+  root: JsonRecord,
   { path, method, operation, parameters }: Found & { readonly path: string; readonly method: string },
 ): OpenApiOperation | string {
   const { operationId: name, summary, description } = operation
@@ -125,12 +125,15 @@ interface Inputs {
   readonly parameters: OpenApiParameter[]
   /** `path id` */
   readonly names: ReadonlySet<string>
-  readonly schemas: ReadonlyMap<OpenApiParameter['in'], { readonly properties: Json; readonly required: string[] }>
+  readonly schemas: ReadonlyMap<
+    OpenApiParameter['in'],
+    { readonly properties: JsonRecord; readonly required: string[] }
+  >
 }
 
 /** Those of the operation replace those of its path. @throws {BrokenReference} */
-function inputsOf(root: Json, list: readonly unknown[]): Inputs {
-  const named = new Map<string, Json>()
+function inputsOf(root: JsonRecord, list: readonly unknown[]): Inputs {
+  const named = new Map<string, JsonRecord>()
   for (const one of list) {
     const parameter = followed(root, one)
     named.set(`${String(parameter['in'])} ${String(parameter['name'])}`, parameter)
@@ -153,7 +156,7 @@ function inputsOf(root: Json, list: readonly unknown[]): Inputs {
 }
 
 /** undefined: it is not sent. @throws {BrokenReference} if the server needs it. */
-function parameterOf({ in: place, name, style, explode, required }: Json): OpenApiParameter | undefined {
+function parameterOf({ in: place, name, style, explode, required }: JsonRecord): OpenApiParameter | undefined {
   if (typeof name !== 'string') return undefined
   if (place === 'header' && IGNORED_HEADERS.has(name.toLowerCase())) return undefined
   if (place !== 'path' && place !== 'query' && place !== 'header') {
@@ -173,12 +176,12 @@ function parameterOf({ in: place, name, style, explode, required }: Json): OpenA
 
 interface Body {
   readonly type: string
-  readonly schema: Json
+  readonly schema: JsonRecord
   readonly isRequired: boolean
 }
 
-/** undefined: there is none, or only optional ones that are not JSON. @throws {BrokenReference} */
-function bodyOf(root: Json, value: unknown): Body | undefined {
+/** undefined: it has no body, or only optional ones that are not JSON. @throws {BrokenReference} */
+function bodyOf(root: JsonRecord, value: unknown): Body | undefined {
   if (value === undefined) return undefined
   const { content, required } = followed(root, value)
   const types = Object.entries(recordOf(content))
@@ -191,7 +194,7 @@ function bodyOf(root: Json, value: unknown): Body | undefined {
   return undefined
 }
 
-function inputSchema(schemas: Inputs['schemas'], body: Body | undefined): Json {
+function inputSchema(schemas: Inputs['schemas'], body: Body | undefined): JsonRecord {
   const properties: Record<string, unknown> = {}
   const required: string[] = []
   for (const [place, group] of schemas) {
@@ -206,7 +209,7 @@ function inputSchema(schemas: Inputs['schemas'], body: Body | undefined): Json {
 }
 
 /** The host comes from the configuration. */
-function basePathOf({ servers }: Json): string {
+function basePathOf({ servers }: JsonRecord): string {
   const [server] = Array.isArray(servers) ? (servers as readonly unknown[]) : []
   const { url } = recordOf(server)
   const path = typeof url === 'string' ? URL.parse(url, 'http://localhost')?.pathname : undefined

@@ -1,8 +1,6 @@
 // JSON schemas of an OpenAPI document that stand alone: references are replaced by their targets. Pure. References to
 // other documents are never followed.
-import { isRecord } from '../json.ts'
-
-export type Json = { readonly [key: string]: unknown }
+import { isRecord, type JsonRecord } from '../json.ts'
 
 /** Values and characters of one resolved schema: a small document could otherwise expand without end. */
 const SIZE_MAX = 262_144
@@ -26,7 +24,7 @@ const DATA: ReadonlySet<string> = new Set(['enum', 'const', 'default', 'examples
 export class BrokenReference extends Error {}
 
 /** The object that a `$ref` stands for, or the object itself. @throws {BrokenReference} */
-export function followed(root: Json, value: unknown): Json {
+export function followed(root: JsonRecord, value: unknown): JsonRecord {
   let current = value
   for (let step = 0; step < STEPS_MAX; step++) {
     if (!isRecord(current)) throw new BrokenReference('a reference leads to a value that is not an object')
@@ -41,13 +39,13 @@ export function followed(root: Json, value: unknown): Json {
  * The schema without references. A reference to a schema that contains it becomes a schema that accepts anything.
  * @throws {BrokenReference} also for a schema that is too large.
  */
-export function resolvedSchema(root: Json, schema: unknown): Json {
+export function resolvedSchema(root: JsonRecord, schema: unknown): JsonRecord {
   let size = 0
   const grow = (by: number): void => {
     size += by
     if (size > SIZE_MAX) throw new BrokenReference(`a schema has more than ${SIZE_MAX} characters`)
   }
-  const each = (map: Json, change: (key: string, member: unknown) => unknown): Json =>
+  const each = (map: JsonRecord, change: (key: string, member: unknown) => unknown): JsonRecord =>
     Object.fromEntries(
       Object.entries(map).map(([key, member]) => {
         grow(key.length)
@@ -76,7 +74,7 @@ export function resolvedSchema(root: Json, schema: unknown): Json {
 }
 
 /** A JSON pointer in a fragment (RFC 6901 section 6). @throws {BrokenReference} */
-function targetOf(root: Json, ref: string): unknown {
+function targetOf(root: JsonRecord, ref: string): unknown {
   if (!ref.startsWith('#/')) throw new BrokenReference(`the reference ${ref} leads out of the document`)
   let target: unknown = root
   for (const part of ref.slice(2).split('/')) {

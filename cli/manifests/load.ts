@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { KubeObject } from '#operator/translate/kube.ts'
 import { applyDefaults, isKnownKind, validateObject } from '#api/validate/validate.ts'
 import { rememberValid } from '#api/validate/understood.ts'
-import { isRecord } from '#api/json.ts'
+import { isRecord, type JsonRecord } from '#api/json.ts'
 import { parseDocuments, type FileProblem, type LocatedDocument } from '#api/source/document.ts'
 import { withHints } from './hints.ts'
 import { apiVersionOf, unknownKind } from './unknown-kinds.ts'
@@ -36,8 +36,6 @@ const OWN_CLASS = {
 }
 
 const CLUSTER_SCOPED = new Set(['Namespace', 'GatewayClass', 'CustomResourceDefinition', 'ClusterRole', 'Node'])
-
-type Json = { readonly [key: string]: unknown }
 
 export function loadManifests(files: readonly SourceFile[]): LoadedManifests {
   const objects: KubeObject[] = []
@@ -146,7 +144,7 @@ function shapeProblem(value: unknown): PathProblem | undefined {
 }
 
 /** A kind that Gw does not read has no effect; an unknown kind of a known group is an error. */
-function schemaProblems(value: Json): readonly PathProblem[] {
+function schemaProblems(value: JsonRecord): readonly PathProblem[] {
   if (isKnownKind(value)) return withHints(validateObject(value).problems)
   const [apiVersion, kind] = [String(value['apiVersion']), String(value['kind'])]
   if (KNOWN_GROUPS.has(apiVersion.split('/', 1)[0] ?? '')) {
@@ -157,7 +155,7 @@ function schemaProblems(value: Json): readonly PathProblem[] {
 }
 
 /** As the API server does: adds the namespace `default` to a namespaced manifest without one, encodes stringData. */
-function withNamespace(value: Json, kind: string): KubeObject {
+function withNamespace(value: JsonRecord, kind: string): KubeObject {
   const metadata = isRecord(value['metadata']) ? value['metadata'] : {}
   const namespaced = CLUSTER_SCOPED.has(kind) ? metadata : { namespace: DEFAULT_NAMESPACE, ...metadata }
   const { stringData, ...rest } = value

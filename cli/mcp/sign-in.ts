@@ -27,7 +27,7 @@ const REDIRECT = 'http://127.0.0.1/callback'
 const LATER: readonly StepName[] = ['authorization server metadata', 'PKCE', 'registration', 'token']
 const TEXT_MAX = 200
 
-/** undefined: there is no way to a session. `token` undefined: the server requires none. */
+/** undefined: no way leads to a session. `token` undefined: the server requires none. */
 export async function checkSignIn(options: SignInOptions): Promise<{ token: string | undefined } | undefined> {
   return new SignIn(options).walk()
 }
@@ -200,7 +200,7 @@ class SignIn {
     return undefined
   }
 
-  /** The first place with a JSON object; a step that fails if there is none. */
+  /** The first place with a JSON object; a step that fails if no place has one. */
   async #fetchFirst(
     step: StepName,
     places: readonly string[],

@@ -1,5 +1,6 @@
 // Calls a service that policies use (authorization, rate limits) with the machinery of backends: endpoint selection,
 // TLS, credentials, timeouts. Never sends a response to a client.
+import { messageOf } from '../exchange/diagnosis.ts'
 import type { DescMessage } from '@bufbuild/protobuf'
 import { derive } from '../exchange/derive.ts'
 import type { Exchange } from '../exchange/exchange.ts'
@@ -213,7 +214,7 @@ function grpcResponse(status: number): HttpResponse {
 
 function failureOf(error: unknown): OutboundEnd {
   if (error instanceof GrpcError) return { grpcStatus: error.status, error: error.message }
-  return { error: error instanceof Error ? error.message : String(error) }
+  return { error: messageOf(error) }
 }
 
 /** The service's own policies need an exchange, so each call has its own. */

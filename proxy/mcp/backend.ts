@@ -90,7 +90,7 @@ function answerDocument(exchange: Exchange, { targets }: McpEndpoint): Promise<H
 
 interface TargetPlace {
   readonly environment: BackendEnvironment
-  /** There is no other server, and no policy that authenticates clients. */
+  /** The backend has no other server, and no policy authenticates clients. */
   readonly isOnly: boolean
 }
 

@@ -6,13 +6,7 @@ import { ask, notify, onEach, type Member } from './fan-out.ts'
 import { guardRequest, guardResult } from './guard.ts'
 import { jsonAnswer, rpcError } from './http-reply.ts'
 import { invalidItem, itemOf, withItemName, type NamedItem } from './items.ts'
-import {
-  INVALID_PARAMS,
-  METHOD_NOT_FOUND,
-  type JsonRpcNotification,
-  type JsonRpcRequest,
-  type JsonRpcResponse,
-} from './jsonrpc.ts'
+import { INVALID_PARAMS, METHOD_NOT_FOUND, type JsonRpcNotification, type JsonRpcRequest } from './jsonrpc.ts'
 import { listAnswer, listItems, listOne } from './lists.ts'
 import { LEGACY_ONLY, listOf, METHODS, type ItemMethod, type Method } from './methods.ts'
 import type { Located } from './names.ts'
@@ -35,7 +29,7 @@ export async function answerRequest(call: McpCall, request: JsonRpcRequest): Pro
     return methodNotFound(request)
   }
   const checked = await guardRequest(call, request, [only.target.name])
-  return 'error' in checked ? rejected(checked) : relay(call, only, checked)
+  return 'error' in checked ? jsonAnswer(checked) : relay(call, only, checked)
 }
 
 /** A notification of the client, for all servers. */
@@ -47,7 +41,7 @@ async function callAll(call: McpCall, request: JsonRpcRequest, method: SharedMet
   const targets = call.members.map(({ target }) => target.name)
   const { params: _, ...withoutParams } = request
   const checked = await guardRequest(call, withoutParams, targets)
-  if ('error' in checked) return rejected(checked)
+  if ('error' in checked) return jsonAnswer(checked)
   const response = await guardResult(call, {
     request,
     response: { jsonrpc: '2.0', id: request.id, result: await resultOfAll(call, request, method) },
@@ -82,7 +76,7 @@ async function callItem(call: McpCall, request: JsonRpcRequest, method: ItemMeth
   const mismatch = await paramMismatchOf(call, member, own)
   if (mismatch !== undefined) return rpcError(400, request.id, { code: HEADER_MISMATCH, message: mismatch })
   const checked = await guardRequest(call, own, [located.target])
-  if ('error' in checked) return rejected(checked)
+  if ('error' in checked) return jsonAnswer(checked)
   followArguments(call, located.target, { own, checked })
   // A guardrail may have named another item of the server.
   const used = itemOf(checked, method)
@@ -161,11 +155,6 @@ function memberOf(call: McpCall, target: string): Member | undefined {
 
 function methodNotFound({ id, method }: JsonRpcRequest): HttpResponse {
   return rpcError(404, id, { code: METHOD_NOT_FOUND, message: `Method not found: ${method}` })
-}
-
-/** By a guardrail: JSON-RPC in a successful response. */
-function rejected(response: JsonRpcResponse): HttpResponse {
-  return jsonAnswer(response)
 }
 
 function invalidParams(request: JsonRpcRequest, message: string): HttpResponse {

@@ -3,7 +3,7 @@ import type { Cancellable } from '../message/body.ts'
 import { madeStream } from '../message/made-stream.ts'
 import type { HttpResponse } from '../message/message.ts'
 
-/** Runs `end` once: at the end of the response, when the client cancels it, or if there is none. */
+/** Runs `end` once: at the end of the response, when the client cancels it, or at once if no response exists. */
 export async function withEnd(work: () => Promise<HttpResponse>, end: () => Promise<void>): Promise<HttpResponse> {
   const response = await work().catch(async (error: unknown) => {
     await end()

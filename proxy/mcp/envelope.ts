@@ -1,10 +1,8 @@
 // The envelope of requests of MCP 2026-07-28: version, client and its capabilities in `params._meta`.
-import { isRecord } from '#api/json.ts'
+import { isRecord, type JsonRecord } from '#api/json.ts'
 import { VERSION } from '#api/version.ts'
 import type { JsonRpcMessage, JsonRpcRequest } from './jsonrpc.ts'
 import { MODERN_VERSION } from './versions.ts'
-
-type Json = { readonly [key: string]: unknown }
 
 const PREFIX = 'io.modelcontextprotocol/'
 export const VERSION_KEY = `${PREFIX}protocolVersion`
@@ -18,7 +16,7 @@ const ENVELOPE: ReadonlySet<string> = new Set([VERSION_KEY, CLIENT_KEY, CAPABILI
 export const GATEWAY = { name: 'gw', version: VERSION } as const
 
 /** undefined: a message without params, or whose `_meta` is not an object. */
-export function metaOf(message: JsonRpcMessage): Json | undefined {
+export function metaOf(message: JsonRpcMessage): JsonRecord | undefined {
   const meta = 'method' in message ? message.params?.['_meta'] : undefined
   return isRecord(meta) ? meta : undefined
 }
@@ -29,7 +27,7 @@ export function claimedVersion(message: JsonRpcMessage): unknown {
 }
 
 /** The first part of an envelope that is missing or of a wrong type; undefined: it is valid. */
-export function envelopeProblem(meta: Json): string | undefined {
+export function envelopeProblem(meta: JsonRecord): string | undefined {
   if (typeof meta[VERSION_KEY] !== 'string') return `${VERSION_KEY} must be a string`
   if (!isRecord(meta[CAPABILITIES_KEY])) return `${CAPABILITIES_KEY} must be an object`
   const client = meta[CLIENT_KEY]

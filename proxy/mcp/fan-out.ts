@@ -1,4 +1,5 @@
 // Sends one message to several servers, and merges their responses (data-plane supplement section 4.4).
+import { messageOf } from '../exchange/diagnosis.ts'
 import type { MCPBackend } from '#api/ir/types.gen.ts'
 import { reportIfBug } from '../exchange/defects.ts'
 import type { Exchange } from '../exchange/exchange.ts'
@@ -70,7 +71,7 @@ async function responseIn(
   } catch (error) {
     if (error instanceof TargetError) throw error
     reportIfBug('mcp', error)
-    throw new TargetError(`${target.name}: ${error instanceof Error ? error.message : String(error)}`)
+    throw new TargetError(`${target.name}: ${messageOf(error)}`)
   }
   return undefined
 }
@@ -137,7 +138,7 @@ export async function onEach<T>(
 }
 
 function noteFailure(exchange: Exchange, { target }: Member, reason: unknown): void {
-  const text = reason instanceof Error ? reason.message : String(reason)
+  const text = messageOf(reason)
   const note = text.startsWith(`${target.name}:`) ? text : `${target.name}: ${text}`
   exchange.errorDetail = exchange.errorDetail === undefined ? note : `${exchange.errorDetail}; ${note}`
 }

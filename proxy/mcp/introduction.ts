@@ -1,21 +1,19 @@
 // How several servers introduce themselves as one: capabilities and instructions (data-plane supplement section 4.4).
-import { isRecord, recordOf } from '#api/json.ts'
-
-type Json = { readonly [key: string]: unknown }
+import { LISTS } from './subscription.ts'
+import { isRecord, recordOf, type JsonRecord } from '#api/json.ts'
 
 export interface Introduction {
   readonly target: string
   /** Of `initialize` or `server/discover`. */
-  readonly result: Json
+  readonly result: JsonRecord
 }
 
-const LISTS = ['tools', 'prompts', 'resources'] as const
 const TRANSLATED_EXTENSIONS = ['io.modelcontextprotocol/tasks', 'io.modelcontextprotocol/ui']
 const PREAMBLE =
   'This endpoint combines several MCP servers. The name of a tool, prompt or resource shows which server it belongs to.'
 
 /** What can be multiplexed, if any server has it. `hasNotifications`: the client can get those of the servers. */
-export function mergeCapabilities(introductions: readonly Introduction[], hasNotifications: boolean): Json {
+export function mergeCapabilities(introductions: readonly Introduction[], hasNotifications: boolean): JsonRecord {
   const merged: { [key: string]: unknown } = {}
   const has = (name: string): boolean =>
     introductions.some(({ result }) => isRecord(result['capabilities']) && result['capabilities'][name] !== undefined)
@@ -31,7 +29,7 @@ export function mergeCapabilities(introductions: readonly Introduction[], hasNot
 }
 
 /** Every operation on tasks that any server has (MCP 2025-11-25); undefined: none has tasks. */
-export function mergeTasks(introductions: readonly Introduction[]): Json | undefined {
+export function mergeTasks(introductions: readonly Introduction[]): JsonRecord | undefined {
   const all = introductions
     .map(({ result }) => recordOf(result['capabilities'])['tasks'])
     .filter((tasks) => isRecord(tasks))
@@ -39,7 +37,7 @@ export function mergeTasks(introductions: readonly Introduction[]): Json | undef
 }
 
 /** Capabilities are records of records. */
-function union(a: Json, b: Json): Json {
+function union(a: JsonRecord, b: JsonRecord): JsonRecord {
   const merged: { [key: string]: unknown } = { ...a }
   for (const [name, value] of Object.entries(b)) {
     const other = Object.hasOwn(a, name) ? a[name] : undefined
@@ -49,7 +47,7 @@ function union(a: Json, b: Json): Json {
 }
 
 /** Extensions of MCP 2026-07-28 whose names the gateway translates, if any server has them. */
-export function mergeExtensions(introductions: readonly Introduction[]): Json {
+export function mergeExtensions(introductions: readonly Introduction[]): JsonRecord {
   const extensions: { [key: string]: unknown } = {}
   for (const { result } of introductions) {
     const own = recordOf(recordOf(result['capabilities'])['extensions'])

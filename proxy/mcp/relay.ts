@@ -1,4 +1,5 @@
 // One request for one server: its messages until its response, as the client sees them.
+import { messageOf } from '../exchange/diagnosis.ts'
 import { reportIfBug } from '../exchange/defects.ts'
 import { madeStream } from '../message/made-stream.ts'
 import type { HttpResponse } from '../message/message.ts'
@@ -82,7 +83,7 @@ async function* relayed(call: McpCall, { member, reply, request }: Relayed): Asy
     }
   } catch (error) {
     reportIfBug('mcp stream', error)
-    call.exchange.errorDetail ??= `${target.name}: ${error instanceof Error ? error.message : String(error)}`
+    call.exchange.errorDetail ??= `${target.name}: ${messageOf(error)}`
   }
   yield failed(call, target.name, request)
 }

@@ -1,15 +1,16 @@
 // Results of a server as the client sees them: names of one of several servers, and what the client's era requires.
-import { isRecord } from '#api/json.ts'
+import { isRecord, type JsonRecord } from '#api/json.ts'
 import type { McpCall } from './context.ts'
 import { withShownTasks } from './tasks.ts'
-
-type Json = { readonly [key: string]: unknown }
 
 /** Separates target and state; names of targets do not contain it. */
 const STATE_SEPARATOR = '+'
 
 /** The result of a method for one server. */
-export function shownResult(call: McpCall, options: { method: string; target: string; result: Json }): Json {
+export function shownResult(
+  call: McpCall,
+  options: { method: string; target: string; result: JsonRecord },
+): JsonRecord {
   const { method, target, result } = options
   const { naming } = call.endpoint
   const shown = naming.hasUriTargets ? withShownTasks(naming, target, withShownUris(call, target, result)) : result
@@ -18,12 +19,12 @@ export function shownResult(call: McpCall, options: { method: string; target: st
 }
 
 /** A result of the gateway itself, or merged from those of several servers. */
-export function ownResult({ era }: McpCall, method: string, result: Json): Json {
+export function ownResult({ era }: McpCall, method: string, result: JsonRecord): JsonRecord {
   return era === 'Legacy' ? result : { resultType: 'complete', ...result, ...cacheHints(method, result) }
 }
 
 /** Rules may hide items from other clients: no cache may share a result. Lists may change at any time. */
-function cacheHints(method: string, result: Json): Json {
+function cacheHints(method: string, result: JsonRecord): JsonRecord {
   const isCacheable = method.endsWith('/list') || method === 'resources/read' || method === 'server/discover'
   if (!isCacheable || isInputRequired(result)) return {}
   const { ttlMs } = result
@@ -31,7 +32,7 @@ function cacheHints(method: string, result: Json): Json {
 }
 
 /** In contents, in links and resources that messages and results of tools embed, and in the pages of tools. */
-function withShownUris(call: McpCall, target: string, result: Json): Json {
+function withShownUris(call: McpCall, target: string, result: JsonRecord): JsonRecord {
   const shown: { [key: string]: unknown } = { ...result }
   const each = (value: unknown, change: (item: Record<string, unknown>) => unknown): unknown =>
     Array.isArray(value) ? value.map((item: unknown) => (isRecord(item) ? change(item) : item)) : value
@@ -60,7 +61,7 @@ function withShownUri({ endpoint }: McpCall, target: string, item: Record<string
 }
 
 /** The page of a tool (MCP Apps), also under the name of its first version. */
-export function withShownPage({ endpoint }: McpCall, target: string, item: Json): Json {
+export function withShownPage({ endpoint }: McpCall, target: string, item: JsonRecord): JsonRecord {
   const { _meta: meta } = item
   if (!endpoint.naming.hasUriTargets || !isRecord(meta)) return item
   const shown = (uri: unknown): unknown => (typeof uri === 'string' ? endpoint.naming.showUri(target, uri) : uri)
@@ -70,19 +71,19 @@ export function withShownPage({ endpoint }: McpCall, target: string, item: Json)
   return { ...item, _meta: { ...meta, ...page, ...former } }
 }
 
-export function isInputRequired(result: Json): boolean {
+export function isInputRequired(result: JsonRecord): boolean {
   return result['resultType'] === 'input_required'
 }
 
 /** The state of a request that needs input names its server: no other server gets it back. */
-function withShownState({ endpoint }: McpCall, target: string, result: Json): Json {
+function withShownState({ endpoint }: McpCall, target: string, result: JsonRecord): JsonRecord {
   const { requestState: state } = result
   if (!endpoint.naming.isMultiplexing || !isInputRequired(result) || typeof state !== 'string') return result
   return { ...result, requestState: target + STATE_SEPARATOR + state }
 }
 
 /** The params with the state that `target` gave; undefined: the state is of another server. */
-export function withOwnState({ endpoint }: McpCall, target: string, params: Json): Json | undefined {
+export function withOwnState({ endpoint }: McpCall, target: string, params: JsonRecord): JsonRecord | undefined {
   const { requestState: state } = params
   if (!endpoint.naming.isMultiplexing || state === undefined) return params
   const prefix = target + STATE_SEPARATOR

@@ -13,7 +13,8 @@ export interface Subscription {
 export const LISTEN = 'subscriptions/listen'
 const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged'
 const UPDATED = 'notifications/resources/updated'
-const LISTS = ['tools', 'prompts', 'resources'] as const
+/** The kinds of items that servers list, and announce changes of. */
+export const LISTS = ['tools', 'prompts', 'resources'] as const
 /** Of one request. */
 const URIS_MAX = 1024
 

@@ -1,19 +1,17 @@
 // Ids of tasks in messages of one of several servers (MCP 2025-11-25 and the extension of 2026-07-28): in results, in
 // notifications, and in the `_meta` of messages that belong to a task.
-import { isRecord } from '#api/json.ts'
+import { isRecord, type JsonRecord } from '#api/json.ts'
 import type { Naming } from './names.ts'
-
-type Json = { readonly [key: string]: unknown }
 
 const RELATED_TASK = 'io.modelcontextprotocol/related-task'
 
 /** A result or params of a server, for the client. */
-export function withShownTasks(naming: Naming, target: string, value: Json): Json {
+export function withShownTasks(naming: Naming, target: string, value: JsonRecord): JsonRecord {
   return withTasks(value, (id) => naming.showTask(target, id))
 }
 
 /** A result or params of the client, for a server; ids of tasks of another server are removed with their `_meta`. */
-export function withOwnTasks(naming: Naming, target: string, value: Json): Json {
+export function withOwnTasks(naming: Naming, target: string, value: JsonRecord): JsonRecord {
   if (!naming.hasUriTargets) return value
   return withTasks(value, (id) => {
     const located = naming.locateTask(id)
@@ -22,7 +20,7 @@ export function withOwnTasks(naming: Naming, target: string, value: Json): Json 
 }
 
 /** A task in `task`, one whose fields are those of the value, or one that the value relates to. */
-function withTasks(value: Json, change: (id: string) => string | undefined): Json {
+function withTasks(value: JsonRecord, change: (id: string) => string | undefined): JsonRecord {
   const changed = isTask(value) ? withTaskId(value, change) : value
   const { task, _meta: meta } = changed
   const related = isRecord(meta) ? meta[RELATED_TASK] : undefined
@@ -34,11 +32,11 @@ function withTasks(value: Json, change: (id: string) => string | undefined): Jso
 }
 
 /** Every task has a status; a value of a tool may have any field. */
-function isTask(value: Json): boolean {
+function isTask(value: JsonRecord): boolean {
   return typeof value['taskId'] === 'string' && typeof value['status'] === 'string'
 }
 
-function withTaskId(value: Json, change: (id: string) => string | undefined): Json {
+function withTaskId(value: JsonRecord, change: (id: string) => string | undefined): JsonRecord {
   const { taskId, ...others } = value
   const changed = typeof taskId === 'string' ? change(taskId) : undefined
   return changed === undefined ? others : { ...others, taskId: changed }

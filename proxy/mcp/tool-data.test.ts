@@ -31,7 +31,7 @@ afterAll(async () => {
 })
 
 describe('mcp.tool.arguments', () => {
-  it('decides about calls; in lists there are none', async () => {
+  it('decides about calls; lists have no arguments', async () => {
     const client = new Client({ name: 't', version: '1' })
     await client.connect(new StreamableHTTPClientTransport(new URL(`${gateway.url}/ruled`)))
     const { tools } = await client.listTools()

@@ -1,6 +1,7 @@
 // The trace of one request: turns reports of the pipeline, policies and backends into events (specification, "Events").
 // An exchange without a watcher has no trace, so this code costs nothing then. Changes nothing of the request; its
 // bodies are copied while they are forwarded.
+import { messageOf } from '../exchange/diagnosis.ts'
 import { Flattened } from '#api/cel/values/flattened.ts'
 import { redactTree } from '../log/redact-tree.ts'
 import { routeShares } from '../cel/budget.ts'
@@ -282,7 +283,7 @@ export class ExchangeTrace implements RequestTrace<Exchange> {
       this.write({ ...message, result }, { startMs })
       return value
     } catch (error) {
-      const text = error instanceof Error ? error.message : String(error)
+      const text = messageOf(error)
       this.write({ ...message, result: { error: redactText(text) } }, { severity: 'warn', startMs })
       return failed(error)
     }

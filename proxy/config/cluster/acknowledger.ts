@@ -1,6 +1,7 @@
 // Reports the loaded configuration to the operator. Only the latest report counts: a report that was not sent is
 // replaced by the next, and sending is retried until it succeeds. A change that no decision depends on is delayed; of
 // many proxies, most delay every change (api/delivery/acknowledging.ts).
+import { messageOf } from '../../exchange/diagnosis.ts'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Acknowledgement, acknowledgementPatch } from '#api/delivery/acknowledgement.ts'
 import { isFirst, shardOf, windowMs } from '#api/delivery/acknowledging.ts'
@@ -121,7 +122,7 @@ export class Acknowledger {
       const { status } = await patch()
       return status === 200 ? undefined : `status ${status}`
     } catch (error) {
-      return error instanceof Error ? error.message : String(error)
+      return messageOf(error)
     }
   }
 }

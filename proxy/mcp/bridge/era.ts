@@ -72,16 +72,21 @@ export async function discovered(exchange: Exchange, target: McpTarget, request:
   try {
     return (await ask(exchange, { target, session: undefined }, request)).response
   } catch (error) {
-    if (!(error instanceof TargetHttpError) || error.status >= 500 || NOT_ERA.has(error.status)) throw error
+    if (!isHttpAnswer(error)) throw error
     return { error: rpcErrorIn(error) ?? { code: 0, message: error.message } }
   }
 }
 
 /** Whether a server that had 2026-07-28 may have lost it: it rejects a request for another reason than its content. */
 export function isEraRejection(error: unknown): boolean {
-  if (!(error instanceof TargetHttpError) || error.status >= 500 || NOT_ERA.has(error.status)) return false
+  if (!isHttpAnswer(error)) return false
   const code = rpcErrorIn(error)?.code
   return code === undefined || !REQUEST_ERRORS.has(code)
+}
+
+/** An HTTP error that can depend on the era. */
+function isHttpAnswer(error: unknown): error is TargetHttpError {
+  return error instanceof TargetHttpError && error.status < 500 && !NOT_ERA.has(error.status)
 }
 
 function textsIn(value: unknown): string[] {

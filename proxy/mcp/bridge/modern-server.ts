@@ -1,6 +1,6 @@
 // A server of MCP 2026-07-28 for clients of former versions: its requests get an envelope without capabilities, so that
 // it asks for no input, and its notifications come from a subscription to its lists.
-import { recordOf } from '#api/json.ts'
+import { recordOf, type JsonRecord } from '#api/json.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
 import { madeStream } from '../../message/made-stream.ts'
 import { SERVER_KEY, withEnvelope } from '../envelope.ts'
@@ -15,18 +15,10 @@ import {
   type JsonRpcRequest,
   type JsonRpcResponse,
 } from '../jsonrpc.ts'
-import { LISTEN, subscriptionTo } from '../subscription.ts'
-import {
-  type McpTarget,
-  type MessageStream,
-  TargetError,
-  TargetHttpError,
-  type TargetReply,
-} from '../targets/target.ts'
+import { LISTEN, LISTS, subscriptionTo } from '../subscription.ts'
+import { type McpTarget, type MessageStream, TargetError, TargetHttpError, replyOf } from '../targets/target.ts'
 import { LEGACY_VERSION, LEGACY_VERSIONS } from '../versions.ts'
 import { discovered, eraIn } from './era.ts'
-
-type Json = { readonly [key: string]: unknown }
 
 /** Nothing is left to do for the server. */
 const ANSWERED: ReadonlySet<string> = new Set(['ping', 'logging/setLevel'])
@@ -89,7 +81,7 @@ export function isRejection(failure: unknown): boolean {
 /** The server answered `initialize` with an error. */
 export class InitializeRejected extends TargetError {}
 
-function initializeResult({ capabilities, instructions, _meta: meta }: Json): Json {
+function initializeResult({ capabilities, instructions, _meta: meta }: JsonRecord): JsonRecord {
   const { resources, ...others } = recordOf(capabilities)
   return {
     capabilities: {
@@ -103,7 +95,7 @@ function initializeResult({ capabilities, instructions, _meta: meta }: Json): Js
 
 /** Changes of lists, as the server's own stream. */
 async function listsOf(exchange: Exchange, target: McpTarget): Promise<MessageStream> {
-  const params = { notifications: subscriptionTo(['tools', 'prompts', 'resources'], []) }
+  const params = { notifications: subscriptionTo(LISTS, []) }
   const request = withEnvelope({ jsonrpc: '2.0', id: 'gw-listen', method: LISTEN, params })
   const { messages } = await target.send(exchange, request, undefined)
   return madeStream(changes(messages), () => messages.cancel())
@@ -118,8 +110,4 @@ async function* changes(messages: MessageStream): AsyncGenerator<JsonRpcMessage>
 
 async function* none(): AsyncGenerator<JsonRpcMessage> {
   // A reply without messages.
-}
-
-function replyOf(messages: MessageStream): TargetReply {
-  return { serverSession: undefined, endpoint: undefined, messages }
 }

@@ -1,6 +1,6 @@
 // Servers for one request of a client without a session. A server of MCP 2026-07-28 gets the request as it is; another
 // one gets a session for as long as the response lasts, if and when the request is sent to it.
-import { recordOf } from '#api/json.ts'
+import { recordOf, type JsonRecord } from '#api/json.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
 import type { McpEndpoint } from '../context.ts'
 import { claimedVersion, SERVER_KEY, withoutEnvelope } from '../envelope.ts'
@@ -9,13 +9,11 @@ import { isRequest, type JsonRpcMessage, type JsonRpcRequest } from '../jsonrpc.
 import { single } from '../http-reply.ts'
 import { openOwn, openTemporary } from '../legacy/session.ts'
 import { LISTEN } from '../subscription.ts'
-import type { McpTarget, MessageStream, TargetReply, TargetSession } from '../targets/target.ts'
+import { replyOf, type McpTarget, type TargetReply, type TargetSession } from '../targets/target.ts'
 import { type Era, MODERN_VERSION } from '../versions.ts'
 import { discovered, discoverEra, eraIn, isEraRejection } from './era.ts'
 import { isRejection, modernServer } from './modern-server.ts'
 import { sessionEvents } from './session-events.ts'
-
-type Json = { readonly [key: string]: unknown }
 
 export interface OnDemand {
   readonly members: readonly Member[]
@@ -153,7 +151,7 @@ class OnDemandTarget implements McpTarget {
 }
 
 /** The answer to `initialize` as one to `server/discover`. Tasks of former versions are not part of the new one. */
-function discoverResult(initialized: Json): Json {
+function discoverResult(initialized: JsonRecord): JsonRecord {
   const { capabilities, instructions, serverInfo } = initialized
   const { tasks: _, ...others } = recordOf(capabilities)
   return {
@@ -162,8 +160,4 @@ function discoverResult(initialized: Json): Json {
     ...(instructions !== undefined && { instructions }),
     _meta: { [SERVER_KEY]: serverInfo },
   }
-}
-
-function replyOf(messages: MessageStream): TargetReply {
-  return { serverSession: undefined, endpoint: undefined, messages }
 }

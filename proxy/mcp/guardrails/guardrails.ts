@@ -1,13 +1,15 @@
 // Guardrails of MCP: each service in its order, the first rejection ends (data-plane supplement section 4.5). Reports
 // results to log, metrics and trace, never with parameters or results.
 import type { MCPGuardrails } from '#api/ir/types.gen.ts'
+import type { JsonRecord } from '#api/json.ts'
+import { isInTime } from '../../backend/failover.ts'
 import { ServiceError } from '../../chain/service.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
 import type { GuardAction, GuardChecks } from '../../exchange/facts.ts'
 import type { GuardVerdict, McpGuard } from '../context.ts'
 import { INTERNAL_ERROR } from '../jsonrpc.ts'
 import { compileMethods, type MethodPhase } from './methods.ts'
-import { compileProcessor, type GuardrailEnvironment, type JsonRecord, type Processor } from './processor.ts'
+import { compileProcessor, type GuardrailEnvironment, type Processor } from './processor.ts'
 
 type Phase = GuardChecks['phase']
 
@@ -51,7 +53,7 @@ interface Place {
   readonly phase: Phase
 }
 
-/** `check` gets the mutation of the previous services; undefined: there is none. */
+/** `check` gets the mutation of the previous services; undefined: they changed nothing. */
 async function run(
   processors: readonly Processor[],
   place: Place,
@@ -83,7 +85,7 @@ async function verdictOf(
     report(exchange, phase, failureMode)
     exchange.trace?.note(detail)
     // No service is skipped because the client waits no longer.
-    if (failureMode === 'FailClosed' || isTooLate(exchange)) {
+    if (failureMode === 'FailClosed' || !isInTime(exchange)) {
       noteRejection(exchange, detail)
       return FAILED
     }
@@ -95,10 +97,6 @@ async function verdictOf(
 function noteRejection(exchange: Exchange, detail: string): void {
   exchange.reason = 'Guardrail'
   exchange.errorDetail = detail
-}
-
-function isTooLate({ deadlineMs }: Exchange): boolean {
-  return deadlineMs !== undefined && performance.now() >= deadlineMs
 }
 
 function report(exchange: Exchange, phase: Phase, action: GuardAction): void {

@@ -1,7 +1,7 @@
 // One guardrail service: the messages to it, and what its answers mean (data-plane supplement section 4.5). Errors have
 // no text of parameters and results.
 import { create, type JsonObject } from '@bufbuild/protobuf'
-import { isRecord, parseJson, parseJsonExactly } from '#api/json.ts'
+import { isRecord, parseJson, parseJsonExactly, type JsonRecord } from '#api/json.ts'
 import type { MCPGuardrailsProcessor } from '#api/ir/types.gen.ts'
 import { setAttribute } from '../../chain/attributes.ts'
 import type { ChainEnvironment } from '../../chain/environment.ts'
@@ -27,8 +27,6 @@ import {
   type McpError,
 } from './gen/gw/dev/ext_mcp/ext_mcp.gen.ts'
 
-export type JsonRecord = Readonly<Record<string, unknown>>
-
 /** What a service checks. */
 export interface Checked {
   readonly exchange: Exchange
@@ -38,7 +36,7 @@ export interface Checked {
 }
 
 export interface CheckedRequest extends Checked {
-  /** undefined: there are none, or several servers get the request. */
+  /** undefined: the request has no params, or several servers get it. */
   readonly params: JsonRecord | undefined
 }
 
@@ -48,7 +46,7 @@ export interface CheckedResult extends Checked {
 
 export interface Processor {
   readonly failureMode: MCPGuardrailsProcessor['failureMode']
-  /** @throws {ServiceError} if there is no valid answer within 10 seconds, or `http.requestTimeout` of the service. */
+  /** @throws {ServiceError} if no valid answer comes within 10 seconds, or `http.requestTimeout` of the service. */
   checkRequest(checked: CheckedRequest): Promise<GuardVerdict>
   /** @throws {ServiceError} */
   checkResult(checked: CheckedResult): Promise<GuardVerdict>

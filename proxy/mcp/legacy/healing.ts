@@ -1,5 +1,6 @@
 // One server of a session that outlives the server: a session that the server lost is opened again for the client, and
 // a stream that broke is opened again. Calls whose result is unknown are not repeated.
+import { LISTS } from '../subscription.ts'
 import { setTimeout as delay } from 'node:timers/promises'
 import { recordOf } from '#api/json.ts'
 import { reportIfBug } from '../../exchange/defects.ts'
@@ -25,7 +26,6 @@ const LISTEN_MS = 100
 const LISTEN_MS_MAX = 30_000
 /** A stream that lasted longer has not failed. */
 const LASTING_MS = 1000
-const LISTS = ['tools', 'prompts', 'resources']
 
 const live = new LiveSessions()
 

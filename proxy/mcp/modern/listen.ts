@@ -1,5 +1,6 @@
 // `subscriptions/listen`: one stream of notifications of all servers (data-plane supplement section 4.2). It starts
 // with what the servers acknowledge, and ends with the last server.
+import { messageOf } from '../../exchange/diagnosis.ts'
 import { madeStream } from '../../message/made-stream.ts'
 import type { HttpResponse } from '../../message/message.ts'
 import { reportIfBug } from '../../exchange/defects.ts'
@@ -143,7 +144,7 @@ async function* shownEvents(
     }
   } catch (error) {
     reportIfBug('mcp subscription', error)
-    exchange.errorDetail ??= `${name}: ${error instanceof Error ? error.message : String(error)}`
+    exchange.errorDetail ??= `${name}: ${messageOf(error)}`
   }
 }
 

@@ -1,4 +1,5 @@
 // A server reached over Streamable HTTP (MCP 2025-06-18, "Transports").
+import { messageOf } from '../../exchange/diagnosis.ts'
 import type { BackendReference } from '#api/ir/types.gen.ts'
 import type { EffectiveBackend } from '../../chain/effective.ts'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -177,7 +178,7 @@ async function documentBody(name: string, { body }: UpstreamResponse): Promise<B
   try {
     return await body.collect(DOCUMENT_BYTES_MAX)
   } catch (error) {
-    throw new TargetError(`${name}: ${error instanceof Error ? error.message : String(error)}`)
+    throw new TargetError(`${name}: ${messageOf(error)}`)
   }
 }
 
@@ -223,7 +224,7 @@ export async function callServer(
 
 interface PreparedRequest {
   readonly request: HttpRequest
-  /** The exchange of its policies; undefined: there are none. */
+  /** The exchange of its policies; undefined: it has no policies. */
   readonly own: Exchange | undefined
 }
 

@@ -1,5 +1,6 @@
 // The event stream of one session with a server of the legacy SSE transport (MCP 2024-11-05): it carries all messages
 // of the server, and the link gives each to the call or listener that it is for. Does not send requests.
+import { messageOf } from '../../exchange/diagnosis.ts'
 import type { StreamBody } from '../../message/body.ts'
 import { SseParser } from '../../http/sse.ts'
 import { isResponse, parseMessage, type JsonRpcId, type JsonRpcMessage } from '../jsonrpc.ts'
@@ -103,7 +104,7 @@ export class SseLink {
       }
       this.#over(new TargetError(`${this.name}: the server closed its event stream`))
     } catch (error) {
-      this.#over(new TargetError(`${this.name}: ${error instanceof Error ? error.message : String(error)}`))
+      this.#over(new TargetError(`${this.name}: ${messageOf(error)}`))
     }
   }
 

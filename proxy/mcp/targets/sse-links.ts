@@ -84,7 +84,7 @@ export class SseLinks {
     this.#reaper = undefined
   }
 
-  /** undefined: there is no such link; its session is over. */
+  /** undefined: the session of this link is over. */
   async use(id: string, purpose: Purpose): Promise<UsedLink | undefined> {
     const worker = workerOf(id)
     if (worker !== this.#worker) return worker === undefined ? undefined : this.#useRemote(worker, id, purpose)

@@ -30,6 +30,11 @@ export interface TargetReply {
   readonly messages: MessageStream
 }
 
+/** A reply that is only these messages. */
+export function replyOf(messages: MessageStream): TargetReply {
+  return { serverSession: undefined, endpoint: undefined, messages }
+}
+
 export interface WholeMessage {
   readonly message: JsonRpcMessage
   /** As the server wrote it. */

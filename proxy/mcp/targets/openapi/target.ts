@@ -1,7 +1,7 @@
 // An HTTP API with an OpenAPI document as an MCP server: operations are tools (data-plane supplement section 4.7). It
 // has no sessions and no stream of its own.
 import type { BackendReference, OpenApiOperation, OpenApiTarget } from '#api/ir/types.gen.ts'
-import { isRecord, parseJson } from '#api/json.ts'
+import { isRecord, parseJson, type JsonRecord } from '#api/json.ts'
 import type { BackendEnvironment } from '../../../backend/handler.ts'
 import type { EffectiveBackend } from '../../../chain/effective.ts'
 import { ServiceError, type ServiceCaller } from '../../../chain/service.ts'
@@ -22,14 +22,12 @@ import { LEGACY_VERSION, LEGACY_VERSIONS } from '../../versions.ts'
 import { NoServerError, TargetError, type McpTarget, type TargetReply } from '../target.ts'
 import { InvalidArguments, requestOf } from './request.ts'
 
-type Json = { readonly [key: string]: unknown }
-
 /** As of other MCP servers, unless `http.requestTimeout` is set. */
 const TIMEOUT_MS = 300_000
 /** Of the client's request: the API is part of the same trace. */
 const TRACE_FIELDS = ['traceparent', 'tracestate', 'baggage']
 const TEXT_TYPE = /^(?:text\/|application\/(?:[a-z0-9.-]+\+)?(?:json|xml|yaml))/i
-const EMPTY: Readonly<Record<string, Json>> = {
+const EMPTY: Readonly<Record<string, JsonRecord>> = {
   ping: {},
   'prompts/list': { prompts: [] },
   'resources/list': { resources: [] },
@@ -47,7 +45,7 @@ interface Compiled {
   readonly name: string
   readonly document: OpenApiTarget
   readonly operations: ReadonlyMap<string, OpenApiOperation>
-  readonly tools: readonly Json[]
+  readonly tools: readonly JsonRecord[]
   readonly server: ServiceCaller | undefined
   readonly bytesMax: number
 }
@@ -84,11 +82,11 @@ function reply(message?: JsonRpcMessage): TargetReply {
 
 async function* nothing(): AsyncGenerator<JsonRpcMessage> {}
 
-function toolOf({ name, description, inputSchema }: OpenApiOperation): Json {
+function toolOf({ name, description, inputSchema }: OpenApiOperation): JsonRecord {
   return { name, ...(description !== undefined && { description }), inputSchema: parseJson(inputSchema) }
 }
 
-type Answer = { readonly result: Json } | { readonly error: JsonRpcError }
+type Answer = { readonly result: JsonRecord } | { readonly error: JsonRpcError }
 
 async function answerOf(compiled: Compiled, exchange: Exchange, request: JsonRpcRequest): Promise<Answer> {
   const { method, params } = request
@@ -100,7 +98,7 @@ async function answerOf(compiled: Compiled, exchange: Exchange, request: JsonRpc
   return { error: { code: METHOD_NOT_FOUND, message: `Method not found: ${method}` } }
 }
 
-async function toolAnswer(compiled: Compiled, exchange: Exchange, params: Json): Promise<Answer> {
+async function toolAnswer(compiled: Compiled, exchange: Exchange, params: JsonRecord): Promise<Answer> {
   const operation = compiled.operations.get(String(params['name']))
   if (operation === undefined) return { error: { code: INVALID_PARAMS, message: 'Unknown tool' } }
   try {
@@ -112,7 +110,7 @@ async function toolAnswer(compiled: Compiled, exchange: Exchange, params: Json):
   }
 }
 
-function introduction({ document: { title, version }, name }: Compiled, asked: unknown): Json {
+function introduction({ document: { title, version }, name }: Compiled, asked: unknown): JsonRecord {
   const isKnown = typeof asked === 'string' && LEGACY_VERSIONS.includes(asked)
   return {
     protocolVersion: isKnown ? asked : LEGACY_VERSION,
@@ -127,7 +125,7 @@ async function called(
   exchange: Exchange,
   operation: OpenApiOperation,
   args: unknown,
-): Promise<Json> {
+): Promise<JsonRecord> {
   if (server === undefined) throw new NoServerError(`${name}: its backend does not exist`)
   const request = requestOf(document.basePath, operation, args)
   for (const field of TRACE_FIELDS) {
@@ -138,7 +136,7 @@ async function called(
 }
 
 /** Errors of the API are results: models read them and try again. */
-function resultOf({ status, headers, body }: HttpResponse): Json {
+function resultOf({ status, headers, body }: HttpResponse): JsonRecord {
   const type = headers.get('content-type') ?? ''
   const bytes = Buffer.isBuffer(body) ? body : Buffer.alloc(0)
   if (bytes.length > 0 && !TEXT_TYPE.test(type)) {
@@ -151,6 +149,6 @@ function resultOf({ status, headers, body }: HttpResponse): Json {
   return { content: text === '' ? [] : [{ type: 'text', text }], ...structured }
 }
 
-function errorResult(text: string): Json {
+function errorResult(text: string): JsonRecord {
   return { content: [{ type: 'text', text }], isError: true }
 }

@@ -177,7 +177,7 @@ export class Relay {
     form.set('client_secret', clientSecret)
   }
 
-  /** The reason; undefined: all are allowed, or there are none. */
+  /** The reason; undefined: all are allowed, or none was sent. */
   #refusedRedirect(uris: unknown, metadata: Metadata): string | undefined {
     if (uris === undefined) return undefined
     if (!Array.isArray(uris) || uris.length > REDIRECT_URIS_MAX) {

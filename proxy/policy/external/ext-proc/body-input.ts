@@ -1,5 +1,6 @@
 // Reads a body chunk by chunk, for a processor that may fail before it gets any: unread chunks remain available for
 // another reader. Does not depend on a processor.
+import { messageOf } from '../../../exchange/diagnosis.ts'
 import type { OutgoingBody } from '../../../message/body.ts'
 import { discardBody } from '../../../http/body-writer.ts'
 import { IncomingBody } from '../../../message/incoming-body.ts'
@@ -116,7 +117,7 @@ export class BodyInput {
         (error: unknown) => {
           this.#isEnded = true
           settled()
-          reject(new SourceBroken(error instanceof Error ? error.message : String(error)))
+          reject(new SourceBroken(messageOf(error)))
         },
       )
     }

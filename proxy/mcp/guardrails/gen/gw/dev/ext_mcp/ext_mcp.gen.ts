@@ -42,7 +42,7 @@ export type CheckRequestInput = Message<"gw.dev.ext_mcp.CheckRequestInput"> & {
   metadataContext?: JsonObject | undefined;
 
   /**
-   * JSON of `params`, with the name or URI that the server uses. Absent if there are none, or if several targets get
+   * JSON of `params`, with the name or URI that the server uses. Absent if it has none, or if several targets get
    * the request.
    *
    * @generated from field: optional bytes mcp_request = 4;
