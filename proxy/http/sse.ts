@@ -47,12 +47,19 @@ export class SseParser {
 
   /** Lines that end with LF alone, as almost all do. Returns the start of the unfinished line. */
   #lines(chunk: Buffer, events: SseEvent[]): number {
+    const first = chunk.indexOf(LF)
+    if (first === -1) return 0
+    this.#line(this.#finishedLine(chunk, 0, first), events)
+    const last = chunk.lastIndexOf(LF)
+    if (last === first) return first + 1
+    // One conversion for all other lines: a call into native code costs more than the search in its result.
+    const text = chunk.toString('utf8', first + 1, last + 1)
     let start = 0
-    for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, start)) {
-      this.#line(this.#finishedLine(chunk, start, end), events)
+    for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', start)) {
+      this.#line(text.slice(start, end), events)
       start = end + 1
     }
-    return start
+    return last + 1
   }
 
   /** Lines that end with LF, CR or both. */

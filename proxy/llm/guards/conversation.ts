@@ -35,7 +35,7 @@ export class Conversation {
   static ofRequest(body: JsonObject, { request, fields }: FormatTexts): Conversation {
     const reader = new Reader(fields)
     for (const [field, role] of Object.entries(request)) {
-      for (const name of namesOf(body, field)) reader.read(body[name], { path: [name], role, field: 'text' })
+      for (const name of namesOf(body, field)) reader.member(name, body[name], { role, field: 'text' })
     }
     return new Conversation(reader)
   }
@@ -43,9 +43,7 @@ export class Conversation {
   static ofAnswer(body: JsonObject, { answer, fields }: FormatTexts): Conversation {
     const reader = new Reader(fields)
     for (const field of answer) {
-      for (const name of namesOf(body, field)) {
-        reader.read(body[name], { path: [name], role: 'assistant', field: 'text' })
-      }
+      for (const name of namesOf(body, field)) reader.member(name, body[name], { role: 'assistant', field: 'text' })
     }
     return new Conversation(reader)
   }
@@ -53,7 +51,7 @@ export class Conversation {
   /** Texts that an event of a stream has as a whole, in any of its members. */
   static ofEvent(event: JsonObject, { fields }: FormatTexts): Conversation {
     const reader = new Reader(fields)
-    reader.read(event, { path: [], role: 'assistant', field: undefined })
+    reader.read(event, { role: 'assistant', field: undefined })
     return new Conversation(reader)
   }
 
@@ -94,7 +92,6 @@ export function withValues(value: JsonObject, values: readonly (readonly [readon
 }
 
 interface Position {
-  readonly path: readonly Step[]
   readonly role: TextSpan['role']
   /** undefined: strings are not texts; lists and objects are searched. */
   readonly field: TextField | undefined
@@ -104,37 +101,53 @@ class Reader {
   readonly places: Place[] = []
   readonly copies: Copy[] = []
   readonly #fields: FormatTexts['fields']
+  /** To the value that is being read: copied only where there is a text. */
+  readonly #path: Step[] = []
 
   constructor(fields: FormatTexts['fields']) {
     this.#fields = fields
   }
 
+  /** The value of a member. */
+  member(name: string, value: unknown, position: Position): void {
+    this.#path.push(name)
+    this.read(value, position)
+    this.#path.pop()
+  }
+
   read(value: unknown, position: Position): void {
-    const { path, role, field } = position
-    if (field === 'copy') this.#copy(value, path)
+    const { field } = position
+    if (field === 'copy') this.#copy(value)
     else if (typeof value === 'string') this.#string(value, position)
-    else if (Array.isArray(value)) {
-      for (const [index, item] of (value as readonly unknown[]).entries()) {
-        this.read(item, { path: [...path, index], role, field })
-      }
-    } else if (isRecord(value)) {
+    else if (Array.isArray(value)) this.#list(value, (item) => this.read(item, position))
+    else if (isRecord(value)) {
       if (field === 'values' || field === 'result') this.#values(value, position)
-      else this.#object(value, position)
+      else this.#object(value, position.role)
+    }
+  }
+
+  #list(items: readonly unknown[], read: (item: unknown) => void): void {
+    for (const [index, item] of items.entries()) {
+      this.#path.push(index)
+      read(item)
+      this.#path.pop()
     }
   }
 
   #string(value: string, position: Position): void {
-    const { field, path } = position
+    const { field } = position
     if (field === undefined) return
     const inside = field === 'text' ? undefined : readJsonText(value)?.members
-    if (inside === undefined) this.#add(value, position)
-    else this.#values(inside, { ...position, path: [...path, INSIDE] })
+    if (inside === undefined) return this.#add(value, position.role)
+    this.#path.push(INSIDE)
+    this.#values(inside, position)
+    this.#path.pop()
   }
 
-  #object(value: JsonObject, { path, role }: Position): void {
+  #object(value: JsonObject, role: TextSpan['role']): void {
     const own = roleOf(value) ?? role
-    for (const [name, member] of Object.entries(value)) {
-      this.read(member, { path: [...path, name], role: own, field: this.#fieldOf(name, value) })
+    for (const name of Object.keys(value)) {
+      this.member(name, value[name], { role: own, field: this.#fieldOf(name, value) })
     }
   }
 
@@ -144,29 +157,32 @@ class Reader {
     return this.#fields.get(name) ?? this.#fields.get(folded(name))
   }
 
-  #copy(value: unknown, path: readonly Step[]): void {
-    if (typeof value === 'object' && value !== null) this.copies.push({ path, empty: Array.isArray(value) ? [] : null })
+  #copy(value: unknown): void {
+    if (typeof value !== 'object' || value === null) return
+    this.copies.push({ path: [...this.#path], empty: Array.isArray(value) ? [] : null })
   }
 
   /** Members of tool arguments have any names. */
   #values(value: unknown, position: Position): void {
-    const { path, field } = position
-    const role = field === 'result' ? 'tool' : position.role
-    if (typeof value === 'string') this.#add(value, { ...position, role })
-    else if (typeof value === 'number') this.#add(String(value), { ...position, role })
-    else if (Array.isArray(value)) {
-      for (const [index, item] of (value as readonly unknown[]).entries()) {
-        this.#values(item, { ...position, path: [...path, index] })
-      }
-    } else if (isRecord(value)) {
+    const role = position.field === 'result' ? 'tool' : position.role
+    if (typeof value === 'string') this.#add(value, role)
+    else if (typeof value === 'number') this.#add(String(value), role)
+    else if (Array.isArray(value)) this.#list(value, (item) => this.#values(item, position))
+    else if (isRecord(value)) {
       const digits = exactDigits(value)
-      if (digits !== undefined) return this.#add(digits, { ...position, role })
-      for (const [name, member] of Object.entries(value)) this.#values(member, { ...position, path: [...path, name] })
+      if (digits !== undefined) return this.#add(digits, role)
+      for (const name of Object.keys(value)) {
+        this.#path.push(name)
+        this.#values(value[name], position)
+        this.#path.pop()
+      }
     }
   }
 
-  #add(text: string, { path, role }: Position): void {
-    if (text !== '') this.places.push({ path, span: { role, text, at: shown(path) } })
+  #add(text: string, role: TextSpan['role']): void {
+    if (text === '') return
+    const path = [...this.#path]
+    this.places.push({ path, span: { role, text, at: shown(path) } })
   }
 }
 

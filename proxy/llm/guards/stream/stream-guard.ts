@@ -12,6 +12,7 @@ import { Conversation, type Step, withValues } from '../conversation.ts'
 import type { TextSpan } from '../guard.ts'
 import { FORMAT_TEXTS, type FormatTexts, type TextField } from '../text-fields.ts'
 import { Channel } from './channel.ts'
+import { EventShape } from './event-shape.ts'
 import { type Delta, STREAM_TEXTS, type StreamTexts } from './stream-texts.ts'
 
 /** The last event of chat completions; all others are JSON objects. */
@@ -20,6 +21,8 @@ const LAST = '[DONE]'
 const CHECK_CHARS = 1024
 /** Texts of one answer that are open at the same time or held. */
 const CHANNELS_MAX = 1024
+/** Attempts to find the shape of the events of a stream: some have a value that differs in each event. */
+const SHAPES_MAX = 16
 
 export interface StreamGuardSettings {
   readonly guards: readonly ChainedGuard[]
@@ -44,8 +47,8 @@ interface Part {
 interface Frame {
   readonly event: SseEvent
   readonly parts: readonly Part[]
-  /** Whether it may have whole texts. */
-  readonly json: JsonObject | undefined
+  /** Its members, which may have whole texts; `PartsOnly`: they have none. */
+  readonly content: JsonObject | 'PartsOnly' | 'Last'
 }
 
 export type Blocked = Exclude<ChainResult, { kind: 'passed' }>
@@ -58,6 +61,8 @@ export class StreamGuard {
   readonly #masked = new Map<string, string>()
   #held: Frame[] = []
   #heldBytes = 0
+  #shape: EventShape | undefined = undefined
+  #shapesLeft = SHAPES_MAX
 
   private constructor(settings: StreamGuardSettings, formats: Formats) {
     this.#settings = settings
@@ -111,23 +116,50 @@ export class StreamGuard {
   }
 
   #hold(event: SseEvent): Blocked | undefined {
-    const json = parseObject(event.data)
     this.#heldBytes += event.data.length
-    if (json === undefined) {
-      if (event.data.trim() !== LAST) return { kind: 'failed', detail: 'an event of the stream is not a JSON object' }
-      this.#held.push({ event, parts: [], json })
+    const shape = this.#shape
+    const text = shape?.textIn(event)
+    if (shape !== undefined && text !== undefined) {
+      this.#held.push({ event, parts: [this.#partOf({ ...shape.delta, text })], content: 'PartsOnly' })
+      this.#close(shape.isClosed)
       return undefined
     }
+    const json = parseObject(event.data)
+    if (json !== undefined) return this.#holdJson(event, json)
+    if (event.data.trim() !== LAST) return { kind: 'failed', detail: 'an event of the stream is not a JSON object' }
+    this.#held.push({ event, parts: [], content: 'Last' })
+    return undefined
+  }
+
+  #holdJson(event: SseEvent, json: JsonObject): Blocked | undefined {
     const { stream } = this.#formats
-    const parts = stream.deltas(json).map((delta): Part => {
-      const channel = this.#channelOf(delta)
-      return { channel, start: channel.add(delta.text), delta }
-    })
-    const isClosed = stream.closes(json)
-    for (const [name, channel] of this.#channels) if (isClosed(name)) channel.close()
-    this.#held.push({ event, parts, json })
+    const deltas = stream.deltas(json)
+    this.#held.push({ event, parts: deltas.map((delta) => this.#partOf(delta)), content: json })
+    this.#close(stream.closes(json))
+    this.#shape = this.#shapeOf(event, json, deltas) ?? this.#shape
     if (this.#channels.size <= CHANNELS_MAX) return undefined
     return { kind: 'failed', detail: `a stream has more than ${CHANNELS_MAX} texts` }
+  }
+
+  /** Of an event whose only text is one part. */
+  #shapeOf(event: SseEvent, json: JsonObject, [delta, ...others]: readonly Delta[]): EventShape | undefined {
+    if (delta === undefined || others.length > 0 || this.#shapesLeft === 0) return undefined
+    this.#shapesLeft--
+    if (this.#otherTexts(json, [delta.path]).spans.length > 0) return undefined
+    return EventShape.of(event, delta, this.#formats.stream)
+  }
+
+  #otherTexts(json: JsonObject, own: readonly (readonly Step[])[]): Conversation {
+    return Conversation.ofEvent(json, this.#formats.texts).without(new Set(own.map((path) => path.join('.'))))
+  }
+
+  #partOf(delta: Delta): Part {
+    const channel = this.#channelOf(delta)
+    return { channel, start: channel.add(delta.text), delta }
+  }
+
+  #close(isClosed: (channel: string) => boolean): void {
+    for (const [name, channel] of this.#channels) if (isClosed(name)) channel.close()
   }
 
   #channelOf({ channel: name, kind }: Delta): Channel {
@@ -169,7 +201,9 @@ export class StreamGuard {
     let count = 0
     for (const frame of this.#held) {
       if (!frame.parts.every(({ channel, start, delta }) => start + delta.text.length <= channel.clearedTo)) break
-      const text = await this.#textOf(frame)
+      const made = this.#textOf(frame)
+      // Most texts are there: a turn for each of them would cost more than the rest.
+      const text = made instanceof Promise ? await made : made
       if (typeof text !== 'string') return text
       out += text
       this.#heldBytes -= frame.event.data.length
@@ -179,31 +213,58 @@ export class StreamGuard {
     return out
   }
 
-  async #textOf({ event, parts, json }: Frame): Promise<string | Blocked> {
-    if (json === undefined) return eventText(event.event, event.data)
+  /** A promise if guards read more texts. */
+  #textOf({ event, parts, content }: Frame): string | Blocked | Promise<string | Blocked> {
     const changes: [readonly Step[], unknown][] = []
     for (const { channel, start, delta } of parts) {
       const text = channel.taken(start, start + delta.text.length, delta.text)
       if (text !== delta.text) changes.push([delta.path, text])
     }
-    const own = new Set(parts.map(({ delta }) => delta.path.join('.')))
-    const conversation = Conversation.ofEvent(json, this.#formats.texts).without(own)
-    const texts = conversation.spans.map(({ text }) => this.#masked.get(text) ?? text)
-    const unknown = conversation.spans.filter(({ text }) => !this.#masked.has(text))
-    if (unknown.length > 0) {
-      const result = await this.#run(unknown)
-      if (result.kind !== 'passed') return result
-      let at = 0
-      for (const [index, { text }] of conversation.spans.entries()) {
-        if (!this.#masked.has(text)) texts[index] = result.texts[at++] ?? text
-      }
-    }
-    const isSame = changes.length === 0 && conversation.write(texts, json) === json
-    const read = isSame ? undefined : readJsonText(event.data)
-    if (read === undefined) return eventText(event.event, event.data)
-    const members = conversation.write(texts, withValues(read.members, changes), changes.length > 0)
-    return eventText(event.event, editedText({ ...read, members }))
+    if (content === 'Last' || (content === 'PartsOnly' && changes.length === 0)) return eventText(event)
+    const json = content === 'PartsOnly' ? asObject(parseObject(event.data)) : content
+    const others = this.#otherTexts(
+      json,
+      parts.map(({ delta }) => delta.path),
+    )
+    const isKnown = others.spans.every(({ text }) => this.#masked.has(text))
+    if (!isKnown) return this.#checkedText(event, others, changes)
+    return changedText(event, { texts: others.spans.map((span) => this.#maskOf(span)), others, changes })
   }
+
+  async #checkedText(
+    event: SseEvent,
+    others: Conversation,
+    changes: EventChanges['changes'],
+  ): Promise<string | Blocked> {
+    const unknown = others.spans.filter(({ text }) => !this.#masked.has(text))
+    const result = await this.#run(unknown)
+    if (result.kind !== 'passed') return result
+    let at = 0
+    const texts = others.spans.map((span) =>
+      this.#masked.has(span.text) ? this.#maskOf(span) : (result.texts[at++] ?? span.text),
+    )
+    return changedText(event, { texts, others, changes })
+  }
+
+  #maskOf({ text }: TextSpan): string {
+    return this.#masked.get(text) ?? text
+  }
+}
+
+interface EventChanges {
+  readonly others: Conversation
+  /** One for each span of `others`. */
+  readonly texts: readonly string[]
+  readonly changes: readonly (readonly [readonly Step[], unknown])[]
+}
+
+/** The event with other texts; unchanged, byte for byte, if they are the same. */
+function changedText(event: SseEvent, { others, texts, changes }: EventChanges): string {
+  const isSame = changes.length === 0 && others.spans.every(({ text }, index) => texts[index] === text)
+  const read = isSame ? undefined : readJsonText(event.data)
+  if (read === undefined) return eventText(event)
+  const members = others.write(texts, withValues(read.members, changes), changes.length > 0)
+  return eventText({ ...event, data: editedText({ ...read, members }) })
 }
 
 /** A pending text as a body, so that arguments of tools are read and written value by value. */
@@ -220,7 +281,7 @@ function bodyOf({ kind }: Channel, text: string): JsonObject {
   return { pending: { [kind]: text } }
 }
 
-function eventText(name: string, data: string): string {
-  const lines = data.split('\n').map((line) => `data: ${line}\n`)
-  return `${name === '' ? '' : `event: ${name}\n`}${lines.join('')}\n`
+function eventText({ event, data }: SseEvent): string {
+  const name = event === '' ? '' : `event: ${event}\n`
+  return `${name}data: ${data.includes('\n') ? data.replaceAll('\n', '\ndata: ') : data}\n\n`
 }
