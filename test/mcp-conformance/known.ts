@@ -44,11 +44,6 @@ const KNOWN: readonly Known[] = [
     checks: /^server-sse-polling /,
     reason: 'open: ids, retry times and resumption of the streams of calls',
   },
-  {
-    ways: THROUGH,
-    checks: /^server-stateless sep-2575-server-unsupported-version-error/,
-    reason: 'open: the error lists all versions that the gateway serves, server/discover only 2026-07-28',
-  },
 ]
 
 export function known(way: Way, { scenario, id }: Check): string | undefined {

@@ -9,7 +9,7 @@ import { type Introduction, mergeCapabilities, mergeExtensions, mergeInstruction
 import type { JsonRpcRequest } from '../jsonrpc.ts'
 import { ownResult } from '../results.ts'
 import { TargetError, VersionRejected } from '../targets/target.ts'
-import { MODERN_VERSION } from '../versions.ts'
+import { SUPPORTED_VERSIONS } from '../versions.ts'
 
 export async function discover(call: McpCall, request: JsonRpcRequest): Promise<HttpResponse> {
   const targets = call.members.map(({ target }) => target.name)
@@ -44,8 +44,8 @@ async function introduced(call: McpCall, request: JsonRpcRequest): Promise<Intro
   return answers.map(({ member, value }) => ({ target: member.target.name, result: value }))
 }
 
-/** Every server has this version, natively or through the gateway, and the gateway has no other without sessions. */
-const SUPPORTED = { supportedVersions: [MODERN_VERSION] }
+/** Every server has these versions, natively or through the gateway: the same list as in errors about the version. */
+const SUPPORTED = { supportedVersions: SUPPORTED_VERSIONS }
 
 function only([introduction]: readonly Introduction[]): Introduction['result'] {
   return { ...introduction?.result, ...SUPPORTED }

@@ -214,6 +214,16 @@ describe('several servers of 2026-07-28', () => {
     expect(await response.json()).toMatchObject({ error: { code: -32_602 } })
   })
 
+  it('list the same versions in server/discover and in the error about an unknown version', async () => {
+    const discovered = await post('two', rpc('server/discover'), { 'mcp-method': 'server/discover' })
+    const unknown = await post('two', rpc('server/discover'), { 'mcp-protocol-version': '2099-01-01' })
+    const { result } = (await discovered.json()) as { result: { supportedVersions: string[] } } // of server/discover
+    expect(result.supportedVersions).toEqual(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28'])
+    expect(await unknown.json()).toMatchObject({
+      error: { code: -32_022, data: { supported: result.supportedVersions, requested: '2099-01-01' } },
+    })
+  })
+
   it('reject the version as one if a server does, under FailOpen too', async () => {
     const response = await post('later', rpc('server/discover'), { 'mcp-method': 'server/discover' })
     expect(response.status).toBe(400)
