@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { SCHEMAS_SIZE_MAX } from './schemas.ts'
 import { DOCUMENT_LENGTH_MAX, OPERATIONS_MAX, readOpenApi, type OpenApiDocument } from './operations.ts'
 
 const PETS = readFileSync(join(import.meta.dirname, 'testdata', 'pets.yaml'), 'utf8')
@@ -120,6 +121,17 @@ describe('readOpenApi', () => {
     const parameters = [{ name: 'x', in: 'query', schema: { $ref: '#/components/schemas/s0' } }]
     const bomb = documentOf(withOperation({ parameters }, { schemas: { ...schemas, s40: { type: 'string' } } }))
     expect(bomb.problems).toEqual(['GET /a: a schema has more than 262144 characters'])
+    const deep = documentOf(
+      withOperation(
+        { parameters: [{ name: 'x', in: 'query', schema: { $ref: '#/components/schemas/s0' } }] },
+        {
+          schemas: Object.fromEntries(
+            Array.from({ length: 5000 }, (_, i) => [`s${i}`, { items: { $ref: `#/components/schemas/s${i + 1}` } }]),
+          ),
+        },
+      ),
+    )
+    expect(deep.problems).toEqual(['GET /a: a schema has more than 250 levels'])
     const loop = withOperation({ parameters: [{ $ref: '#/components/a' }] }, { a: { $ref: '#/components/a' } })
     expect(documentOf(loop).problems).toEqual(['GET /a: a chain of more than 32 references'])
     const paths = Object.fromEntries(
@@ -128,5 +140,19 @@ describe('readOpenApi', () => {
     const many = documentOf(JSON.stringify({ openapi: '3.1.0', paths }))
     expect(many.operations).toHaveLength(OPERATIONS_MAX)
     expect(many.problems).toEqual([`GET /${OPERATIONS_MAX}: more than ${OPERATIONS_MAX} operations`])
+  })
+
+  it('limits the schemas of all operations together', () => {
+    const parameters = [{ name: 'x', in: 'query', schema: { $ref: '#/components/schemas/large' } }]
+    const paths = Object.fromEntries(
+      Array.from({ length: 50 }, (_, i) => [`/${i}`, { get: { operationId: `o${i}`, parameters } }]),
+    )
+    const components = { schemas: { large: { type: 'string', description: 'x'.repeat(200_000) } } }
+    const { operations, problems } = documentOf(JSON.stringify({ openapi: '3.1.0', paths, components }))
+    expect(operations).toHaveLength(Math.floor(SCHEMAS_SIZE_MAX / 200_000))
+    expect(problems).toHaveLength(50 - operations.length)
+    expect(problems[0]).toBe(
+      `GET /${operations.length}: the schemas of the document have more than ${SCHEMAS_SIZE_MAX} characters`,
+    )
   })
 })

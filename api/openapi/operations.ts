@@ -1,8 +1,8 @@
 // The operations of an OpenAPI 3 document as tools (data-plane supplement section 4.7). Pure: reads only the text.
-import type { OpenApiOperation, OpenApiParameter } from '../ir/types.gen.ts'
+import type { OpenApiOperation, OpenApiParameter, OpenApiTarget } from '../ir/types.gen.ts'
 import { isRecord, recordOf, type JsonRecord } from '../json.ts'
 import { parseDocuments } from '../source/document.ts'
-import { BrokenReference, followed, resolvedSchema } from './schemas.ts'
+import { BrokenReference, followed, schemaResolver, type ResolveSchema } from './schemas.ts'
 
 /** Characters of a document. */
 export const DOCUMENT_LENGTH_MAX = 2 * 1024 * 1024
@@ -30,6 +30,12 @@ export interface OpenApiDocument {
   readonly problems: readonly string[]
 }
 
+/** The contract of the proxy. `path`: in front of the paths of operations, in place of that of the document. */
+export function targetOf(document: OpenApiDocument, path: string | undefined): OpenApiTarget {
+  const { operations, basePath, title, version } = document
+  return { basePath: path?.replace(/\/+$/, '') ?? basePath, title, version, operations: [...operations] }
+}
+
 /** `problem`: the document cannot be used. */
 export function readOpenApi(text: string): OpenApiDocument | { readonly problem: string } {
   if (text.length > DOCUMENT_LENGTH_MAX) return { problem: `has more than ${DOCUMENT_LENGTH_MAX} characters` }
@@ -47,9 +53,10 @@ export function readOpenApi(text: string): OpenApiDocument | { readonly problem:
 function documentOf(root: JsonRecord): OpenApiDocument {
   const operations = new Map<string, OpenApiOperation>()
   const problems: string[] = []
+  const resolve = schemaResolver(root)
   for (const [path, method, value] of operationsIn(root, problems)) {
     const place = `${method.toUpperCase()} ${path}`
-    const operation = operationOf(root, { path, method, ...value })
+    const operation = operationOf(root, { path, method, resolve, ...value })
     if (typeof operation === 'string') problems.push(`${place}: ${operation}`)
     else if (operations.has(operation.name)) problems.push(`${place}: its operationId is used twice`)
     else if (operations.size === OPERATIONS_MAX) problems.push(`${place}: more than ${OPERATIONS_MAX} operations`)
@@ -92,17 +99,22 @@ function listOf({ parameters }: JsonRecord): readonly unknown[] {
   return Array.isArray(parameters) ? parameters : []
 }
 
+interface Place {
+  readonly path: string
+  readonly method: string
+}
+
 /** A text: why the operation is left out. */
 function operationOf(
   root: JsonRecord,
-  { path, method, operation, parameters }: Found & { readonly path: string; readonly method: string },
+  { path, method, operation, parameters, resolve }: Found & Place & { readonly resolve: ResolveSchema },
 ): OpenApiOperation | string {
   const { operationId: name, summary, description } = operation
   if (typeof name !== 'string') return 'it has no operationId'
   if (!TOOL_NAME.test(name)) return `its operationId must have 1 to 128 of A-Z, a-z, 0-9, "_", "." and "-"`
   try {
-    const inputs = inputsOf(root, parameters)
-    const body = bodyOf(root, operation['requestBody'])
+    const inputs = inputsOf(root, parameters, resolve)
+    const body = bodyOf(root, operation['requestBody'], resolve)
     const missing = [...path.matchAll(/\{([^}]+)\}/g)].find(([, part]) => !inputs.names.has(`path ${part}`))
     if (missing !== undefined) return `its path has ${missing[0]}, which is not a parameter`
     const texts = [summary, description].filter((text) => typeof text === 'string')
@@ -132,7 +144,7 @@ interface Inputs {
 }
 
 /** Those of the operation replace those of its path. @throws {BrokenReference} */
-function inputsOf(root: JsonRecord, list: readonly unknown[]): Inputs {
+function inputsOf(root: JsonRecord, list: readonly unknown[], resolve: ResolveSchema): Inputs {
   const named = new Map<string, JsonRecord>()
   for (const one of list) {
     const parameter = followed(root, one)
@@ -147,7 +159,7 @@ function inputsOf(root: JsonRecord, list: readonly unknown[]): Inputs {
     const group = schemas.get(rendered.in) ?? { properties: {}, required: [] }
     schemas.set(rendered.in, group)
     const { description } = parameter
-    const schema = resolvedSchema(root, parameter['schema'] ?? {})
+    const schema = resolve(parameter['schema'] ?? {})
     group.properties[rendered.name] =
       typeof description === 'string' && !('description' in schema) ? { ...schema, description } : schema
     if (rendered.in === 'path' || parameter['required'] === true) group.required.push(rendered.name)
@@ -181,13 +193,13 @@ interface Body {
 }
 
 /** undefined: it has no body, or only optional ones that are not JSON. @throws {BrokenReference} */
-function bodyOf(root: JsonRecord, value: unknown): Body | undefined {
+function bodyOf(root: JsonRecord, value: unknown, resolve: ResolveSchema): Body | undefined {
   if (value === undefined) return undefined
   const { content, required } = followed(root, value)
   const types = Object.entries(recordOf(content))
   const json = types.find(([type]) => JSON_TYPE.test(type))
   if (json !== undefined) {
-    const schema = resolvedSchema(root, recordOf(json[1])['schema'] ?? {})
+    const schema = resolve(recordOf(json[1])['schema'] ?? {})
     return { type: json[0], schema, isRequired: required === true }
   }
   if (required === true) throw new BrokenReference('its body is not JSON')

@@ -4,8 +4,12 @@ import { isRecord, type JsonRecord } from '../json.ts'
 
 /** Values and characters of one resolved schema: a small document could otherwise expand without end. */
 const SIZE_MAX = 262_144
+/** The same of all schemas of a document: one that many operations refer to is copied into each of them. */
+export const SCHEMAS_SIZE_MAX = 4 * 1024 * 1024
 /** References of references. */
 const STEPS_MAX = 32
+/** Levels of a resolved schema: references can make it deeper than its document. */
+const LEVELS_MAX = 250
 
 /** Keywords of OpenAPI that JSON schema does not have. */
 const OPENAPI_ONLY: ReadonlySet<string> = new Set(['discriminator', 'xml', 'externalDocs', 'example', 'nullable'])
@@ -36,14 +40,30 @@ export function followed(root: JsonRecord, value: unknown): JsonRecord {
 }
 
 /**
- * The schema without references. A reference to a schema that contains it becomes a schema that accepts anything.
- * @throws {BrokenReference} also for a schema that is too large.
+ * For the schemas of one document.
+ * @throws {BrokenReference} also for a schema that is too large, and for all schemas after the document's limit.
  */
-export function resolvedSchema(root: JsonRecord, schema: unknown): JsonRecord {
+export type ResolveSchema = (schema: unknown) => JsonRecord
+
+export function schemaResolver(root: JsonRecord): ResolveSchema {
+  const total: Size = { size: 0 }
+  return (schema) => resolvedSchema(root, schema, total)
+}
+
+interface Size {
+  size: number
+}
+
+/** The schema without references. A reference to a schema that contains it becomes a schema that accepts anything. */
+function resolvedSchema(root: JsonRecord, schema: unknown, total: Size): JsonRecord {
   let size = 0
   const grow = (by: number): void => {
     size += by
+    total.size += by
     if (size > SIZE_MAX) throw new BrokenReference(`a schema has more than ${SIZE_MAX} characters`)
+    if (total.size > SCHEMAS_SIZE_MAX) {
+      throw new BrokenReference(`the schemas of the document have more than ${SCHEMAS_SIZE_MAX} characters`)
+    }
   }
   const each = (map: JsonRecord, change: (key: string, member: unknown) => unknown): JsonRecord =>
     Object.fromEntries(
@@ -52,7 +72,15 @@ export function resolvedSchema(root: JsonRecord, schema: unknown): JsonRecord {
         return [key, change(key, member)]
       }),
     )
+  let level = 0
   const resolve = (value: unknown, path: readonly string[]): unknown => {
+    if (level === LEVELS_MAX) throw new BrokenReference(`a schema has more than ${LEVELS_MAX} levels`)
+    level++
+    const resolved = resolveOne(value, path)
+    level--
+    return resolved
+  }
+  const resolveOne = (value: unknown, path: readonly string[]): unknown => {
     grow(typeof value === 'string' ? value.length : 1)
     if (Array.isArray(value)) return value.map((item: unknown) => resolve(item, path))
     if (!isRecord(value)) return value

@@ -16,6 +16,7 @@ import type {
   FailureMode,
   Health,
   LocalBackendObjectReference,
+  LocalObjectReference,
   LongString,
   ObjectGroup,
   ObjectKind,
@@ -588,7 +589,7 @@ export interface McpTargetSelector {
    */
   selector?: McpSelector
   /**
-   * An MCP server. Exactly one of `host` and `backendRef` is set.
+   * An MCP server, or with `openapi` an HTTP API. Exactly one of `host` and `backendRef` is set.
    *
    * Example: `{ backendRef: { name: files }, port: 8080, protocol: SSE }`.
    */
@@ -648,7 +649,7 @@ export interface LabelSelectorRequirement {
   values?: string[]
 }
 /**
- * An MCP server. Exactly one of `host` and `backendRef` is set.
+ * An MCP server, or with `openapi` an HTTP API. Exactly one of `host` and `backendRef` is set.
  *
  * Example: `{ backendRef: { name: files }, port: 8080, protocol: SSE }`.
  */
@@ -669,7 +670,9 @@ export interface McpTarget {
    */
   port?: PortNumber
   /**
-   * Path of the server, 1 to 1024 characters. When unset, `/mcp` for StreamableHTTP and `/sse` for SSE.
+   * Path of the server, 1 to 1024 characters. When unset, `/mcp` for StreamableHTTP and `/sse` for SSE. With
+   * `openapi`, it stands in front of the paths of operations; when unset, the path of the first entry of `servers` in
+   * the document does.
    */
   path?: LongString
   /**
@@ -677,6 +680,12 @@ export interface McpTarget {
    * of a session over one event stream, which the gateway keeps open until the session ends.
    */
   protocol?: 'StreamableHTTP' | 'SSE'
+  /**
+   * The server of the target is an HTTP API, not an MCP server. The operations of its OpenAPI document become tools.
+   *
+   * Example: `{ schema: { configMapRef: { name: pets } } }`.
+   */
+  openapi?: McpOpenApi
   /**
    * How this server is reached; only with `host`. At least one field is set; each wins over the same field of
    * `policies` of the GwBackend and of GwPolicy resources. For a `backendRef`, attach a GwPolicy to the Service
@@ -706,6 +715,38 @@ export interface McpBackendRef {
    * Port of the Service, 1 to 65535; may be given here or in `port` of the target.
    */
   port?: PortNumber
+}
+/**
+ * The server of the target is an HTTP API, not an MCP server. The operations of its OpenAPI document become tools.
+ *
+ * Example: `{ schema: { configMapRef: { name: pets } } }`.
+ */
+export interface McpOpenApi {
+  /**
+   * The OpenAPI document of the API, version 3.0 or 3.1, in YAML or JSON. Exactly one of `inline` and `configMapRef`.
+   * References to other documents are not followed. A target without a valid document has no tools, and the status
+   * reports the reason.
+   *
+   * Example: `{ configMapRef: { name: pets } }`.
+   */
+  schema: McpOpenApiSchema
+}
+/**
+ * The OpenAPI document of the API, version 3.0 or 3.1, in YAML or JSON. Exactly one of `inline` and `configMapRef`.
+ * References to other documents are not followed. A target without a valid document has no tools, and the status
+ * reports the reason.
+ *
+ * Example: `{ configMapRef: { name: pets } }`.
+ */
+export interface McpOpenApiSchema {
+  /**
+   * The document as text, 1 to 65,536 characters.
+   */
+  inline?: string
+  /**
+   * A ConfigMap in the namespace of the backend, whose entry `openapi.yaml` is the document.
+   */
+  configMapRef?: LocalObjectReference
 }
 /**
  * How connections to an MCP server are made and how requests authenticate there. At least one field is set.

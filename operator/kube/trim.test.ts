@@ -25,9 +25,9 @@ describe('trim', () => {
     expect(secret('Opaque')).toEqual({ ...KEPT, kind: 'Secret', type: 'Opaque', data: { a: 'Yg==' } })
   })
 
-  it('keeps entries of a ConfigMap that may be a CA certificate, a key set or the hash of a key', () => {
+  it('keeps entries of a ConfigMap that may be a CA certificate, a key set, an OpenAPI document or the hash of a key', () => {
     const long = 'x'.repeat(16 * 1024 + 1)
-    const data = { 'ca.crt': long, 'jwks-store': long, hash: long.slice(1), dashboard: long }
+    const data = { 'ca.crt': long, 'jwks-store': long, 'openapi.yaml': long, hash: long.slice(1), dashboard: long }
     const kept = trim(object('ConfigMap', { data, binaryData: { picture: 'AAAA' } }, { annotations: { a: 'b' } }))
     expect(kept).toEqual({ ...KEPT, kind: 'ConfigMap', data: { ...data, dashboard: '' } })
   })

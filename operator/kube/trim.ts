@@ -44,10 +44,10 @@ export const UNUSED_SECRETS = [
 const UNUSED_SECRET_TYPES: ReadonlySet<unknown> = new Set(UNUSED_SECRETS)
 
 /**
- * Entries of ConfigMaps that are read by name: CA certificates, and fetched key sets. Any other entry may be the hash
- * of an API key with its metadata, because all entries of a ConfigMap of a selector are read.
+ * Entries of ConfigMaps that are read by name: CA certificates, fetched key sets and OpenAPI documents. Any other entry
+ * may be the hash of an API key with its metadata, because all entries of a ConfigMap of a selector are read.
  */
-const NAMED_ENTRIES: ReadonlySet<string> = new Set(['ca.crt', 'jwks-store'])
+const NAMED_ENTRIES: ReadonlySet<string> = new Set(['ca.crt', 'jwks-store', 'openapi.yaml'])
 const UNNAMED_ENTRY_CHARS_MAX = 16 * 1024
 
 /** undefined: not kept at all. */

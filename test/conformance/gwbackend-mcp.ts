@@ -1,11 +1,13 @@
 // GwBackend mcp: one server, several servers, names of tools, selection of servers, failures and sessions.
 import { expect } from 'vitest'
 import { all, changing, type ConformanceCase } from './suite/case.ts'
+import type { Echo } from './suite/echo.ts'
 import type { SampleGateway } from './suite/gateway.ts'
 import { callTool, toolNames, withMcp } from './suite/mcp-client.ts'
 import { adding, localService, type LocalService } from './suite/services.ts'
 
 const SAMPLE = 'gwbackend-mcp.yaml'
+const OPENAPI = 'gwbackend-mcp-openapi.yaml'
 
 const DEMO = ['echo', 'add', 'upper']
 const WORDS = ['reverse', 'echo']
@@ -277,6 +279,47 @@ export const cases: readonly ConformanceCase[] = [
       })
       const [accepted] = gateway.conditions('GwBackend', 'one')
       expect(accepted).toMatchObject({ type: 'Accepted', status: 'True', reason: 'Accepted' })
+    },
+  },
+  {
+    shortName: 'MCPOpenAPI',
+    description: 'operations of an HTTP API are tools, and calls have the credential of the target',
+    sample: OPENAPI,
+    async run(gateway) {
+      await withMcp(gateway, { path: '/mcp', headers: { authorization: 'Bearer mine' } }, async (client) => {
+        expect(await toolNames(client)).toEqual(['getOrder', 'createOrder'])
+        const got = JSON.parse(String(await callTool(client, 'getOrder', { path: { id: 'a/b' } }))) as Echo
+        expect(got).toMatchObject({ server: 'echo', method: 'GET', path: '/api/orders/a%2Fb' })
+        expect(got.headers).toMatchObject({ authorization: 'Bearer sample-orders-key' })
+        const made = JSON.parse(String(await callTool(client, 'createOrder', { body: { item: 'tea' } }))) as Echo
+        expect(made).toMatchObject({ method: 'POST', path: '/api/orders', body: '{"item":"tea"}' })
+      })
+    },
+  },
+  {
+    shortName: 'MCPOpenAPIWithoutDocument',
+    description: 'a target without a valid document has no tools, the status reports it, and other targets serve',
+    sample: OPENAPI,
+    change: changing('GwBackend/tools', {
+      mcp: {
+        targets: [
+          { name: 'orders', static: at(18_081, { openapi: { schema: { configMapRef: { name: 'orders' } } } }) },
+          { name: 'gone', static: at(18_081, { openapi: { schema: { configMapRef: { name: 'gone' } } } }) },
+          { name: 'old', static: at(18_081, { openapi: { schema: { inline: 'swagger: "2.0"' } } }) },
+          demo,
+        ],
+      },
+    }),
+    async run(gateway) {
+      const [condition] = gateway.conditions('GwBackend', 'tools')
+      expect(condition).toMatchObject({ type: 'Accepted', status: 'True', reason: 'PartiallyValid' })
+      expect(condition?.message).toContain('targets[1].static.openapi.schema.configMapRef: ConfigMap default/gone not')
+      expect(condition?.message).toContain('targets[2].static.openapi.schema.inline: is not an OpenAPI document')
+      await withMcp(gateway, { path: '/mcp' }, async (client) => {
+        expect(await toolNames(client)).toEqual(['orders_getOrder', 'orders_createOrder', ...prefixed('demo', DEMO)])
+        expect(await callTool(client, 'demo_upper', { text: 'hi' })).toBe('HI')
+        await expect(client.callTool({ name: 'gone_getOrder' })).rejects.toThrow('Unknown tool')
+      })
     },
   },
 ]

@@ -671,6 +671,10 @@ const McpBackendRef: Semantics = {
     },
   ],
 }
+const McpOpenApiSchema: Semantics = {
+  rules: [{ rule: 'has(self.inline) != has(self.configMapRef)', message: 'set exactly one of inline, configMapRef' }],
+}
+const McpOpenApi: Semantics = { fields: { schema: McpOpenApiSchema } }
 const BackendSimple: Semantics = {
   fields: { tcp: BackendTCP, tls: BackendTLS, http: BackendHTTP, tunnel: BackendTunnel, auth: BackendAuth },
   rules: [
@@ -682,7 +686,7 @@ const BackendSimple: Semantics = {
 }
 const McpTarget: Semantics = {
   defaults: { protocol: 'StreamableHTTP' },
-  fields: { backendRef: McpBackendRef, policies: BackendSimple },
+  fields: { backendRef: McpBackendRef, openapi: McpOpenApi, policies: BackendSimple },
   rules: [
     { rule: 'has(self.host) != has(self.backendRef)', message: 'set exactly one of host, backendRef' },
     { rule: '!has(self.host) || has(self.port)', message: 'port is required with host', fieldPath: '.port' },
@@ -704,6 +708,11 @@ const McpTarget: Semantics = {
       rule: '!has(self.backendRef) || !has(self.policies)',
       message: 'policies are for host only: attach a GwPolicy to the Service, or use host',
       fieldPath: '.policies',
+    },
+    {
+      rule: "!has(self.openapi) || !has(self.protocol) || self.protocol == 'StreamableHTTP'",
+      message: 'protocol is for MCP servers: remove protocol, or openapi',
+      fieldPath: '.protocol',
     },
   ],
 }

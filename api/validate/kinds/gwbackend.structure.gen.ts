@@ -749,6 +749,15 @@ const McpSelector: Structure = {
   type: 'object',
   properties: { namespaces: LabelSelector, services: LabelSelector },
 }
+const McpOpenApiSchema: Structure = {
+  type: 'object',
+  properties: { inline: { type: 'string', minLength: 1, maxLength: 65536 }, configMapRef: LocalObjectReference },
+}
+const McpOpenApi: Structure = {
+  type: 'object',
+  required: ['schema'],
+  properties: { schema: McpOpenApiSchema },
+}
 const BackendSimple: Structure = {
   type: 'object',
   properties: { tcp: BackendTCP, tls: BackendTLS, http: BackendHTTP, tunnel: BackendTunnel, auth: BackendAuth },
@@ -761,6 +770,7 @@ const McpTarget: Structure = {
     port: { type: 'integer', minimum: 1, maximum: 65535 },
     path: { type: 'string', minLength: 1, maxLength: 1024 },
     protocol: { type: 'string', enum: ['StreamableHTTP', 'SSE'] },
+    openapi: McpOpenApi,
     policies: BackendSimple,
   },
 }

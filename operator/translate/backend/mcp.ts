@@ -1,6 +1,6 @@
 // The `mcp` backend: each target with a host becomes a backend of its own, which the MCP backend refers to.
 import type { Backend, MCPTarget } from '#api/ir/types.gen.ts'
-import type { FieldPath } from '#api/problem.ts'
+import type { FieldPath, Problem } from '#api/problem.ts'
 import type { MCPBackend, McpTarget, McpTargetSelector } from '#api/v1alpha1/gwbackend.gen.ts'
 import { keyOf, namespaceOf } from '../object-ref.ts'
 import type { FieldReport } from '../policy/field.ts'
@@ -8,18 +8,25 @@ import { translateInline } from '../policy/inline.ts'
 import { type BackendRefFields, resolveReference } from '../service/reference.ts'
 import { type BackendBody, type BackendContext, withPolicies } from './context.ts'
 import { hostFault } from './host-fault.ts'
+import { documentRenderer, type RenderDocument } from './mcp-openapi.ts'
 import { selectedTargets } from './mcp-selector.ts'
 
 interface RenderedTarget {
   readonly target: MCPTarget
   readonly part?: Backend
+  /** Of its OpenAPI document. */
+  readonly fault?: Omit<Problem, 'severity'>
 }
 
 const DEFAULT_PATH = { StreamableHTTP: '/mcp', SSE: '/sse' } as const
 
 export function renderMcp(mcp: MCPBackend, context: BackendContext): BackendBody {
-  const rendered = mcp.targets.flatMap((one, index) => renderTarget(one, `spec.mcp.targets[${index}]`, context))
+  const renderDocument = documentRenderer(context)
+  const rendered = mcp.targets.flatMap((one, index) =>
+    renderTarget(one, `spec.mcp.targets[${index}]`, { ...context, renderDocument }),
+  )
   const targets = uniqueNames(rendered, context.report)
+  reportFaults(targets, context.report)
   return {
     fields: {
       mcp: {
@@ -34,7 +41,11 @@ export function renderMcp(mcp: MCPBackend, context: BackendContext): BackendBody
   }
 }
 
-function renderTarget(one: McpTargetSelector, path: FieldPath, context: BackendContext): RenderedTarget[] {
+interface TargetContext extends BackendContext {
+  readonly renderDocument: RenderDocument
+}
+
+function renderTarget(one: McpTargetSelector, path: FieldPath, context: TargetContext): RenderedTarget[] {
   if (one.selector !== undefined) {
     return selectedTargets(one.selector, `${path}.selector`, context).map(({ name, ref, protocol, path: url }) => ({
       target: { name, ref, protocol, path: url ?? DEFAULT_PATH[protocol] },
@@ -58,9 +69,11 @@ interface StaticTarget {
   readonly path: FieldPath
 }
 
-function renderStaticTarget({ name, target, path }: StaticTarget, context: BackendContext): RenderedTarget {
-  const protocol = target.protocol ?? 'StreamableHTTP'
-  const common = { name, protocol, path: target.path ?? DEFAULT_PATH[protocol] }
+function renderStaticTarget(one: StaticTarget, context: TargetContext): RenderedTarget {
+  const { name, target, path } = one
+  const { fields, fault } = serverFields(one, context)
+  const common = { name, ...fields }
+  const ofDocument = fault === undefined ? {} : { fault }
   if (target.backendRef !== undefined) {
     const { ref, invalid } = resolveReference(
       withPort(target.backendRef, target.port),
@@ -69,7 +82,7 @@ function renderStaticTarget({ name, target, path }: StaticTarget, context: Backe
     )
     if (invalid !== undefined)
       context.report.problems.push({ path: `${path}.backendRef`, ...invalid, severity: 'error' })
-    return { target: { ...common, ref } }
+    return { target: { ...common, ref }, ...ofDocument }
   }
   context.report.problems.push(...hostFault(target.host, `${path}.host`))
   const { backend } = context
@@ -87,7 +100,28 @@ function renderStaticTarget({ name, target, path }: StaticTarget, context: Backe
       },
       ...withPolicies(inline),
     },
+    ...ofDocument,
   }
+}
+
+/** How the server is called: as an MCP server, or as an HTTP API. */
+function serverFields(
+  { target, path }: StaticTarget,
+  { renderDocument }: TargetContext,
+): { fields: Pick<MCPTarget, 'protocol' | 'path' | 'openapi'>; fault?: Omit<Problem, 'severity'> } {
+  if (target.openapi === undefined) {
+    const protocol = target.protocol ?? 'StreamableHTTP'
+    return { fields: { protocol, path: target.path ?? DEFAULT_PATH[protocol] } }
+  }
+  const { openapi, fault } = renderDocument(target.openapi, { path: `${path}.openapi`, urlPath: target.path })
+  return { fields: { openapi }, ...(fault !== undefined && { fault }) }
+}
+
+/** A backend whose targets all have no usable document is not usable itself. */
+function reportFaults(targets: readonly RenderedTarget[], { problems }: FieldReport): void {
+  const faults = targets.flatMap(({ fault }) => fault ?? [])
+  const severity = faults.length === targets.length ? 'error' : 'warning'
+  problems.push(...faults.map((fault) => ({ ...fault, severity }) as const))
 }
 
 function withPort(ref: BackendRefFields, port: number | undefined): BackendRefFields {

@@ -1,7 +1,7 @@
 // MCP backends: servers over Streamable HTTP and SSE, and HTTP APIs, each a separate backend; and commands that use
 // stdin and stdout.
 import type { BackendTarget, MCPBackend, MCPTarget } from '#api/ir/types.gen.ts'
-import { readOpenApi } from '#api/openapi/operations.ts'
+import { readOpenApi, targetOf } from '#api/openapi/operations.ts'
 import { pathTo } from '../field-path.ts'
 import type { McpBackendFields, McpTargetFields } from '../schema/backends.ts'
 import { parseAddress, type Address } from '../schema/values.ts'
@@ -98,11 +98,8 @@ function documentOf(
     context.error(at, read.problem)
     return {}
   }
-  const { problems, operations, basePath, title, version } = read
-  for (const problem of problems) context.warn(at, `left out ${problem}`)
-  return {
-    openapi: { basePath: path?.replace(/\/+$/, '') ?? basePath, title, version, operations: [...operations] },
-  }
+  for (const problem of read.problems) context.warn(at, `left out ${problem}`)
+  return { openapi: targetOf(read, path) }
 }
 
 function protocolOf({ field }: RemoteServer, path: string | undefined): Pick<MCPTarget, 'protocol' | 'path'> {
