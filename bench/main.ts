@@ -6,7 +6,8 @@ import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { fileURLToPath } from 'node:url'
 import { load, start, watching, type Running, type Sample } from './measure.ts'
-import { contenders, flushUpstream, upstream } from './servers.ts'
+import type { MeasuredRoute } from './measured-route.ts'
+import { type Contender, contenders, flushUpstream, upstream } from './servers.ts'
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..')
 const SERVER_CPU = 0
@@ -19,6 +20,8 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '3' },
     connections: { type: 'string', default: '32' },
     only: { type: 'string' },
+    // Routes whose names contain the text.
+    routes: { type: 'string', default: '' },
   },
 })
 const seconds = Number(values.seconds)
@@ -48,7 +51,7 @@ async function main(): Promise<void> {
         if (watched !== undefined) {
           add(watched.name, await watching(watched.url, () => load({ ...target, seconds: Math.ceil(seconds / 2) })))
         }
-        for (const route of contender.routes ?? []) {
+        for (const route of routesOf(contender)) {
           await load({ ...target, route, seconds: 1 })
           add(route.name, await load({ ...target, route, seconds: Math.ceil(seconds / 2) }))
         }
@@ -56,12 +59,16 @@ async function main(): Promise<void> {
         await server.stop()
       }
     }
-    const routes = chosen.flatMap((contender) => contender.routes ?? [])
+    const routes = chosen.flatMap(routesOf)
     print(samples, new Map(routes.map(({ name, comparedTo }) => [name, comparedTo])))
   } finally {
     for (const server of running.reverse()) await server.stop()
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+function routesOf({ routes = [] }: Contender): readonly MeasuredRoute[] {
+  return routes.filter(({ name }) => name.includes(values.routes))
 }
 
 function print(

@@ -76,6 +76,7 @@ export async function load(options: {
   readonly folder: string
 }): Promise<Sample> {
   const { port, pid, seconds, connections, cpu, route, folder } = options
+  const headers = [...(route?.headers ?? []), ...(await sessionHeader(port, route))]
   const before = processorSeconds(pid)
   const { stdout } = await run('taskset', [
     '-c',
@@ -85,7 +86,7 @@ export async function load(options: {
     `-c${connections}`,
     `-d${seconds}s`,
     '--latency',
-    ...(route?.headers ?? []).flatMap((field) => ['-H', field]),
+    ...headers.flatMap((field) => ['-H', field]),
     ...postOf(folder, route),
     `http://127.0.0.1:${port}${route?.path ?? '/'}`,
   ])
@@ -104,12 +105,44 @@ export async function load(options: {
   }
 }
 
-function postOf(folder: string, { body, bodyBytes }: Partial<MeasuredRoute> = {}): string[] {
+/** Of a new session with an MCP server. */
+async function sessionHeader(port: number, route: MeasuredRoute | undefined): Promise<string[]> {
+  if (route?.sessionFrom === undefined) return []
+  const headers = (route.headers ?? []).map((field) => field.split(': ', 2) as [string, string]) // `name: value`
+  const response = await fetch(`http://127.0.0.1:${port}${route.path}`, {
+    method: 'POST',
+    headers,
+    body: route.sessionFrom,
+  })
+  const id = response.headers.get('mcp-session-id')
+  if (id === null) throw new Error(`${route.name}: no session, but ${response.status} ${await response.text()}`)
+  await response.arrayBuffer()
+  return [`mcp-session-id: ${id}`]
+}
+
+function postOf(folder: string, { body, bodyBytes, bodyInSession }: Partial<MeasuredRoute> = {}): string[] {
   if (body === undefined && bodyBytes === undefined) return []
   const script = join(folder, 'post.lua')
   const text = body === undefined ? `string.rep("x", ${bodyBytes})` : `[==[${body}]==]`
-  writeFileSync(script, `wrk.method = "POST"\nwrk.body = ${text}\n`)
+  const inTurn = bodyInSession === undefined ? '' : inSessions(bodyInSession)
+  writeFileSync(script, `wrk.method = "POST"\nwrk.body = ${text}\n${inTurn}`)
   return ['-s', script]
+}
+
+function inSessions(body: string): string {
+  return `local waiting = {}
+function request()
+  local id = table.remove(waiting)
+  if id == nil then return wrk.format() end
+  local headers = { ["mcp-session-id"] = id }
+  for name, value in pairs(wrk.headers) do headers[name] = value end
+  return wrk.format(nil, nil, headers, [==[${body}]==])
+end
+function response(status, headers)
+  local id = headers["mcp-session-id"]
+  if id ~= nil then table.insert(waiting, id) end
+end
+`
 }
 
 function accepts(port: number): Promise<boolean> {

@@ -12,4 +12,8 @@ export interface MeasuredRoute {
   readonly bodyBytes?: number
   /** POST with this body, without `]==]`. */
   readonly body?: string
+  /** The `initialize` whose session all requests have. */
+  readonly sessionFrom?: string
+  /** For each answer to `body` with a session, one POST with this body and the session; without `]==]`. */
+  readonly bodyInSession?: string
 }

@@ -2,6 +2,7 @@
 // counterparts at nginx, which relays the same bytes.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { routeAt } from './manifests.ts'
 import type { MeasuredRoute } from './measured-route.ts'
 
 /** Answers of a model, for Gw and nginx. */
@@ -129,12 +130,12 @@ export function modelManifests(): readonly object[] {
     backend('chat', MODEL_PORT),
     backend('stream', MODEL_STREAM_PORT),
     backend('flushes', MODEL_FLUSH_PORT),
-    ...['chat', 'stream', 'flushes'].map((name) => modelRoute(name, name)),
-    modelRoute('limited', 'chat'),
+    ...['chat', 'stream', 'flushes'].map((name) => routeAt(name, name)),
+    routeAt('limited', 'chat'),
     policy('limited', { traffic: { rateLimit: { local: [{ tokens: 2_000_000_000, unit: 'Hours' }] } } }),
-    modelRoute('guarded', 'stream'),
+    routeAt('guarded', 'stream'),
     policy('guarded', MASKS),
-    modelRoute('guarded-flushes', 'flushes'),
+    routeAt('guarded-flushes', 'flushes'),
     policy('guarded-flushes', MASKS),
   ]
 }
@@ -143,23 +144,6 @@ const MASKS = {
   backend: {
     ai: { promptGuard: { streaming: 'Enabled', response: [{ regex: { action: 'Mask', builtins: ['Email'] } }] } },
   },
-}
-
-function modelRoute(name: string, backend: string): object {
-  return {
-    apiVersion: 'gateway.networking.k8s.io/v1',
-    kind: 'HTTPRoute',
-    metadata: { name },
-    spec: {
-      parentRefs: [{ name: 'bench' }],
-      rules: [
-        {
-          matches: [{ path: { type: 'PathPrefix', value: `/${name}/` } }],
-          backendRefs: [{ group: 'gw.dev', kind: 'GwBackend', name: backend }],
-        },
-      ],
-    },
-  }
 }
 
 /** For the route of the same name. */

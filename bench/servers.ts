@@ -2,6 +2,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
+import { MCP_ROUTES, mcpLocations, mcpManifests, mcpServers, mcpUpstreams, NGINX_MCP_ROUTES } from './mcp-routes.ts'
 import type { MeasuredRoute } from './measured-route.ts'
 import {
   MODEL_FLUSH_PORT,
@@ -60,7 +61,7 @@ http {
     listen 127.0.0.1:${UPSTREAM_PORT} backlog=4096;
     location / { default_type text/plain; return 200 "hello\\n"; }
     location /token { default_type application/json; return 200 '{"access_token":"t","token_type":"Bearer","expires_in":3600}'; }
-  }${modelServers(folder)}
+  }${modelServers(folder)}${mcpServers(folder)}
 }
 `
   return nginx('upstream', UPSTREAM_PORT, folder, config)
@@ -83,15 +84,17 @@ http {
   keepalive_requests 1000000000;
   client_body_temp_path ${folder}/n; proxy_temp_path ${folder}/n; fastcgi_temp_path ${folder}/n; uwsgi_temp_path ${folder}/n; scgi_temp_path ${folder}/n;
   ${modelUpstreams()}
+  ${mcpUpstreams()}
   upstream backend { server 127.0.0.1:${UPSTREAM_PORT}; keepalive 64; keepalive_requests 1000000000; }
   server {
     listen 127.0.0.1:19101 backlog=4096;
     location / { proxy_pass http://backend; proxy_http_version 1.1; proxy_set_header Connection ""; }
     ${modelLocations()}
+    ${mcpLocations()}
   }
 }
 `
-  return { ...nginx('nginx', 19_101, folder, config), routes: NGINX_MODEL_ROUTES }
+  return { ...nginx('nginx', 19_101, folder, config), routes: [...NGINX_MODEL_ROUTES, ...NGINX_MCP_ROUTES] }
 }
 
 function nginx(name: string, port: number, folder: string, config: string): Contender {
@@ -142,7 +145,7 @@ function gw(folder: string, root: string, hasAccessLog: boolean): Contender {
     port,
     ...(!hasAccessLog && {
       watched: { name: 'gw, trace watcher that matches nothing', url: watchUrl(port + 100) },
-      routes: [...CREDENTIAL_ROUTES, ...MODEL_ROUTES],
+      routes: [...CREDENTIAL_ROUTES, ...MODEL_ROUTES, ...MCP_ROUTES],
     }),
     command: process.execPath,
     args: [
@@ -182,6 +185,7 @@ function gwManifests(port: number): readonly object[] {
       stringData: { accessKey: 'AKIABENCH', secretKey: 'bench', clientSecret: 'bench' },
     },
     ...modelManifests(),
+    ...mcpManifests(),
     ...routeWith('exchange', { oauthTokenExchange: { backendRef, path: '/token', clientAuth } }),
     ...routeWith('signed', { cloudA: { secretRef, region: 'eu-central-1', serviceName: 'execute-api' } }),
     {
