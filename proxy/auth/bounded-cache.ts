@@ -1,6 +1,8 @@
 // A map that evicts the least recently used entry, limited in entries and in weight.
 
 interface Entry<V> {
+  /** As it was set: the text of a later look-up may be a part of a larger text, which it would keep. */
+  readonly key: string
   readonly value: V
   readonly weight: number
 }
@@ -29,7 +31,7 @@ export class BoundedCache<V> {
     const entry = this.#entries.get(key)
     if (entry === undefined) return undefined
     this.#entries.delete(key)
-    this.#entries.set(key, entry)
+    this.#entries.set(entry.key, entry)
     return entry.value
   }
 
@@ -41,7 +43,7 @@ export class BoundedCache<V> {
   set(key: string, value: V, weight = 1): void {
     this.delete(key)
     if (weight > this.#bounds.weightMax) return
-    this.#entries.set(key, { value, weight })
+    this.#entries.set(key, { key, value, weight })
     this.#weight += weight
     for (const oldest of this.#entries.keys()) {
       if (this.#entries.size <= this.#bounds.entriesMax && this.#weight <= this.#bounds.weightMax) return

@@ -10,6 +10,7 @@ type Claims = Readonly<Record<string, unknown>>
  * where it has one. Clients without any have the same.
  */
 export function principalOf({ attributes, connection }: Exchange): string {
+  if (attributes === undefined && connection.peer === undefined) return ANONYMOUS
   const parts: unknown[] = []
   const jwt = recordIn(attributes?.['jwt'])
   if (jwt !== undefined) parts.push(['jwt', jwt['iss'], subjectOf(jwt)])
@@ -23,8 +24,14 @@ export function principalOf({ attributes, connection }: Exchange): string {
     parts.push(['certificate', peer.spiffeId ?? [peer.issuer, peer.subject, peer.subjectAltNames]])
   // Claims may contain integers beyond those of JSON.
   const text = JSON.stringify(parts, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value))
+  return digestOf(text)
+}
+
+function digestOf(text: string): string {
   return hash('sha256', text, 'base64url')
 }
+
+const ANONYMOUS = digestOf('[]')
 
 /** Tokens of programs may have no subject; a token without one is its own subject. */
 function subjectOf(claims: Claims): unknown {

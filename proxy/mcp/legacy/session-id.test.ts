@@ -44,6 +44,16 @@ describe('sessionCodec', () => {
     expect(codec.decode(id)).toBe('Over')
   })
 
+  it('opens an id once, and rejects it where its key is not listed', () => {
+    const keys = [key]
+    const id = sessionCodec(keys).encode(SESSION)
+    const opened = sessionCodec(keys).decode(id)
+    // Of another backend.
+    expect(sessionCodec(keys).decode(`${id}`)).toBe(opened)
+    expect(sessionCodec([other]).decode(id)).toBe('Over')
+    expect(sessionCodec(keys).decode(`${id.slice(0, -2)}AA`)).toBeUndefined()
+  })
+
   it('rejects ids that are not sealed, changed in any byte, or of another shape', () => {
     const codec = sessionCodec([key])
     const bytes = Buffer.from(codec.encode(SESSION), 'base64url')

@@ -2,6 +2,7 @@
 // server, sealed with AES-256-GCM, so that any replica with the key can serve it (data-plane supplement section 4.3).
 import { hash, randomBytes } from 'node:crypto'
 import { isRecord, parseJson } from '#api/json.ts'
+import { BoundedCache, type CacheBounds } from '../../auth/bounded-cache.ts'
 import { createSealer } from '../../auth/seal.ts'
 import type { TargetSession } from '../targets/target.ts'
 
@@ -36,25 +37,60 @@ const CLIENT_CHARACTERS_MAX = 2048
 /** 32 targets with long server ids fit; anything longer is not ours. */
 const ID_CHARACTERS_MAX = 16_384
 
+/** Ids that a worker keeps opened: opening one costs as much as the rest of a call. Weights are characters. */
+const OPENED_IDS: CacheBounds = { entriesMax: 16_384, weightMax: 8 * 1024 * 1024 }
+
+interface Opened {
+  readonly session: McpSession
+  /** Seconds since the epoch. */
+  readonly expires: number
+}
+
+/** By keys, which all backends of a worker share. */
+const openedIds = new WeakMap<readonly Uint8Array[], BoundedCache<Opened>>()
+/** Digests by id. */
+const shownIds = new BoundedCache<string>(OPENED_IDS)
+
 /** `keys`: the first seals, all open. `now`: milliseconds since the epoch. */
 export function sessionCodec(keys: readonly Uint8Array[], now: () => number = Date.now): SessionCodec {
   const sealer = createSealer(FORMAT, keys)
+  const known = openedIds.get(keys) ?? new BoundedCache<Opened>(OPENED_IDS)
+  openedIds.set(keys, known)
   return {
     encode(session) {
       return sealer.seal(Buffer.from(JSON.stringify(wireOf(session, secondsOf(now()))))).toString('base64url')
     },
     decode(id) {
-      if (id.length > ID_CHARACTERS_MAX || !/^[A-Za-z0-9_-]+$/.test(id)) return undefined
-      const plain = sealer.open(Buffer.from(id, 'base64url'))
-      if (plain === 'UnknownKey') return 'Over'
-      return plain === undefined ? undefined : sessionOf(plain, secondsOf(now()))
+      const opened = known.get(id) ?? open(id)
+      if (typeof opened !== 'object') return opened
+      if (secondsOf(now()) < opened.expires) return opened.session
+      known.delete(id)
+      return 'Over'
     },
+  }
+
+  function open(id: string): Opened | 'Over' | undefined {
+    if (id.length > ID_CHARACTERS_MAX || !/^[A-Za-z0-9_-]+$/.test(id)) return undefined
+    const plain = sealer.open(Buffer.from(id, 'base64url'))
+    if (plain === 'UnknownKey') return 'Over'
+    const opened = plain && openedOf(plain)
+    if (opened !== undefined) known.set(copyOf(id), opened, id.length)
+    return opened
   }
 }
 
 /** For logs: the id is a credential for the session. */
 export function shownSessionId(id: string): string {
-  return hash('sha256', id).slice(0, 16)
+  const known = shownIds.get(id)
+  if (known !== undefined) return known
+  const shown = hash('sha256', id).slice(0, 16)
+  shownIds.set(copyOf(id), shown, id.length)
+  return shown
+}
+
+/** A text of its own: a field of a request is a part of its head. */
+function copyOf(id: string): string {
+  return Buffer.from(id, 'latin1').toString('latin1')
 }
 
 function secondsOf(ms: number): number {
@@ -88,16 +124,15 @@ function wireOf({ scope, principal, targets, client }: McpSession, issued: numbe
   return { t: 'mcp', k: scope, p: principal, issued, expires, s: entries, r, ...(isShort && { c: client }) }
 }
 
-function sessionOf(plain: Buffer, nowSeconds: number): McpSession | 'Over' | undefined {
+function openedOf(plain: Buffer): Opened | undefined {
   const wire = parseJson(plain.toString('utf8'))
   if (!isRecord(wire) || wire['t'] !== 'mcp' || !Array.isArray(wire['s'])) return undefined
   const { k: scope, p: principal, expires } = wire
   if (typeof scope !== 'string' || typeof principal !== 'string' || typeof expires !== 'number') return undefined
-  if (nowSeconds >= expires) return 'Over'
   const targets = targetsOf(wire['s'])
   if (targets === undefined) return undefined
   const client = clientOf(wire['c'])
-  return { scope, principal, targets, ...(client && { client }) }
+  return { session: { scope, principal, targets, ...(client && { client }) }, expires }
 }
 
 function clientOf(value: unknown): SessionClient | undefined {
