@@ -1,0 +1,148 @@
+// Processor time of one translation after one change of each kind, in large clusters, without an API server: list of
+// the cache, snapshot, translation, and the statuses to compare, as in the controller.
+// Run: node bench/control/translation.ts [--only 'one Gateway'] [--rounds 21]
+import { parseArgs } from 'node:util'
+import { KnownStatuses } from '#operator/controllers/known-statuses.ts'
+import { ObjectCache } from '#operator/kube/cache.ts'
+import { TRANSLATED } from '#operator/kube/resources.ts'
+import { createTranslator } from '#operator/translate/cluster/translator.ts'
+import type { KubeObject } from '#operator/translate/kube.ts'
+import { createSnapshotter } from '#operator/translate/snapshot.ts'
+import { NAMESPACE, nameOf } from './cluster.ts'
+import { type ClusterSize, gatewayName, largeCluster } from './large-cluster.ts'
+
+const SIZES: Readonly<Record<string, ClusterSize>> = {
+  'one Gateway, 1,000 routes, 250 policies': { gateways: 1, routes: 1000, policies: 250 },
+  'one Gateway, 20,000 routes, 5,000 policies': { gateways: 1, routes: 20_000, policies: 5000 },
+  'one Gateway, 20,000 routes, a policy each': { gateways: 1, routes: 20_000, policies: 20_000 },
+  '1,000 Gateways, 20 routes and 5 policies each': { gateways: 1000, routes: 20_000, policies: 5000 },
+}
+
+const SETTINGS = {
+  controllerName: 'gw.dev/controller',
+  className: 'gw',
+  clusterDomain: 'cluster.local',
+  areEndpointsComplete: true,
+}
+const KINDS = Object.keys(TRANSLATED)
+/** Before V8 has optimized the code. */
+const WARM_UP_ROUNDS = 5
+/** Of each route. */
+const RULES = 2
+
+const { values } = parseArgs({ options: { only: { type: 'string' }, rounds: { type: 'string' } } })
+const rounds = Number(values.rounds ?? 21)
+function measureAll(title: string, size: ClusterSize): void {
+  const cache = new ObjectCache()
+  let version = 0
+  const put = (object: KubeObject): void => cache.put(object.kind, versioned(object, ++version))
+  for (const object of largeCluster(size)) put(object)
+  const [snapshotOf, translator, statuses] = [createSnapshotter(), createTranslator(SETTINGS), new KnownStatuses()]
+  const translate = (): void => {
+    const translation = translator.translate(snapshotOf(...KINDS.map((kind) => cache.views(kind))))
+    statuses.take(translation.statuses)
+    const [gateway] = translation.perGateway.values()
+    const expected = (size.routes / size.gateways) * RULES
+    if (gateway?.config.routes.length !== expected) throw new Error(`expected ${expected} rules at the first Gateway`)
+  }
+  console.log(`${title}, from nothing: ${cpuOf(translate).toFixed(0)} ms`)
+  for (const [what, change] of Object.entries(CHANGES)) {
+    const times: number[] = []
+    for (let round = 0; round < rounds + WARM_UP_ROUNDS; round++) {
+      put(change.make(cache, round))
+      const took = cpuOf(translate)
+      if (round >= WARM_UP_ROUNDS) times.push(took)
+    }
+    times.sort((a, b) => a - b)
+    console.log(
+      `${title}, ${what}: median ${times[times.length >> 1]?.toFixed(1)} ms, max ${times.at(-1)?.toFixed(1)} ms`,
+    )
+  }
+}
+
+function cpuOf(run: () => void): number {
+  const started = process.cpuUsage()
+  run()
+  const { user, system } = process.cpuUsage(started)
+  return (user + system) / 1000
+}
+
+/** As the API server stores it. */
+function versioned(object: KubeObject, version: number): KubeObject {
+  const { kind, metadata } = object
+  const times = { creationTimestamp: '2026-01-01T00:00:00Z', generation: version, resourceVersion: String(version) }
+  return { ...object, metadata: { ...metadata, ...times, uid: `${kind}-${metadata.name}` } }
+}
+
+interface Change {
+  readonly make: (cache: ObjectCache, round: number) => KubeObject
+}
+
+const CHANGES: Readonly<Record<string, Change>> = {
+  'changed route': ofSpec('HTTPRoute', nameOf(1), (round) => ({ hostnames: [`v${round}.example.com`] })),
+  'changed endpoint': {
+    make: (cache, round) => ({
+      ...found(cache, 'EndpointSlice', `${nameOf(1)}-1`),
+      endpoints: [{ addresses: [`10.200.0.${round}`], conditions: { ready: true } }],
+    }),
+  },
+  'changed policy': ofSpec('GwPolicy', nameOf(1), (round) => ({
+    traffic: { csrf: { additionalOrigins: [`v${round}.example.com`] } },
+  })),
+  'policy with another target': ofSpec('GwPolicy', nameOf(2), (round) => ({
+    targetRefs: [{ group: 'gateway.networking.k8s.io', kind: 'HTTPRoute', name: nameOf(round) }],
+  })),
+  'changed Secret of a policy': ofContent('Secret', nameOf(1)),
+  'unrelated Secret': ofContent('Secret', 'unrelated'),
+  'unrelated ConfigMap': ofContent('ConfigMap', 'unrelated'),
+  'unrelated Namespace': ofLabels('Namespace', 'unrelated'),
+  'annotation of a Gateway': {
+    make: (cache, round) => {
+      const gateway = found(cache, 'Gateway', gatewayName(0))
+      return { ...gateway, metadata: { ...gateway.metadata, annotations: { round: String(round) } } }
+    },
+  },
+  'a listener without routes': ofSpec('Gateway', gatewayName(0), (round) => ({
+    listeners: [
+      { name: 'http', port: 80, protocol: 'HTTP' },
+      { name: 'other', port: 82 + round, protocol: 'HTTP' },
+    ],
+  })),
+}
+
+function ofSpec(kind: string, name: string, fields: (round: number) => object): Change {
+  return {
+    make: (cache, round) => {
+      const object: KubeObject & { readonly spec?: unknown } = found(cache, kind, name)
+      return { ...object, spec: { ...Object(object.spec), ...fields(round) } }
+    },
+  }
+}
+
+function ofContent(kind: string, name: string): Change {
+  return {
+    make: (cache, round) => ({
+      ...found(cache, kind, name),
+      data: { Authorization: Buffer.from(`key ${round}`).toString('base64') },
+    }),
+  }
+}
+
+function ofLabels(kind: string, name: string): Change {
+  return {
+    make: (cache, round) => {
+      const object = found(cache, kind, name)
+      return { ...object, metadata: { ...object.metadata, labels: { round: String(round) } } }
+    },
+  }
+}
+
+function found(cache: ObjectCache, kind: string, name: string): KubeObject {
+  const object = cache.get(kind, kind === 'Namespace' ? '' : NAMESPACE, name)
+  if (object === undefined) throw new Error(`the cluster has no ${kind} ${name}`)
+  return object
+}
+
+for (const [title, size] of Object.entries(SIZES)) {
+  if (title.includes(values.only ?? '')) measureAll(title, size)
+}
