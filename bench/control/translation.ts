@@ -1,6 +1,6 @@
 // Processor time of one translation after one change of each kind, in large clusters, without an API server: list of
 // the cache, snapshot, translation, and the statuses to compare, as in the controller.
-// Run: node bench/control/translation.ts [--only 'one Gateway'] [--rounds 21]
+// Run: node bench/control/translation.ts [--only 'one Gateway'] [--change route] [--rounds 21]
 import { parseArgs } from 'node:util'
 import { KnownStatuses } from '#operator/controllers/known-statuses.ts'
 import { ObjectCache } from '#operator/kube/cache.ts'
@@ -30,7 +30,8 @@ const WARM_UP_ROUNDS = 5
 /** Of each route. */
 const RULES = 2
 
-const { values } = parseArgs({ options: { only: { type: 'string' }, rounds: { type: 'string' } } })
+const TEXT = { type: 'string' } as const
+const { values } = parseArgs({ options: { only: TEXT, change: TEXT, rounds: TEXT } })
 const rounds = Number(values.rounds ?? 21)
 function measureAll(title: string, size: ClusterSize): void {
   const cache = new ObjectCache()
@@ -47,6 +48,7 @@ function measureAll(title: string, size: ClusterSize): void {
   }
   console.log(`${title}, from nothing: ${cpuOf(translate).toFixed(0)} ms`)
   for (const [what, change] of Object.entries(CHANGES)) {
+    if (!what.includes(values.change ?? '')) continue
     const times: number[] = []
     for (let round = 0; round < rounds + WARM_UP_ROUNDS; round++) {
       put(change.make(cache, round))
