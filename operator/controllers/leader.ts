@@ -98,8 +98,9 @@ class Leader {
   }
 
   start(): void {
-    const { gatewayClass, rejections, status } = this.#workers
+    const { gatewayClass, publish, rejections, status } = this.#workers
     gatewayClass.start()
+    publish.start(this.#world.translation().perGateway.keys())
     this.#onTranslation(this.#world.translation())
     rejections.start()
     status.lookForForgotten()

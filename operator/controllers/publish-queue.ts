@@ -49,6 +49,11 @@ export class PublishQueue {
     return this.#troubles.get(key)
   }
 
+  /** The leader starts with these Gateways. */
+  start(keys: Iterable<string>): void {
+    this.turnOfStatuses.start(keys)
+  }
+
   rendered({ key, after }: RenderedChange): void {
     if (after !== undefined) this.turnOfStatuses.delay(key)
     this.#options.keys.add(key)

@@ -52,3 +52,30 @@ it.effect('a configuration was just written: statuses wait for the proxies', () 
     expect(yield* comes(turn, [0])).toEqual([true])
   }),
 )
+
+it.effect('a leader starts: statuses wait until each first configuration was written or has failed', () =>
+  Effect.gen(function* () {
+    const turn = new TurnOfStatuses()
+    turn.start(['a/b', 'a/c'])
+    turn.ended('a/b')
+    expect(yield* comes(turn, [10_000])).toEqual([false])
+    turn.ended('a/c')
+    expect(yield* comes(turn, [0])).toEqual([true])
+  }),
+)
+
+it.effect('a first configuration cannot be written: statuses wait 15 s at most', () =>
+  Effect.gen(function* () {
+    const turn = new TurnOfStatuses()
+    turn.start(['a/b'])
+    expect(yield* comes(turn, [14_999, 1])).toEqual([false, true])
+  }),
+)
+
+it.effect('a leader starts without Gateways: statuses are written at once', () =>
+  Effect.gen(function* () {
+    const turn = new TurnOfStatuses()
+    turn.start([])
+    expect(yield* comes(turn, [0])).toEqual([true])
+  }),
+)
