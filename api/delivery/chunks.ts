@@ -58,18 +58,21 @@ function cutOne(list: ListName, items: readonly object[], from: number): Chunk {
     const text = JSON.stringify(item)
     texts.push(text)
     bytes += Buffer.byteLength(text) + 1
-    isClosed = endsChunk(keyOfItem(list, item)) || texts.length === ITEMS_MAX || bytes >= TEXT_BYTES_MAX
+    isClosed = endsAt(keyOfItem(list, item), ITEMS_MEAN) || texts.length === ITEMS_MAX || bytes >= TEXT_BYTES_MAX
   }
   const id = idOf(`[${texts.join(',')}]`)
   return { id, items: items.slice(from, from + texts.length), bytes, isClosed }
 }
 
-/** FNV-1a with a last mixing: spread over the keys that users write, and the same on every machine. */
-function endsChunk(key: string): boolean {
+/**
+ * Whether a chunk may end after the item with this key: true for one key in `itemsMean`. FNV-1a with a last mixing:
+ * spread over the keys that users write, and the same on every machine.
+ */
+export function endsAt(key: string, itemsMean: number): boolean {
   let hash = 0x811c_9dc5
   for (let at = 0; at < key.length; at++) hash = Math.imul(hash ^ key.charCodeAt(at), 0x0100_0193)
   hash = Math.imul(hash ^ (hash >>> 16), 0x85eb_ca6b)
-  return ((hash ^ (hash >>> 13)) >>> 0) % ITEMS_MEAN === 0
+  return ((hash ^ (hash >>> 13)) >>> 0) % itemsMean === 0
 }
 
 function idOf(text: string | Uint8Array): string {

@@ -172,8 +172,8 @@ describe('names of a delivery', () => {
     const numbers = (last: number): number[] => Array.from({ length: last }, (_, index) => index + 1)
     expect(deliveryNames('web')).toEqual({
       config: ['web-config', ...numbers(7).map((shard) => `web-config-${shard}`)],
-      endpoints: ['web-endpoints', 'web-endpoints-1', 'web-endpoints-2', 'web-endpoints-3'],
-      secrets: ['web-secrets', 'web-secrets-1', 'web-secrets-2', 'web-secrets-3'],
+      endpoints: ['web-endpoints', ...numbers(7).map((shard) => `web-endpoints-${shard}`)],
+      secrets: ['web-secrets', ...numbers(7).map((shard) => `web-secrets-${shard}`)],
       acknowledgements: ['web-acknowledgements', ...numbers(31).map((shard) => `web-acknowledgements-${shard}`)],
     })
   })

@@ -3,15 +3,16 @@
 import { LIST_NAMES } from '../ir/lists.ts'
 import type { RenderedConfig, RenderedSecrets } from '../ir/types.gen.ts'
 import { type Chunk, cutList } from './chunks.ts'
-import { type EncodedDocument, READABLE_BYTES_MAX } from './document.ts'
-import { encodeSecrets, Last } from './encode.ts'
+import { READABLE_BYTES_MAX } from './document.ts'
+import { Last } from './encode.ts'
+import { type EncodedSecrets, SecretEncoder } from './secret-pieces.ts'
 
 export type ChunkLists = { readonly [L in keyof Omit<RenderedConfig, 'version'>]: readonly Chunk[] }
 
 export interface ChunkedDelivery {
   readonly version: number
   readonly lists: ChunkLists
-  readonly secrets: EncodedDocument
+  readonly secrets: EncodedSecrets
   /** All of it is small enough to be kept in a form that people can read. */
   readonly isReadable: boolean
 }
@@ -25,7 +26,8 @@ export interface ChunkInput {
 
 /** For one Gateway. Returns the same as a fresh one. */
 export class ChunkEncoder {
-  readonly #secrets = new Last<EncodedDocument>()
+  readonly #secretEncoder = new SecretEncoder()
+  readonly #secrets = new Last<EncodedSecrets>()
   #last: { readonly config: RenderedConfig; readonly lists: ChunkLists } | undefined = undefined
 
   encode({ config, secrets, salt }: ChunkInput): ChunkedDelivery {
@@ -41,7 +43,7 @@ export class ChunkEncoder {
     return {
       version: config.version,
       lists,
-      secrets: this.#secrets.of([secrets, salt], () => encodeSecrets(salt, secrets)),
+      secrets: this.#secrets.of([secrets, salt], () => this.#secretEncoder.encode(salt, secrets)),
       isReadable: bytes <= READABLE_BYTES_MAX,
     }
   }

@@ -52,7 +52,7 @@ export class DeliveryEncoder {
     const routes = this.#routes.of(Object.values(routing), () =>
       encodeDocument('config', { ...routing, workloads: [] }),
     )
-    const sensitive = this.#secrets.of([secrets, salt], () => encodeSecrets(salt, secrets))
+    const sensitive = this.#secrets.of([secrets, salt], () => encodeDocument('secrets', { salt, ...secrets }))
     const endpoints = this.#endpoints.of([workloads], () => encodeDocument('endpoints', { workloads }))
     const index: DocumentIndex = {
       format: 1,
@@ -66,7 +66,7 @@ export class DeliveryEncoder {
     const firstEndpoints = file(endpointIndexFile(services), endpointIndex)
     const firstRoutes = file(INDEX_FILE, index)
     const parts = [
-      secretObjects(names, sensitive),
+      place({ kind: 'Secret', part: 'secrets', names, document: sensitive, first: new Map() }),
       place({ kind: 'ConfigMap', part: 'endpoints', names, document: endpoints, first: firstEndpoints }),
       place({ kind: 'ConfigMap', part: 'config', names, document: routes, first: firstRoutes }).toReversed(),
     ]
@@ -75,17 +75,8 @@ export class DeliveryEncoder {
   }
 }
 
-/** The document of secrets: the same in every format. */
-export function encodeSecrets(salt: string, secrets: RenderedSecrets): EncodedDocument {
-  return encodeDocument('secrets', { salt, ...secrets })
-}
-
-export function secretObjects(names: DeliveryNames, document: EncodedDocument): DeliveredObject[] {
-  return place({ kind: 'Secret', part: 'secrets', names, document, first: new Map() })
-}
-
 /** undefined: every piece has an object. */
-export function sizeProblem(objects: readonly DeliveredObject[]): Problem | undefined {
+function sizeProblem(objects: readonly DeliveredObject[]): Problem | undefined {
   const tooLarge = objects.find(({ name }) => name === '')
   return tooLarge && largeProblem(tooLarge.part)
 }

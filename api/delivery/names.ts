@@ -17,7 +17,7 @@ export function safeName(name: string): string {
 }
 
 /** Objects of one part: the first one, and those for what does not fit into it. */
-export const SHARDS_MAX = { config: 8, endpoints: 4, secrets: 4 } as const
+export const SHARDS_MAX = { config: 8, endpoints: 8, secrets: 8 } as const
 
 export interface DeliveryNames {
   /** ConfigMap with the index and, while it fits, everything but endpoints and secrets. Others: its further shards. */

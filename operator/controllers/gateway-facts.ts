@@ -14,7 +14,7 @@ import { acknowledgementsOf, type World } from './world.ts'
 export function gatewayStatusFacts(
   world: World,
   gateway: Gateway,
-  known: Pick<GatewayFacts, 'deployProblems' | 'failure'>,
+  known: Pick<GatewayFacts, 'deployProblems' | 'failure' | 'leftOut'>,
 ): GatewayFacts {
   const { name, namespace = '', uid = '', generation = 0 } = gateway.metadata
   const workload = workloadOf(world, gateway)

@@ -163,6 +163,18 @@ describe('withProgrammed', () => {
     expect(adjusted({})).toHaveLength(2)
   })
 
+  it('names Secrets that are not delivered, and stays accepted and programmed', () => {
+    const [accepted, programmed, secrets] = adjusted({ leftOut: 'no room for shop/users' })
+    expect([accepted?.status, programmed?.status]).toEqual(['True', 'True'])
+    expect(secrets).toEqual({
+      type: 'gw.dev/SecretsUnavailable',
+      status: 'True',
+      reason: 'SecretsNotDelivered',
+      message: 'no room for shop/users',
+      observedGeneration: 3,
+    })
+  })
+
   it('reports why no proxy runs until the first one has run', () => {
     const trouble = 'pod web-1 cannot be scheduled: no nodes'
     const message = (change: Partial<GatewayFacts>): string | undefined => adjusted({ trouble, ...change })[1]?.message

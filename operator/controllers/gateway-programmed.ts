@@ -3,7 +3,7 @@
 import { isIPv6 } from 'node:net'
 import type { Acknowledgement } from '#api/delivery/acknowledgement.ts'
 import type { DeployProblem } from '#deployer/input.ts'
-import { boundedMessage, condition, MESH_UNAVAILABLE, problemLine } from '../status/condition.ts'
+import { boundedMessage, condition, MESH_UNAVAILABLE, problemLine, SECRETS_UNAVAILABLE } from '../status/condition.ts'
 import type { Condition, GatewayBody } from '../translate/object-status.ts'
 import { nameKey } from '../translate/object-ref.ts'
 
@@ -20,6 +20,8 @@ export interface GatewayFacts {
   readonly hadAddress: boolean
   /** Why objects could not be written. */
   readonly failure: string | undefined
+  /** Which Secrets are not delivered, and what to do. */
+  readonly leftOut?: string | undefined
   readonly acknowledgements: ReadonlyMap<string, Acknowledgement>
   /** Pods that accept connections; undefined: nothing in this cluster runs the workload, and every proxy counts. */
   readonly readyPods: ReadonlySet<string> | undefined
@@ -38,7 +40,7 @@ export interface GatewayFacts {
 export function withProgrammed(body: GatewayBody, facts: GatewayFacts): GatewayBody {
   const { addresses } = facts
   const conditions = body.conditions.map((one) => adjusted(one, facts))
-  return { ...body, addresses, conditions: [...conditions, ...meshCondition(facts)] }
+  return { ...body, addresses, conditions: [...conditions, ...meshCondition(facts), ...secretsCondition(facts)] }
 }
 
 /** Proxies without a current certificate of their mesh: connections of the mesh fail, and everything else is served. */
@@ -55,6 +57,13 @@ function meshCondition({ acknowledgements, generation }: GatewayFacts): Conditio
   const message = meshTroubleText(acknowledgements)
   if (message === undefined) return []
   return [condition({ type: MESH_UNAVAILABLE, isTrue: true, reason: 'MeshNotServed', message, generation })]
+}
+
+/** Everything that does not use these Secrets is served. */
+function secretsCondition({ leftOut, generation }: GatewayFacts): Condition[] {
+  if (leftOut === undefined) return []
+  const reason = 'SecretsNotDelivered'
+  return [condition({ type: SECRETS_UNAVAILABLE, isTrue: true, reason, message: leftOut, generation })]
 }
 
 function adjusted(one: Condition, facts: GatewayFacts): Condition {

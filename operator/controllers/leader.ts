@@ -65,6 +65,7 @@ const makeWorkers = Effect.fnUntraced(function* (world: World) {
   const troublesOf = (key: string): Troubles => ({
     deployProblems: deploy.worker.problemsOf(key),
     failure: publish.worker.troubleOf(key)?.problem ?? deploy.worker.failureOf(key),
+    leftOut: publish.worker.troubleOf(key)?.leftOut,
     nearlyFull: publish.worker.troubleOf(key)?.nearlyFull,
   })
   const turn = publish.worker.turnOfStatuses.come

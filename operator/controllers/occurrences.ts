@@ -32,13 +32,15 @@ export interface GatewayTroubles {
   readonly deployProblems: readonly DeployProblem[]
   /** Why objects could not be written. */
   readonly failure: string | undefined
+  /** Which Secrets are not delivered, and what to do. */
+  readonly leftOut?: string | undefined
   /** Which parts of the delivery have little room left. */
   readonly nearlyFull?: string | undefined
 }
 
 export function occurrencesOfGateway(
   world: World,
-  { gateway, deployProblems, failure, nearlyFull }: GatewayTroubles,
+  { gateway, deployProblems, failure, leftOut, nearlyFull }: GatewayTroubles,
 ): Occurrence[] {
   const { uid } = gateway.metadata
   if (uid === undefined) return []
@@ -54,6 +56,7 @@ export function occurrencesOfGateway(
     ...refusals.map((message) => ({ object, reason: 'GwNackError', message, afterMs: 0 })),
     ...deployProblems.map((problem) => occurrence(object, problem.reason, printable(deployProblemLine(problem)))),
     ...(failure === undefined ? [] : [occurrence(object, 'DeploymentFailed', failure)]),
+    ...(leftOut === undefined ? [] : [occurrence(object, 'SecretsNotDelivered', leftOut)]),
     ...(nearlyFull === undefined ? [] : [occurrence(object, 'DeliveryNearlyFull', nearlyFull)]),
     ...(trouble === undefined
       ? []

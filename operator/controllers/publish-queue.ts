@@ -1,10 +1,11 @@
 // Publishes the configuration of a Gateway to the objects that proxies read. Runs when the configuration changes, when
 // a user edits a delivered object, or when the proxies need another format.
+import { isDeepStrictEqual } from 'node:util'
 import { Effect } from 'effect'
 import type { KubeClient } from '../kube/client.ts'
 import type { ObjectChange } from '../kube/cache.ts'
 import type { KubeError } from '../kube/errors.ts'
-import { nearlyFullText } from '../publish/fill.ts'
+import { leftOutText, nearlyFullText } from '../publish/fill.ts'
 import { Publisher } from '../publish/publisher.ts'
 import type { KubeObject } from '../translate/kube.ts'
 import { proxyCount } from './gateway-facts.ts'
@@ -25,8 +26,12 @@ export interface PublishQueueOptions {
 interface DeliveryTrouble {
   /** Why a part of the configuration could not be written. */
   readonly problem: string | undefined
+  /** Which Secrets it left out. */
+  readonly leftOut: string | undefined
   readonly nearlyFull: string | undefined
 }
+
+const NO_TROUBLE: DeliveryTrouble = { problem: undefined, leftOut: undefined, nearlyFull: undefined }
 
 export class PublishQueue {
   readonly #options: PublishQueueOptions
@@ -118,17 +123,17 @@ export class PublishQueue {
     const pods = proxyCount(world, known.gateway)
     return this.#publisher.publish(key, { ...known, format, pods }).pipe(
       Effect.tap(({ written }) => (written > 0 ? this.turnOfStatuses.written : Effect.void)),
-      Effect.map(({ written, problem, fill }) => {
+      Effect.map(({ written, problem, leftOut = [], fill }) => {
         world.observer.wrote('delivery', written)
         world.observer.filled(key, fill)
-        this.#remember(key, { problem, nearlyFull: fill && nearlyFullText(fill) })
+        this.#remember(key, { problem, leftOut: leftOutText(leftOut), nearlyFull: fill && nearlyFullText(fill) })
       }),
     )
   }
 
   #remember(key: string, now: DeliveryTrouble): void {
-    const known = this.#troubles.get(key)
-    if (now.problem === known?.problem && now.nearlyFull === known?.nearlyFull) return
+    const known = this.#troubles.get(key) ?? NO_TROUBLE
+    if (isDeepStrictEqual(now, known)) return
     this.#troubles.set(key, now)
     this.#options.onProblem(key)
   }

@@ -21,7 +21,7 @@ import { FEATURES_OF_FIELDS } from './served-features.ts'
 import { cachedObject, statusWriter } from './status-writer.ts'
 import type { World } from './world.ts'
 
-export type Troubles = Pick<GatewayTroubles, 'deployProblems' | 'failure' | 'nearlyFull'>
+export type Troubles = Pick<GatewayTroubles, 'deployProblems' | 'failure' | 'leftOut' | 'nearlyFull'>
 
 export interface StatusQueueOptions {
   readonly world: World

@@ -20,18 +20,20 @@ export interface FilesInForce {
   readonly index: DeliveryIndex | undefined
   readonly config: ReadonlySet<string>
   readonly endpoints: ReadonlySet<string>
+  readonly secrets: ReadonlySet<string>
 }
 
 export function filesInForce(objects: HeldFiles, names: DeliveryNames): FilesInForce {
   const head = (list: readonly string[]): Files => objects.files({ kind: 'ConfigMap', name: list[0] ?? '' })
   const read = deliveryIndexOf(head(names.config).get(INDEX_FILE))
-  if ('fault' in read) return { index: undefined, config: new Set(), endpoints: new Set() }
+  if ('fault' in read) return { index: undefined, config: new Set(), endpoints: new Set(), secrets: new Set() }
   const { index } = read
   const endpointHead = head(names.endpoints)
   let [config, endpoints]: (ReadonlySet<string> | undefined)[] = []
   // Computed only when needed: there are many.
   return {
     index,
+    secrets: new Set(index.secrets.files),
     get config() {
       return (config ??= new Set(configFiles(index)))
     },

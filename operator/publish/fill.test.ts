@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { type DeliveredObject, OBJECT_BYTES_MAX } from '#api/delivery/encode.ts'
-import { fillOf, nearlyFullText } from './fill.ts'
+import { fillOf, leftOutText, nearlyFullText } from './fill.ts'
 
 const object = (part: DeliveredObject['part'], objects: number): DeliveredObject => ({
   kind: part === 'secrets' ? 'Secret' : 'ConfigMap',
@@ -10,7 +10,7 @@ const object = (part: DeliveredObject['part'], objects: number): DeliveredObject
 })
 
 it('counts each part against its own objects', () => {
-  const fill = fillOf([object('config', 1), object('config', 1), object('endpoints', 1), object('secrets', 3)])
+  const fill = fillOf([object('config', 1), object('config', 1), object('endpoints', 2), object('secrets', 6)])
   expect(fill).toEqual({ config: 0.25, endpoints: 0.25, secrets: 0.75 })
 })
 
@@ -28,4 +28,12 @@ it.each([
 ])('warns about parts that are nearly full: %j', (fill, text) => {
   const expected = text && `${text}. Move some to another Gateway before nothing more fits`
   expect(nearlyFullText(fill)).toBe(expected)
+})
+
+it('names ten Secrets that are not delivered, and counts the others', () => {
+  expect(leftOutText([])).toBeUndefined()
+  expect(leftOutText(['shop/a', 'shop/b'])).toMatch(
+    /^the delivery has no room for the largest Secrets: shop\/a, shop\/b\. /,
+  )
+  expect(leftOutText(Array.from({ length: 12 }, (_, at) => `n/s${at}`))).toContain('n/s9 and 2 others. ')
 })

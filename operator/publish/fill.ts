@@ -20,6 +20,18 @@ export function fillOf(objects: readonly DeliveredObject[]): Fill {
   return fill
 }
 
+/** Of one message; the others are counted. */
+const NAMES_MAX = 10
+
+/** `secrets`: `namespace/name` of those that are not delivered. undefined: all are. */
+export function leftOutText(secrets: readonly string[]): string | undefined {
+  if (secrets.length === 0) return undefined
+  const more = secrets.length > NAMES_MAX ? ` and ${secrets.length - NAMES_MAX} others` : ''
+  const names = `${secrets.slice(0, NAMES_MAX).join(', ')}${more}`
+  const advice = 'Make them smaller, or move some to another Gateway'
+  return `the delivery has no room for the largest Secrets: ${names}. What uses them rejects traffic. ${advice}`
+}
+
 /** undefined: there is room in each part. */
 export function nearlyFullText(fill: Fill): string | undefined {
   const parts = PARTS.filter((part) => fill[part] >= NEARLY_FULL).map((part) => {

@@ -23,3 +23,7 @@ export function holds(held: HeldFiles, object: DeliveredObject): boolean {
 function isEqual(a: Uint8Array | undefined, b: Uint8Array): boolean {
   return a === b || (a !== undefined && Buffer.compare(a, b) === 0)
 }
+
+export function only(files: Files | undefined, names: ReadonlySet<string>): Files {
+  return new Map([...(files ?? [])].filter(([name]) => names.has(name)))
+}

@@ -45,7 +45,7 @@ interface Change {
 }
 
 const change: fc.Arbitrary<Change> = fc.record({
-  kind: fc.constantFrom('bind', 'bind', 'wave', 'service', 'workload', 'workload', 'secret'),
+  kind: fc.constantFrom('bind', 'bind', 'wave', 'service', 'workload', 'workload', 'secret', 'secret', 'secret'),
   name: fc.integer({ min: 0, max: 60 }),
   value: fc.integer({ min: 0, max: 3 }),
   size: fc.constantFrom(10, 10, 10, 3000, 60_000, 400_000),
@@ -63,7 +63,9 @@ function changed({ config, secrets }: Content, { kind, name, value, size }: Chan
   const port = 1000 + name * 10 + value
   const workload: Workload = { uid: `w${name}`, addresses: [`10.0.0.${value}`], healthy: true, services: [] }
   const service: Service = { name: `s${name}`, namespace: 'n', hostname: `h${name}`, ports: [{ port }] }
-  if (kind === 'secret') return { config, secrets: { version: 1, secrets: [{ key: 'k', value: noise(value, size) }] } }
+  const secret = { key: `n/s${name}/k`, value: noise(value, size) }
+  if (kind === 'secret')
+    return { config, secrets: { version: 1, secrets: put(secrets.secrets, ({ key }) => key, secret) } }
   // More than fits beside the index, and nothing of what was there.
   const wave = [0, 1, 2].map((at) => ({ key: `b${1000 + at}/${noise(name * 4 + value + at * 1000, 300_000)}`, port }))
   const next = {

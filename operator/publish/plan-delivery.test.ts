@@ -5,11 +5,14 @@ import { DeliveryDecoder } from '#api/delivery/decode.ts'
 import { ChunkEncoder } from '#api/delivery/encode-chunks.ts'
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import { emptyConfig } from '#api/ir/empty.ts'
+import { OBJECT_BYTES_MAX, sizeOf } from '#api/delivery/encode.ts'
 import type { Bind, RenderedConfig, RenderedSecrets, Service, Workload } from '#api/ir/types.gen.ts'
 import { MemoryObjects } from './memory-objects.testing.ts'
 import { DeliveryPlanner, type DeliveryPlan } from './plan-delivery.ts'
 
 const GATEWAY = { metadata: { name: 'web', uid: 'u', generation: 1 } } as unknown as Gateway
+type RenderedSecret = RenderedSecrets['secrets'][number]
+
 const MEBIBYTE = 1024 * 1024
 const NO_SECRETS: RenderedSecrets = { version: 1, secrets: [] }
 
@@ -36,9 +39,11 @@ class Delivery {
   readonly #held = new MemoryObjects()
   readonly #encoder = new ChunkEncoder()
   readonly #planner = new DeliveryPlanner()
+  leftOut: readonly string[] = []
 
   deliver(config: Partial<RenderedConfig>, secrets = NO_SECRETS): DeliveryPlan {
     const encoded = this.#encoder.encode({ config: { ...emptyConfig(), ...config }, secrets, salt: 's' })
+    this.leftOut = encoded.secrets.leftOut
     const plan = this.#planner.plan({ held: this.#held, generation: 0, gateway: GATEWAY, pods: 1, encoded })
     for (const object of [...plan.before, ...plan.after]) this.#held.write(object)
     return plan
@@ -96,14 +101,45 @@ describe('a delivery whose routes and policies do not fit', () => {
   })
 })
 
-describe('a delivery whose secrets do not fit', () => {
-  it('keeps the configuration in force, and delivers endpoints', () => {
+const secret = (name: string, bytes: number): RenderedSecret => ({
+  key: `shop/${name}/data`,
+  value: noise(name, bytes),
+})
+
+describe('a delivery with many secrets', () => {
+  // As many bytes as 2,000 certificates with their keys.
+  const certificates = Array.from({ length: 2000 }, (_, at) => secret(`certificate-${at}`, 3000))
+  const all: RenderedSecrets = { version: 1, secrets: [...certificates, secret('users', 900_000)] }
+
+  it('holds 2,000 certificates and a list of users of 900 KB', () => {
     const delivery = started()
-    const secrets: RenderedSecrets = { version: 1, secrets: many((key) => ({ key, value: noise(key, MEBIBYTE) })) }
-    expect(delivery.deliver({ ...SMALL, binds: [bind('new')], workloads: MOVED }, secrets).problem?.path).toBe(
-      'secrets',
-    )
-    expect(delivery.inForce).toMatchObject({ secrets: NO_SECRETS, config: { binds: BINDS, workloads: MOVED } })
+    const plan = delivery.deliver(SMALL, all)
+    expect([plan.problem, delivery.leftOut]).toEqual([undefined, []])
+    expect(delivery.inForce.secrets).toEqual(all)
+    for (const object of plan.before) expect(sizeOf(object.files)).toBeLessThanOrEqual(OBJECT_BYTES_MAX)
+  })
+
+  it('writes one object for a changed secret', () => {
+    const delivery = started()
+    delivery.deliver(SMALL, all)
+    const secrets = all.secrets.with(1000, { key: 'shop/certificate-1000/data', value: noise('other', 3000) })
+    const plan = delivery.deliver(SMALL, { version: 1, secrets })
+    expect(plan.before.filter(({ part }) => part === 'secrets')).toHaveLength(1)
+    expect(delivery.inForce.secrets.secrets).toEqual(secrets)
+  })
+
+  it('leaves out the largest Secrets if the objects have no room, and delivers everything else', () => {
+    const delivery = started()
+    const large = [0, 1, 2, 3, 4, 5].map((at) => secret(`large-${at}`, MEBIBYTE - at))
+    const secrets = [...certificates, ...large]
+    const plan = delivery.deliver({ ...SMALL, binds: [bind('new')], workloads: MOVED }, { version: 1, secrets })
+    expect(plan.problem).toBeUndefined()
+    expect(delivery.leftOut).toEqual(['shop/large-0', 'shop/large-1'])
+    const expected = secrets.filter(({ key }) => !/large-[01]/.test(key))
+    expect(delivery.inForce.secrets.secrets).toEqual(expected)
+    expect(delivery.inForce.config).toMatchObject({ binds: [bind('new')], workloads: MOVED })
+    delivery.deliver(SMALL, all)
+    expect(delivery.leftOut).toEqual([])
   })
 })
 

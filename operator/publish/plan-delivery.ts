@@ -2,14 +2,8 @@
 import { announcedProxies } from '#api/delivery/acknowledging.ts'
 import { type Chunk, type ChunkEncoding, hasChunk } from '#api/delivery/chunks.ts'
 import type { ChunkedDelivery } from '#api/delivery/encode-chunks.ts'
-import { type Files, hashOf } from '#api/delivery/document.ts'
-import {
-  type DeliveredObject,
-  keepingPrevious,
-  largeProblem,
-  secretObjects,
-  sizeProblem,
-} from '#api/delivery/encode.ts'
+import { type DocumentRef, type Files, hashOf } from '#api/delivery/document.ts'
+import { type DeliveredObject, largeProblem } from '#api/delivery/encode.ts'
 import {
   type ChunkIndex,
   type ChunkRef,
@@ -25,9 +19,10 @@ import { isIdentical } from '#api/incremental/identical.ts'
 import type { ListName } from '#api/ir/lists.ts'
 import type { Problem } from '#api/problem.ts'
 import { type FilesInForce, filesInForce } from './files-in-force.ts'
-import { type HeldFiles, holds } from './held-files.ts'
+import { type HeldFiles, only } from './held-files.ts'
 import { endpointIndexOf, writeDeliveryIndex, writeEndpointIndex } from './known-indexes.ts'
 import { type PartInput, type PartPlan, PartPlanner, type ShardFiles } from './plan-part.ts'
+import { planSecrets, type SecretsPlan } from './plan-secrets.ts'
 
 type Part = 'config' | 'endpoints'
 
@@ -72,11 +67,9 @@ export class DeliveryPlanner {
   plan(input: DeliveryInput): DeliveryPlan {
     const { gateway, encoded } = input
     const names = deliveryNames(gateway.metadata.name)
-    const secrets = secretObjects(names, encoded.secrets)
     const state = stateOf(input, names)
-    const problem = sizeProblem(secrets)
-    if (problem !== undefined) return this.#onlyEndpoints(state, problem)
-    const config = configPlan(state, this.#parts)
+    const secrets = planSecrets({ ...input, names, inForce: state.inForce.secrets, encoded: encoded.secrets })
+    const config = configPlan(state, secrets.ref, this.#parts)
     if (config === undefined) return this.#onlyEndpoints(state, largeProblem('config'))
     const endpoints = endpointsPlan(state, this.#parts)
     if (endpoints === undefined) {
@@ -101,17 +94,15 @@ export class DeliveryPlanner {
 
   #planned(
     state: PlanState,
-    secrets: readonly DeliveredObject[],
+    secrets: SecretsPlan,
     { config, endpoints }: { readonly config: PartOutcome; readonly endpoints: PartOutcome },
   ): DeliveryPlan {
-    const { held, names } = state
-    const missing = secrets.filter((wanted) => !holds(held, wanted))
-    const newSecrets = missing.length === 0 ? [] : keepingPrevious(missing, held.all())
+    const { names } = state
     const [ofEndpoints, ofConfig] = [objectsOf('endpoints', names, endpoints), objectsOf('config', names, config)]
-    const before = [...newSecrets, ...ofEndpoints.before, ...ofConfig.before]
+    const before = [...secrets.objects, ...ofEndpoints.before, ...ofConfig.before]
     const after = [...ofEndpoints.after, ...ofConfig.after]
     const isNewIndex = config !== 'as it is'
-    const leavesFiles = newSecrets.length > 0 || (isNewIndex && state.inForce.index?.services !== state.services)
+    const leavesFiles = secrets.objects.length > 0 || (isNewIndex && state.inForce.index?.services !== state.services)
     return { before, after, generation: state.generation + (isNewIndex ? 1 : 0), leavesFiles }
   }
 }
@@ -173,7 +164,7 @@ function endpointsPlan(
   })
 }
 
-function configPlan(state: PlanState, parts: PartPlanners): PartOutcome | undefined {
+function configPlan(state: PlanState, secrets: DocumentRef, parts: PartPlanners): PartOutcome | undefined {
   const { held, gateway, pods, encoded, names, inForce, services } = state
   const { lists } = encoded
   const present = presentFiles(held, names.config)
@@ -182,7 +173,7 @@ function configPlan(state: PlanState, parts: PartPlanners): PartOutcome | undefi
     gateway: { uid, generation: gatewayGeneration },
     version: encoded.version,
     services,
-    secrets: encoded.secrets.ref,
+    secrets,
     proxies: announcedProxies(pods, inForce.index?.proxies),
   }
   if (inForce.index?.format === 2 && isAbout(inForce.index, about)) {
@@ -215,6 +206,7 @@ function isAbout(index: ChunkIndex, about: Omit<ChunkIndex, 'format' | 'generati
     index.services === about.services &&
     index.proxies === about.proxies &&
     index.secrets.sha256 === about.secrets.sha256 &&
+    isIdentical(index.secrets.files, about.secrets.files) &&
     index.gateway.uid === about.gateway.uid &&
     index.gateway.generation === about.gateway.generation
   )
@@ -261,10 +253,6 @@ function encodingOf({ isReadable }: ChunkedDelivery): ChunkEncoding {
 
 function presentFiles(held: HeldFiles, names: readonly string[]): Files[] {
   return names.map((name) => held.files({ kind: 'ConfigMap', name }))
-}
-
-export function only(files: Files | undefined, names: ReadonlySet<string>): Files {
-  return new Map([...(files ?? [])].filter(([name]) => names.has(name)))
 }
 
 /** Before and after the switch. */

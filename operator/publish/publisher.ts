@@ -5,6 +5,7 @@ import { Effect } from 'effect'
 import { shardCount, announcedProxies } from '#api/delivery/acknowledging.ts'
 import type { Files } from '#api/delivery/document.ts'
 import { DELIVERY_FORMAT, type DeliveryFormat, INDEX_FILE, readDeliveryIndex } from '#api/delivery/index-file.ts'
+import { saltOf } from '#api/delivery/secret-pieces.ts'
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { elapsedMs } from '../kube/elapsed.ts'
@@ -34,6 +35,8 @@ export interface PublishOutcome {
   readonly written: number
   /** What was not written, and a person must act. */
   readonly problem?: string | undefined
+  /** `namespace/name` of the Secrets for which the objects have no room. */
+  readonly leftOut?: readonly string[]
   /** Unknown for the format of proxies that read no chunks. */
   readonly fill?: Fill
 }
@@ -157,7 +160,7 @@ export class Publisher {
       const now = yield* elapsedMs
       const context: PublishContext = {
         objects,
-        salt: saltOf(files) ?? randomBytes(SALT_BYTES).toString('hex'),
+        salt: saltIn(files) ?? randomBytes(SALT_BYTES).toString('hex'),
         generation: 'index' in index ? index.index.generation : 0,
         settleAt: files.size > 0 ? now + SETTLE_MS : undefined,
         pods: 0,
@@ -184,10 +187,10 @@ export interface Touched {
 
 const SALT_BYTES = 16
 
-function saltOf(files: Files): string | undefined {
+/** A file of the secrets has it at its start. */
+function saltIn(files: Files): string | undefined {
   for (const [name, bytes] of files) {
-    if (!name.startsWith('secrets-') || !name.endsWith('.json')) continue
-    const salt = /"salt":"([0-9a-f]{32})"/.exec(Buffer.from(bytes).toString('utf8').slice(0, 100))?.[1]
+    const salt = name.startsWith('secrets-') ? saltOf(name, bytes) : undefined
     if (salt !== undefined) return salt
   }
   return undefined

@@ -40,6 +40,9 @@ export function sharedHostCondition(message: string | undefined, generation: num
 /** On a Gateway whose proxies have no current certificate of their mesh; absent otherwise. */
 export const MESH_UNAVAILABLE = `${GROUP}/MeshUnavailable`
 
+/** On a Gateway with Secrets for which its delivery has no room; absent otherwise. */
+export const SECRETS_UNAVAILABLE = `${GROUP}/SecretsUnavailable`
+
 export function boundedMessage(message: string): string {
   if (message.length <= MESSAGE_LENGTH_MAX) return message
   return message.slice(0, MESSAGE_LENGTH_MAX - CUT_MARK.length) + CUT_MARK

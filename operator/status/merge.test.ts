@@ -86,7 +86,7 @@ describe('mergeStatus', () => {
     })
   })
 
-  it.each(['ResolvedRefs', 'InsecureFrontendValidationMode', 'gw.dev/MeshUnavailable'])(
+  it.each(['ResolvedRefs', 'InsecureFrontendValidationMode', 'gw.dev/MeshUnavailable', 'gw.dev/SecretsUnavailable'])(
     'takes %s away with what it is about',
     (type) => {
       const accepted = { type: 'Accepted', status: 'True' as const, reason: 'Accepted', message: 'm' }

@@ -3,7 +3,7 @@
 import { isRecord } from '#api/json.ts'
 import { isSame } from '#api/incremental/same.ts'
 import type { StatusBody } from '../translate/object-status.ts'
-import { MESH_UNAVAILABLE } from './condition.ts'
+import { MESH_UNAVAILABLE, SECRETS_UNAVAILABLE } from './condition.ts'
 import { ANCESTORS_MAX, fittingAncestors } from './policy-status.ts'
 
 export interface MergeInput {
@@ -96,6 +96,7 @@ const PASSING_TYPES: ReadonlySet<unknown> = new Set([
   'ResolvedRefs',
   'InsecureFrontendValidationMode',
   MESH_UNAVAILABLE,
+  SECRETS_UNAVAILABLE,
 ])
 
 /** Condition types that others compute (another part of the operator, other controllers) stay where they are. */
