@@ -41,7 +41,7 @@ typecheck: install
 
 .PHONY: lint
 lint: install ## Lint, format check and type check
-	oxlint --type-aware api operator deployer proxy cli codegen test bench hack
+	oxlint --type-aware api operator deployer proxy cli codegen test bench hack site/.vitepress/pages.ts site/.vitepress/files.ts
 	oxfmt --check .
 	$(MAKE) --no-print-directory typecheck
 
@@ -61,6 +61,10 @@ test-full: install ## Run every test, random ones at full length
 build: install ## Bundle the command into dist/ (dist/gw.js)
 	rm -rf dist
 	rolldown --config rolldown.config.ts
+
+.PHONY: docs
+docs: ## Build the documentation as a site in site/dist, with checked links and a search; its tools are installed in site
+	cd site && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error && npx --no-install vitepress build .
 
 .PHONY: images
 images: build ## Build the images of controller and proxy from scratch; IMAGE_REGISTRY, IMAGE_TAG name them

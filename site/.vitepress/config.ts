@@ -1,0 +1,60 @@
+// The documentation as a site (`make docs`): the same files that the repository shows, with a sidebar and a search that
+// needs no server. VitePress fails the build on a link to a page that does not exist.
+import { cpSync, globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { defineConfig, type DefaultTheme } from 'vitepress'
+import { copyPages } from './files.ts'
+import { GROUPS, pagesOf } from './pages.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const PAGES = join(ROOT, 'site/pages')
+const OTHERS = ['CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'config/samples/README.md']
+
+const docs = globSync('docs/**/*.md', { cwd: ROOT }).toSorted()
+copyPages(ROOT, [...docs, ...OTHERS], PAGES)
+cpSync(join(ROOT, 'site/index.md'), join(PAGES, 'index.md'))
+
+function titleOf(page: string): string {
+  const [, title] = /^# (.*)$/m.exec(readFileSync(join(ROOT, 'docs', `${page}.md`), 'utf8')) ?? []
+  if (title === undefined) throw new Error(`docs/${page}.md has no title`)
+  return title.replaceAll('`', '')
+}
+
+const names = docs.map((file) => file.slice('docs/'.length, -'.md'.length))
+const sidebar = GROUPS.map((group): DefaultTheme.SidebarItem => ({
+  text: group.text,
+  collapsed: group.isOpen !== true,
+  items: pagesOf(group, names).map((page) => ({ text: titleOf(page), link: `/${page.replace(/README$/, '')}` })),
+}))
+
+export default defineConfig({
+  title: 'Gw',
+  description: 'Gateway for HTTP, gRPC, LLM and MCP traffic, for Kubernetes and without it',
+  lang: 'en',
+  srcDir: PAGES,
+  outDir: join(ROOT, 'site/dist'),
+  lastUpdated: false,
+  // The library of the diagrams is loaded by the pages that have one.
+  vite: { build: { chunkSizeWarningLimit: 2000 } },
+  markdown: {
+    config: (markdown) => {
+      const { fence } = markdown.renderer.rules
+      markdown.renderer.rules.fence = (tokens, index, ...rest) => {
+        const token = tokens[index]
+        if (token?.info.trim() !== 'mermaid') return fence?.(tokens, index, ...rest) ?? ''
+        return `<Diagram text="${encodeURIComponent(token.content)}" />`
+      }
+    },
+  },
+  themeConfig: {
+    search: { provider: 'local' },
+    outline: [2, 3],
+    nav: [
+      { text: 'Start', link: '/llm/start' },
+      { text: 'Policies', link: '/policies/' },
+      { text: 'Reference', link: '/reference/gwpolicy' },
+      { text: 'Performance', link: '/performance' },
+    ],
+    sidebar,
+  },
+})

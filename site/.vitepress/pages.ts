@@ -1,0 +1,85 @@
+// The order of the pages: groups of the sidebar. Paths below docs, without `.md`. test/site.test.ts checks that each
+// page is in one group.
+
+export interface Group {
+  readonly text: string
+  /** Open when the reader enters. */
+  readonly isOpen?: boolean
+  readonly pages: readonly string[]
+}
+
+export const GROUPS: readonly Group[] = [
+  {
+    text: 'Start',
+    isOpen: true,
+    pages: ['llm/start', 'mcp/protect-a-server', 'install', 'cli', 'standalone', 'troubleshooting'],
+  },
+  {
+    text: 'Traffic',
+    isOpen: true,
+    pages: [
+      'tls',
+      'http2',
+      'load-balancing',
+      'delegation',
+      'shared-gateways',
+      'dynamic-forward-proxy',
+      'inference-pools',
+      'mesh',
+      'cel',
+      'trace',
+    ],
+  },
+  {
+    text: 'Models (LLM)',
+    pages: [
+      'models',
+      'model-formats',
+      'llm/matrix',
+      'llm/azure',
+      'llm/bedrock',
+      'llm/gemini',
+      'llm/vertex',
+      'llm/coding-agents',
+      'llm/cost',
+      'llm/budgets',
+      'llm/token-counts',
+      'llm/guards',
+      'llm/guards-external',
+      'llm/model-traits',
+    ],
+  },
+  {
+    text: 'MCP and agents',
+    pages: ['mcp/index', 'mcp/sign-in', 'mcp/guardrails', 'mcp/openapi', 'a2a', 'agent-core', 'mcp/conformance'],
+  },
+  {
+    text: 'Credentials for backends',
+    pages: [
+      'credentials/fetched',
+      'credentials/cloud-a',
+      'credentials/cloud-b',
+      'credentials/cloud-c',
+      'credentials/oauth-token-exchange',
+      'credentials/cross-app-access',
+    ],
+  },
+  { text: 'Policies', pages: ['policies/README', 'policies/*'] },
+  {
+    text: 'Operations',
+    pages: ['deployment', 'cluster', 'environment', 'observability', 'performance', 'limits', 'security'],
+  },
+  { text: 'Reference', pages: ['reference/*', 'backend-addresses', 'conformance', 'cel-conformance'] },
+  { text: 'Internals', pages: ['architecture', 'translation', 'adding-a-policy', 'contributing/*', 'adr/README'] },
+  { text: 'Decisions', pages: ['adr/*'] },
+]
+
+/** The pages of a group; `*` stands for those of its folder that no group names. `all`: sorted, without `.md`. */
+export function pagesOf({ pages }: Group, all: readonly string[]): string[] {
+  const named = new Set(GROUPS.flatMap((group) => group.pages))
+  return pages.flatMap((page) => {
+    if (!page.endsWith('/*')) return [page]
+    const folder = page.slice(0, -1)
+    return all.filter((one) => one.startsWith(folder) && !named.has(one))
+  })
+}
