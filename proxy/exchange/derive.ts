@@ -1,7 +1,7 @@
 // A separate exchange for a call that the proxy makes for a request: to an MCP server, a service of a policy, or a
 // mirror. Policies and expressions of the call can read the client, but change nothing of the request.
 import type { HttpRequest } from '../message/message.ts'
-import { Exchange } from './exchange.ts'
+import { type Connection, Exchange } from './exchange.ts'
 
 export interface DerivedParts {
   /** The request to send. */
@@ -10,6 +10,8 @@ export interface DerivedParts {
   readonly startMs?: number
   /** Name of the call in the trace; unset: the trace does not show the call. */
   readonly scope?: string
+  /** The call outlives the request: it ends with this signal, in place of the client's connection. */
+  readonly signal?: AbortSignal
 }
 
 /**
@@ -17,8 +19,10 @@ export interface DerivedParts {
  * policies: the attributes (`jwt`, `apiKey`, …) and `metadata`. It has no response, no backend, no facts of LLM, MCP or
  * A2A, and its own budget for expressions.
  */
-export function derive(exchange: Exchange, { request, startMs = exchange.startMs, scope }: DerivedParts): Exchange {
-  const own = new Exchange(exchange.connection, request, startMs)
+export function derive(exchange: Exchange, parts: DerivedParts): Exchange {
+  const { request, startMs = exchange.startMs, scope, signal } = parts
+  const { connection } = exchange
+  const own = new Exchange(signal === undefined ? connection : endingWith(connection, signal), request, startMs)
   own.place = exchange.place
   own.deadlineMs = exchange.deadlineMs
   own.deadline = exchange.deadline
@@ -28,6 +32,13 @@ export function derive(exchange: Exchange, { request, startMs = exchange.startMs
   own.span = exchange.span
   if (scope !== undefined) own.trace = exchange.trace?.scoped(scope)
   return own
+}
+
+/** The same client. */
+function endingWith(connection: Connection, signal: AbortSignal): Connection {
+  const { id, sourceAddress, sourcePort, localAddress, localPort, isTls, sni, peer, origin } = connection
+  const client = { id, sourceAddress, sourcePort, localAddress, localPort, isTls, sni, peer, origin }
+  return { ...client, signal, close: () => connection.close(), cut: () => false }
 }
 
 function copyOf(values: Record<string, unknown> | undefined): Record<string, unknown> | undefined {

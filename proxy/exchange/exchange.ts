@@ -172,6 +172,8 @@ export class Exchange {
   /** The request body, passed from the models of a listener to the backend of a model. */
   parsedBody: ParsedBody | undefined = undefined
   mcp: McpFacts | undefined = undefined
+  /** The path of the client, before rewrites, if the request is for an MCP endpoint. */
+  mcpPath: string | undefined = undefined
   /** The request comes from a page that may not use this MCP endpoint; see mcp/access.ts. */
   hasForeignOrigin = false
   a2a: A2aFacts | undefined = undefined

@@ -10,6 +10,7 @@ describe('hideIn', () => {
     ['', ''],
     ['a=1&b=2', 'a=1&b=2'],
     ['access_token=abc', 'access_token=<redacted>'],
+    ['sessionId=abc', 'sessionId=<redacted>'],
     ['a=1&ACCESS_TOKEN=abc&b=2', 'a=1&ACCESS_TOKEN=<redacted>&b=2'],
     ['access%5Ftoken=abc', 'access%5Ftoken=<redacted>'],
     ['%zz=abc&a+b=%20', '%zz=abc&a+b=%20'],

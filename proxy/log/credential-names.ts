@@ -21,6 +21,7 @@ const SENSITIVE_PARAMETERS = [
   'key',
   'password',
   'refresh_token',
+  'sessionid',
   'sig',
   'signature',
   'token',

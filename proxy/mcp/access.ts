@@ -50,6 +50,7 @@ export function mcpGuard({ access, isHostPinned }: GuardOptions): NamedFilter {
         const host = hostOf(request.host)
         if (!isLoopbackName(host) && !hosts.has(host)) return refuse(exchange, 'Host')
       }
+      exchange.mcpPath = request.path
       exchange.hasForeignOrigin = !isOriginAllowed(exchange, isListed)
       return undefined
     },

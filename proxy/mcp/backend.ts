@@ -6,6 +6,7 @@ import type { BackendHandler } from '../chain/handler.ts'
 import { failByDefect } from '../exchange/defects.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { HttpResponse } from '../message/message.ts'
+import { jsonSealer } from '../auth/json-sealer.ts'
 import { compileRules } from '../policy/auth/authorization.ts'
 import { compileDeny } from '../chain/deny.ts'
 import type { Filter } from '../chain/filter.ts'
@@ -24,6 +25,9 @@ import { sessionCodec } from './legacy/session-id.ts'
 import { TargetError, type McpTarget } from './targets/target.ts'
 import { answerMcp } from './transport.ts'
 
+/** First byte; session ids and the states of sign-ins have others. */
+const STREAM_IDS = 4
+const STREAM_ID_CHARACTERS_MAX = 2048
 const DOCUMENT_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 export function compileMcpBackend(
@@ -48,6 +52,7 @@ export function compileMcpBackend(
     naming: namingOf(backend),
     targets: backend.targets.map((target) => compileTarget(target, { environment, isOnly })),
     codec: sessionCodec(environment.sessionKeys),
+    streamIds: jsonSealer({ kind: STREAM_IDS, keys: environment.sessionKeys, charactersMax: STREAM_ID_CHARACTERS_MAX }),
     isAllowed,
     bodyBytesMax: environment.bufferBytesMax,
     eras: rememberedEras(),

@@ -1,5 +1,6 @@
 // Shared by the methods of an MCP endpoint: configuration of the backend and state of one request.
 import type { MCPBackend } from '#api/ir/types.gen.ts'
+import type { JsonSealer } from '../auth/json-sealer.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { McpFacts } from '../exchange/facts.ts'
 import type { Eras } from './bridge/era.ts'
@@ -19,6 +20,8 @@ export interface McpEndpoint {
   readonly naming: Naming
   readonly targets: readonly McpTarget[]
   readonly codec: SessionCodec
+  /** Seals the ids of event streams of clients of 2024-11-05. */
+  readonly streamIds: JsonSealer
   /** Whether the rules of the backend let the caller see and use an item; reads `exchange.mcp`. */
   readonly isAllowed: (exchange: Exchange) => boolean
   readonly bodyBytesMax: number

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { jsonSealer } from '../auth/json-sealer.ts'
 import { exchangeOf } from '../policy/exchange.testing.ts'
 import { madeStream } from '../message/made-stream.ts'
 import { rememberedEras } from './bridge/era.ts'
@@ -95,6 +96,7 @@ function callOn(guard: McpGuard | undefined): { readonly call: McpCall; readonly
     naming: namingOf(settings),
     targets,
     codec: sessionCodec([new Uint8Array(32)]),
+    streamIds: jsonSealer({ kind: 4, keys: [new Uint8Array(32)], charactersMax: 100 }),
     isAllowed: ({ mcp }) => {
       steps.push(`rules ${mcp?.name}`)
       return mcp?.name !== 'secret'

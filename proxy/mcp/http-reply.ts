@@ -42,11 +42,16 @@ export function jsonAnswer(
 }
 
 export function eventStream(messages: MessageStream): HttpResponse {
+  return streamOf(madeStream(encode(messages), () => messages.cancel()))
+}
+
+/** Of events that are text already. */
+export function streamOf(events: Cancellable<Buffer>): HttpResponse {
   const headers = HeaderList.of([
     ['content-type', EVENT_STREAM],
     ['cache-control', 'no-cache'],
   ])
-  return new HttpResponse(200, headers, encoded(messages), false)
+  return new HttpResponse(200, headers, events, false)
 }
 
 function inSession(response: HttpResponse, sessionId: string | undefined): HttpResponse {
@@ -64,10 +69,12 @@ async function* once(message: JsonRpcMessage): AsyncGenerator<JsonRpcMessage> {
   yield message
 }
 
-function encoded(messages: MessageStream): Cancellable<Buffer> {
-  return madeStream(encode(messages), () => messages.cancel())
+async function* encode(messages: MessageStream): AsyncGenerator<Buffer> {
+  for await (const message of messages) yield Buffer.from(eventOf(JSON.stringify(message)))
 }
 
-async function* encode(messages: MessageStream): AsyncGenerator<Buffer> {
-  for await (const message of messages) yield Buffer.from(`event: message\ndata: ${JSON.stringify(message)}\n\n`)
+/** `text`: of one message, possibly with several lines. */
+export function eventOf(text: string): string {
+  const lines = text.includes('\n') || text.includes('\r') ? text.replaceAll(/\r\n|\r|\n/g, '\ndata: ') : text
+  return `event: message\ndata: ${lines}\n\n`
 }

@@ -91,6 +91,7 @@ function modernTools(name: string): ModernServer {
 export interface LegacyUpstream extends Upstream {
   /** Sends the notification in every open session. */
   readonly notify: (method: string, params?: Record<string, unknown>) => Promise<void>
+  readonly openSessions: () => number
 }
 
 /** Of MCP 2025-11-25, with sessions. */
@@ -113,7 +114,7 @@ export async function legacyUpstream(name: string): Promise<LegacyUpstream> {
   const notify: LegacyUpstream['notify'] = async (method, params = {}) => {
     for (const transport of sessions.values()) await transport.send({ jsonrpc: '2.0', method, params })
   }
-  return { ...upstream, notify }
+  return { ...upstream, notify, openSessions: () => sessions.size }
 }
 
 function legacyTools(name: string): LegacyServer {

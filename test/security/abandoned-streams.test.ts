@@ -266,6 +266,27 @@ describe.each(KINDS)('%s', (_, make, count) => {
   })
 })
 
+describe('the event stream of a client of 2024-11-05', () => {
+  it('ends its sessions, calls and streams at the servers when the client leaves', async () => {
+    const before = sessions.size
+    const left = new AbortController()
+    const { body } = await fetch(`${gateway.url}/three/sse`, { signal: left.signal })
+    const reader = body?.getReader()
+    const next = async (): Promise<string> => Buffer.from((await reader?.read())?.value ?? []).toString()
+    const [, place = ''] = /data: (.+)/.exec(await next()) ?? []
+    const send = (message: string): Promise<Response> =>
+      fetch(gateway.url + place, { method: 'POST', headers: JSON_TYPE, body: message })
+    await send(INIT)
+    expect(await next()).toContain('"protocolVersion"')
+    await send(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' }))
+    await send(rpc('tools/call', { params: { name: 't0_x' } }))
+    await until('the servers stream', () => open.size === 4 && sessions.size === before + 3)
+    left.abort()
+    await until('the servers are left', () => open.size === 0 && sessions.size === before, 3000)
+    expect([open.size, sessions.size]).toEqual([0, before])
+  })
+})
+
 describe('before the response of the gateway begins', () => {
   it.each([
     ['a filter waits for the whole body', { method: 'GET', path: '/buffered' }],

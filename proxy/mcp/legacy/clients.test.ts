@@ -1,6 +1,7 @@
-// The official client of MCP 2025-11-25 with every method, through backends of 1, 2 and 8 servers.
+// The official client of MCP 2025-11-25 with every method, over both transports, through 1, 2 and 8 servers.
 // @module-tag full
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import {
   CreateMessageRequestSchema,
@@ -15,13 +16,18 @@ import { testProxy, type TestProxy } from '#proxy/main.testing.ts'
 import { legacyUpstream, type LegacyUpstream, mcpRoute, upstreamRoute } from '../servers.testing.ts'
 
 const COUNTS = [1, 2, 8]
+const TRANSPORTS = {
+  'Streamable HTTP': (url: string) => new StreamableHTTPClientTransport(new URL(url)),
+  SSE: (url: string) => new SSEClientTransport(new URL(`${url}/sse`)),
+}
 let servers: LegacyUpstream[]
 let gateway: TestProxy
 
 beforeAll(async () => {
   servers = await Promise.all(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((name) => legacyUpstream(name)))
   gateway = await testProxy({
-    workers: 1,
+    // Messages over SSE arrive at workers that do not have the stream of the client.
+    workers: 3,
     routes: [...servers.map(upstreamRoute), ...COUNTS.map((count) => mcpRoute(`of-${count}`, servers.slice(0, count)))],
   })
 })
@@ -33,7 +39,9 @@ afterAll(async () => {
 
 const textOf = (result: unknown): unknown => (result as { content: { text: string }[] }).content[0]?.text // shape of a tool result
 
-describe.each(COUNTS)('the official client of 2025-11-25 with %d servers', (count) => {
+const CASES = COUNTS.flatMap((count) => Object.entries(TRANSPORTS).map(([name, connect]) => ({ count, name, connect })))
+
+describe.each(CASES)('the official client of 2025-11-25 over $name with $count servers', ({ count, connect }) => {
   const updated: string[] = []
   let client: Client
   /** The last server. */
@@ -56,7 +64,7 @@ describe.each(COUNTS)('the official client of 2025-11-25 with %d servers', (coun
     client.setRequestHandler(ListRootsRequestSchema, () => ({ roots: [{ uri: 'file:///root' }] }))
     client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => void updated.push(params.uri))
     for (const { seen } of servers) seen.splice(0)
-    await client.connect(new StreamableHTTPClientTransport(new URL(`${gateway.url}/of-${count}`)))
+    await client.connect(connect(`${gateway.url}/of-${count}`))
     await until('the gateway listens', () => servers.slice(0, count).every(({ seen }) => seen.includes('GET')))
   })
 

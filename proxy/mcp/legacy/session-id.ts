@@ -1,9 +1,9 @@
 // The session id carries the session: its owner, its time, and target, server session and pinned endpoint of each
 // server, sealed with AES-256-GCM, so that any replica with the key can serve it (data-plane supplement section 4.3).
 import { hash, randomBytes } from 'node:crypto'
-import { isRecord, parseJson } from '#api/json.ts'
+import { isRecord, type JsonRecord } from '#api/json.ts'
 import { BoundedCache, type CacheBounds } from '../../auth/bounded-cache.ts'
-import { createSealer } from '../../auth/seal.ts'
+import { jsonSealer } from '../../auth/json-sealer.ts'
 import type { TargetSession } from '../targets/target.ts'
 
 /** What the client said at `initialize`, to open server sessions again. */
@@ -53,13 +53,11 @@ const shownIds = new BoundedCache<string>(OPENED_IDS)
 
 /** `keys`: the first seals, all open. `now`: milliseconds since the epoch. */
 export function sessionCodec(keys: readonly Uint8Array[], now: () => number = Date.now): SessionCodec {
-  const sealer = createSealer(FORMAT, keys)
+  const sealer = jsonSealer({ kind: FORMAT, keys, charactersMax: ID_CHARACTERS_MAX })
   const known = openedIds.get(keys) ?? new BoundedCache<Opened>(OPENED_IDS)
   openedIds.set(keys, known)
   return {
-    encode(session) {
-      return sealer.seal(Buffer.from(JSON.stringify(wireOf(session, secondsOf(now()))))).toString('base64url')
-    },
+    encode: (session) => sealer.seal({ ...wireOf(session, secondsOf(now())) }),
     decode(id) {
       const opened = known.get(id) ?? open(id)
       if (typeof opened !== 'object') return opened
@@ -70,10 +68,9 @@ export function sessionCodec(keys: readonly Uint8Array[], now: () => number = Da
   }
 
   function open(id: string): Opened | 'Over' | undefined {
-    if (id.length > ID_CHARACTERS_MAX || !/^[A-Za-z0-9_-]+$/.test(id)) return undefined
-    const plain = sealer.open(Buffer.from(id, 'base64url'))
-    if (plain === 'UnknownKey') return 'Over'
-    const opened = plain && openedOf(plain)
+    const wire = sealer.open(id)
+    if (wire === 'UnknownKey') return 'Over'
+    const opened = wire && openedOf(wire)
     if (opened !== undefined) known.set(copyOf(id), opened, id.length)
     return opened
   }
@@ -124,9 +121,8 @@ function wireOf({ scope, principal, targets, client }: McpSession, issued: numbe
   return { t: 'mcp', k: scope, p: principal, issued, expires, s: entries, r, ...(isShort && { c: client }) }
 }
 
-function openedOf(plain: Buffer): Opened | undefined {
-  const wire = parseJson(plain.toString('utf8'))
-  if (!isRecord(wire) || wire['t'] !== 'mcp' || !Array.isArray(wire['s'])) return undefined
+function openedOf(wire: JsonRecord): Opened | undefined {
+  if (wire['t'] !== 'mcp' || !Array.isArray(wire['s'])) return undefined
   const { k: scope, p: principal, expires } = wire
   if (typeof scope !== 'string' || typeof principal !== 'string' || typeof expires !== 'number') return undefined
   const targets = targetsOf(wire['s'])

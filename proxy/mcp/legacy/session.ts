@@ -117,6 +117,6 @@ function membersOf(endpoint: McpEndpoint, { targets }: McpSession, withSkipped =
 }
 
 /** A session is valid only on its route and backend. */
-function scopeOf({ place, backendName }: Exchange): string {
+export function scopeOf({ place, backendName }: Exchange): string {
   return `${place?.gatewayNamespace}/${place?.gatewayName} ${place?.routeNamespace}/${place?.routeName} ${backendName}`
 }

@@ -1,13 +1,15 @@
-// Messages of a server that wait for their reader, when one event stream carries those of several readers.
+// Messages that wait for their reader: of a server whose event stream has several readers, or for a client whose event
+// stream has several sources.
 import type { JsonRpcMessage } from '../jsonrpc.ts'
-import { TargetError, type MessageStream } from './target.ts'
+import type { Cancellable } from '../../message/body.ts'
+import { TargetError } from './target.ts'
 
 /** Unread messages of one reader; one larger message is kept if it is the only one. */
 export const UNREAD_BYTES_MAX = 32 * 1024 * 1024
 export const UNREAD_MESSAGES_MAX = 4096
 
-interface Waiting {
-  readonly message: JsonRpcMessage
+interface Waiting<T> {
+  readonly message: T
   readonly bytes: number
 }
 
@@ -19,18 +21,18 @@ export interface QueueLimits {
   readonly signal: AbortSignal
 }
 
-interface Reader {
-  readonly resolve: (step: IteratorResult<JsonRpcMessage, void>) => void
+interface Reader<T> {
+  readonly resolve: (step: IteratorResult<T, void>) => void
   readonly reject: (error: unknown) => void
 }
 
 const DONE = { done: true, value: undefined } as const
 
-export class MessageQueue implements MessageStream, AsyncIterator<JsonRpcMessage, void> {
+export class MessageQueue<T = JsonRpcMessage> implements Cancellable<T>, AsyncIterator<T, void> {
   readonly #release: () => void
-  readonly #waiting: Waiting[] = []
+  readonly #waiting: Waiting<T>[] = []
   #bytes = 0
-  #reader: Reader | undefined = undefined
+  #reader: Reader<T> | undefined = undefined
   #isOver = false
   #error: Error | undefined = undefined
   #idle: NodeJS.Timeout | undefined = undefined
@@ -57,7 +59,7 @@ export class MessageQueue implements MessageStream, AsyncIterator<JsonRpcMessage
   }
 
   /** `bytes`: of its text. A reader that is too slow gets an error after the messages that wait for it. */
-  push(message: JsonRpcMessage, bytes: number): void {
+  push(message: T, bytes: number): void {
     if (this.#isOver) return
     this.#idle?.refresh()
     if (this.#reader !== undefined) {
@@ -93,11 +95,11 @@ export class MessageQueue implements MessageStream, AsyncIterator<JsonRpcMessage
     this.end()
   }
 
-  [Symbol.asyncIterator](): AsyncIterator<JsonRpcMessage, void> {
+  [Symbol.asyncIterator](): AsyncIterator<T, void> {
     return this
   }
 
-  next(): Promise<IteratorResult<JsonRpcMessage, void>> {
+  next(): Promise<IteratorResult<T, void>> {
     const first = this.#waiting.shift()
     if (first !== undefined) {
       this.#bytes -= first.bytes
@@ -107,12 +109,12 @@ export class MessageQueue implements MessageStream, AsyncIterator<JsonRpcMessage
     this.#error = undefined
     if (error !== undefined) return Promise.reject(error)
     if (this.#isOver) return Promise.resolve(DONE)
-    const { promise, resolve, reject } = Promise.withResolvers<IteratorResult<JsonRpcMessage, void>>()
+    const { promise, resolve, reject } = Promise.withResolvers<IteratorResult<T, void>>()
     this.#reader = { resolve, reject }
     return promise
   }
 
-  return(): Promise<IteratorResult<JsonRpcMessage, void>> {
+  return(): Promise<IteratorResult<T, void>> {
     this.cancel()
     return Promise.resolve(DONE)
   }

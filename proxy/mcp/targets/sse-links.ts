@@ -1,9 +1,8 @@
 // The links of this process by id: each lives in the worker that opened it, and serves calls of all workers. A worker
 // reaches the links of another one through a channel that has the name of the other worker.
 import { randomUUID } from 'node:crypto'
-import { BroadcastChannel } from 'node:worker_threads'
-import { isRecord } from '#api/json.ts'
 import { parseMessage } from '../jsonrpc.ts'
+import { WorkerChannels, workerOf } from '../worker-channels.ts'
 import { MessageQueue } from './message-queue.ts'
 import type { LinkCall, LinkReader, SseLink } from './sse-link.ts'
 import { TargetError } from './target.ts'
@@ -49,15 +48,12 @@ interface RemoteUse {
 }
 
 export class SseLinks {
-  /** Of the worker; the first part of the ids of its links. */
-  readonly #worker: string = randomUUID()
   readonly #links = new Map<string, Held>()
   /** Uses of links of other workers. */
   readonly #remote = new Map<string, RemoteUse>()
   /** How other workers stop their uses of links of this one. */
   readonly #lent = new Map<string, () => void>()
-  readonly #channels = new Map<string, BroadcastChannel>()
-  #own: BroadcastChannel | undefined = undefined
+  readonly #channels = new WorkerChannels<Asked | Answered>(CHANNEL_PREFIX, (message) => this.#receive(message))
   #reaper: NodeJS.Timeout | undefined = undefined
 
   get isFull(): boolean {
@@ -65,11 +61,11 @@ export class SseLinks {
   }
 
   newId(): string {
-    return `${this.#worker}.${randomUUID()}`
+    return this.#channels.newId()
   }
 
   add(id: string, link: SseLink): void {
-    this.#open()
+    this.#channels.open()
     this.#links.set(id, { link, lastUsedMs: Date.now() })
     if (this.#reaper === undefined) {
       this.#reaper = setInterval(() => this.reap(Date.now()), REAP_INTERVAL_MS)
@@ -87,7 +83,7 @@ export class SseLinks {
   /** undefined: the session of this link is over. */
   async use(id: string, purpose: Purpose): Promise<UsedLink | undefined> {
     const worker = workerOf(id)
-    if (worker !== this.#worker) return worker === undefined ? undefined : this.#useRemote(worker, id, purpose)
+    if (worker !== this.#channels.worker) return worker === undefined ? undefined : this.#useRemote(worker, id, purpose)
     const held = this.#links.get(id)
     if (held === undefined) return undefined
     held.lastUsedMs = Date.now()
@@ -105,8 +101,8 @@ export class SseLinks {
   /** Ends the session: the server sees that its stream is closed. */
   close(id: string): void {
     const worker = workerOf(id)
-    if (worker === this.#worker) this.#links.get(id)?.link.close()
-    else if (worker !== undefined) this.#ask(worker, { kind: 'close', link: id })
+    if (worker === this.#channels.worker) this.#links.get(id)?.link.close()
+    else if (worker !== undefined) this.#channels.post(worker, { kind: 'close', link: id })
   }
 
   reap(nowMs: number): void {
@@ -116,16 +112,16 @@ export class SseLinks {
   }
 
   async #useRemote(worker: string, link: string, purpose: Purpose): Promise<UsedLink | undefined> {
-    this.#open()
+    this.#channels.open()
     const use = randomUUID()
     const { promise, resolve } = Promise.withResolvers<{ path: string; endpoint: string } | undefined>()
     const queue = new MessageQueue(() => {
       this.#remote.delete(use)
-      this.#ask(worker, { kind: 'stop', use })
+      this.#channels.post(worker, { kind: 'stop', use })
     })
     this.#remote.set(use, { queue, ready: resolve })
     const timer = setTimeout(() => resolve(undefined), ANSWER_TIMEOUT_MS)
-    this.#ask(worker, { kind: 'use', use, from: this.#worker, link, for: purpose })
+    this.#channels.post(worker, { kind: 'use', use, from: this.#channels.worker, link, for: purpose })
     const place = await promise
     clearTimeout(timer)
     if (place !== undefined) return { ...place, messages: queue }
@@ -133,28 +129,7 @@ export class SseLinks {
     return undefined
   }
 
-  /** Channels do not keep a worker alive. */
-  #open(): void {
-    if (this.#own !== undefined) return
-    this.#own = new BroadcastChannel(CHANNEL_PREFIX + this.#worker)
-    this.#own.unref()
-    this.#own.onmessage = ({ data }: { readonly data: unknown }) => this.#receive(data)
-  }
-
-  #ask(worker: string, message: Asked | Answered): void {
-    let channel = this.#channels.get(worker)
-    if (channel === undefined) {
-      channel = new BroadcastChannel(CHANNEL_PREFIX + worker)
-      channel.unref()
-      this.#channels.set(worker, channel)
-    }
-    channel.postMessage(message)
-  }
-
-  #receive(data: unknown): void {
-    if (!isRecord(data)) return
-    // Only this class posts to these channels.
-    const message = data as Asked | Answered
+  #receive(message: Asked | Answered): void {
     if (message.kind === 'use') void this.#lend(message)
     else if (message.kind === 'stop') this.#stopLent(message.use)
     else if (message.kind === 'close') this.close(message.link)
@@ -178,18 +153,18 @@ export class SseLinks {
     // A link whose stream has ended rejects; it is unknown from then on.
     const path = await held?.link.path.catch(() => undefined)
     if (held === undefined || path === undefined) {
-      this.#ask(from, { kind: 'unknown', use })
+      this.#channels.post(from, { kind: 'unknown', use })
       return
     }
     held.lastUsedMs = Date.now()
-    this.#ask(from, { kind: 'ready', use, path, endpoint: held.link.endpoint })
+    this.#channels.post(from, { kind: 'ready', use, path, endpoint: held.link.endpoint })
     let isOver = false
     const stop = attach(held.link, purpose, {
-      onMessage: (_, text) => this.#ask(from, { kind: 'message', use, text }),
+      onMessage: (_, text) => this.#channels.post(from, { kind: 'message', use, text }),
       onEnd: (error) => {
         isOver = true
         this.#lent.delete(use)
-        this.#ask(from, { kind: 'end', use, error: error?.message })
+        this.#channels.post(from, { kind: 'end', use, error: error?.message })
       },
     })
     if (!isOver) this.#lent.set(use, stop)
@@ -208,8 +183,4 @@ function attach(link: SseLink, purpose: Purpose, reader: LinkReader): () => void
 
 function endOf(error: string | undefined): Error | undefined {
   return error === undefined ? undefined : new TargetError(error)
-}
-
-function workerOf(id: string): string | undefined {
-  return /^([0-9a-f-]{36})\.[0-9a-f-]{36}$/.exec(id)?.[1]
 }

@@ -1,7 +1,6 @@
 // What the gateway remembers of an authorization request while the user is at the identity provider: it is sealed in
 // the `state` of the request, so that any replica can finish the sign-in.
-import { isRecord, parseJson } from '#api/json.ts'
-import { createSealer } from '../../../auth/seal.ts'
+import { jsonSealer } from '../../../auth/json-sealer.ts'
 
 export interface AuthorizationState {
   /** The gateway as the authorization server of this MCP server. */
@@ -25,18 +24,14 @@ const CHARACTERS_MAX = 8192
 
 /** `now`: milliseconds since the epoch. */
 export function stateCodec(keys: readonly Uint8Array[], now: () => number = Date.now): StateCodec {
-  const sealer = createSealer(KIND, keys)
+  const sealer = jsonSealer({ kind: KIND, keys, charactersMax: CHARACTERS_MAX })
   return {
     encode({ issuer, redirectUri, state }) {
-      const wire = { i: issuer, r: redirectUri, s: state, x: now() + STATE_MS_MAX }
-      return sealer.seal(Buffer.from(JSON.stringify(wire))).toString('base64url')
+      return sealer.seal({ i: issuer, r: redirectUri, s: state, x: now() + STATE_MS_MAX })
     },
     decode(text, issuer) {
-      if (text.length > CHARACTERS_MAX || !/^[A-Za-z0-9_-]+$/.test(text)) return undefined
-      const plain = sealer.open(Buffer.from(text, 'base64url'))
-      if (plain === undefined || plain === 'UnknownKey') return undefined
-      const wire = parseJson(plain.toString('utf8'))
-      if (!isRecord(wire) || wire['i'] !== issuer) return undefined
+      const wire = sealer.open(text)
+      if (wire === undefined || wire === 'UnknownKey' || wire['i'] !== issuer) return undefined
       const { r: redirectUri, s: state, x: untilMs } = wire
       if (typeof redirectUri !== 'string' || typeof untilMs !== 'number' || now() >= untilMs) return undefined
       return { issuer, redirectUri, state: typeof state === 'string' ? state : undefined }
