@@ -60,6 +60,7 @@ export const CEL_VARIABLES = {
     prompt: MCP_ITEM,
     resource: MCP_ITEM,
     task: MCP_ITEM,
+    serverRequest: values('target', 'name'),
   },
   extauthz: 'open',
   extproc: 'open',

@@ -1985,7 +1985,8 @@ export interface BackendMCP {
   /**
    * Decides about each tool, prompt, resource and task. Lists leave out what the client may not use; a request for it
    * is rejected as if it did not exist. Expressions read `mcp.tool`, `mcp.prompt`, `mcp.resource`, `mcp.task` (each
-   * with `name` and `target`) and the token as `jwt`. Rules of several policies are taken together.
+   * with `name` and `target`) and the token as `jwt`. Rules of several policies are taken together. They also decide
+   * whether a server may send requests to the client, such as for samples of its model: `mcp.serverRequest`.
    */
   authorization?: Authorization
   /**

@@ -216,7 +216,15 @@ function jsonValue(value: unknown): unknown {
   return value === undefined ? undefined : parseJson(JSON.stringify(value))
 }
 
-const MCP: ReadonlySet<string> = new Set(['methodName', 'sessionId', 'tool', 'prompt', 'resource', 'task'])
+const MCP: ReadonlySet<string> = new Set([
+  'methodName',
+  'sessionId',
+  'tool',
+  'prompt',
+  'resource',
+  'task',
+  'serverRequest',
+])
 
 export class McpView {
   readonly #facts: McpFacts
@@ -251,6 +259,10 @@ export class McpView {
 
   get task(): Readonly<Record<string, unknown>> | undefined {
     return this.#item('task')
+  }
+
+  get serverRequest(): McpFacts['serverRequest'] {
+    return this.#facts.serverRequest
   }
 
   #item(kind: McpFacts['kind']): Readonly<Record<string, unknown>> | undefined {

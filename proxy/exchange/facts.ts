@@ -163,6 +163,8 @@ export interface McpFacts {
   errorMessage: string | undefined
   /** Messages of servers that were not sent to the client, by target; undefined: no messages. */
   dropped: Map<string, number> | undefined
+  /** Set while rules decide about a request of a server to the client; the name is its method. */
+  serverRequest?: { readonly target: string; readonly name: string } | undefined
   /** Arguments of the tool call, after guardrails. For expressions alone. */
   toolArguments?: unknown
   /** The result of the tool call for the client. For expressions alone. */

@@ -95,12 +95,13 @@ export async function listenToAll(
   exchange: Exchange,
   members: readonly Member[],
   failureMode: MCPBackend['failureMode'],
-): Promise<{ readonly name: string; readonly stream: MessageStream }[]> {
-  const opened: { readonly name: string; readonly stream: MessageStream }[] = []
+): Promise<{ readonly member: Member; readonly stream: MessageStream }[]> {
+  const opened: { readonly member: Member; readonly stream: MessageStream }[] = []
   try {
-    await onEach(exchange, members, failureMode, async ({ target, session }) => {
+    await onEach(exchange, members, failureMode, async (member) => {
+      const { target, session } = member
       const stream = session === undefined ? undefined : await target.listen(exchange, session)
-      if (stream !== undefined) opened.push({ name: target.name, stream })
+      if (stream !== undefined) opened.push({ member, stream })
     })
     return opened
   } catch (error) {

@@ -4,7 +4,7 @@ import { reportIfBug } from '../exchange/defects.ts'
 import { madeStream } from '../message/made-stream.ts'
 import type { HttpResponse } from '../message/message.ts'
 import { noteError, type McpCall } from './context.ts'
-import { notify, type Member } from './fan-out.ts'
+import type { Member } from './fan-out.ts'
 import { guardResult } from './guard.ts'
 import { eventStream, jsonAnswer } from './http-reply.ts'
 import {
@@ -18,6 +18,7 @@ import {
   type JsonRpcResponse,
 } from './jsonrpc.ts'
 import { shownResult } from './results.ts'
+import { deniedInput, mayAsk, refuse } from './server-requests.ts'
 import { noteDropped, type ServerStream, shownToClient } from './server-messages.ts'
 import type { TargetReply, WholeMessage } from './targets/target.ts'
 
@@ -67,9 +68,12 @@ async function* relayed(call: McpCall, { member, reply, request }: Relayed): Asy
   const stream: ServerStream = { exchange: call.exchange, naming, target: target.name, request }
   try {
     for await (const sent of reply.messages) {
-      if (call.era === 'Modern' && isRequest(sent)) {
-        await refuse(call, member, sent)
-        continue
+      if (isRequest(sent)) {
+        if (call.era === 'Modern') {
+          await refuseRequest(call, member, sent)
+          continue
+        }
+        if (!(await mayAsk(call, member, sent))) continue
       }
       call.endpoint.owners.note(sent)
       const message = shownToClient(stream, sent)
@@ -99,17 +103,22 @@ async function answered(
   if (response.error !== undefined && facts.kind !== undefined) endpoint.owners.forget(exchange, facts.kind)
   const checked = await guardResult(call, { request, response, targets: [target] })
   if (checked.result === undefined) return checked
+  const denied = deniedInput(call, target, checked.result)
+  if (denied !== undefined) {
+    noteError(call, denied)
+    return errorResponse(checked.id, denied)
+  }
   const result = shownResult(call, { method: request.method, target, result: checked.result })
   if (facts.kind === 'tool') facts.toolResult = result
   return result === checked.result ? checked : { ...checked, result }
 }
 
 /** Clients of MCP 2026-07-28 get no requests: servers ask with results that require input. */
-async function refuse({ exchange }: McpCall, member: Member, { id, method }: JsonRpcRequest): Promise<void> {
+async function refuseRequest({ exchange }: McpCall, member: Member, { id, method }: JsonRpcRequest): Promise<void> {
   noteDropped(exchange, member.target.name)
   const error = {
     code: INTERNAL_ERROR,
     message: `the client has a protocol version without requests of servers: ${method}`,
   }
-  await notify(exchange, member, errorResponse(id, error))
+  await refuse(exchange, member, errorResponse(id, error))
 }

@@ -137,11 +137,12 @@ function legacyTools(name: string): LegacyServer {
   })
   server.registerTool('whoami', { description: 'name' }, () => text(name))
   server.registerTool(`add-${name}`, { inputSchema: { n: z.number() } }, ({ n }) => text(`${name}:${n}`))
-  server.registerTool('ask', { description: 'asks the client' }, async () => {
-    const answer = await server.server.elicitInput({
-      message: `${name} asks`,
-      requestedSchema: { type: 'object', properties: { word: { type: 'string' } } },
-    })
+  server.registerTool('ask', { description: 'asks the client on the stream of the call' }, async ({ requestId }) => {
+    const requestedSchema = { type: 'object' as const, properties: { word: { type: 'string' as const } } }
+    const answer = await server.server.elicitInput(
+      { message: `${name} asks`, requestedSchema },
+      { relatedRequestId: requestId },
+    )
     return text(JSON.stringify(answer.content))
   })
   server.registerResource('doc', `doc://${name}/readme`, {}, (uri) => ({

@@ -19,6 +19,7 @@ import { guardRequest, guardResult } from '../guard.ts'
 import { mergeInitialize } from './initialize.ts'
 import { healing, isEnded, noteEnded } from './healing.ts'
 import { shownSessionId, type SessionClient } from './session-id.ts'
+import { mayAsk } from '../server-requests.ts'
 import { endSession, openSession, resumeSession } from './session.ts'
 
 export async function answerLegacy(
@@ -106,24 +107,33 @@ export async function answerGet(exchange: Exchange, endpoint: McpEndpoint): Prom
   if (members instanceof HttpResponse) return members
   const { naming, settings } = endpoint
   const opened = await listenToAll(exchange, members, settings.failureMode)
-  const streams = opened.map(({ name, stream }) =>
-    shown(endpoint, { exchange, naming, target: name, request: undefined }, stream),
-  )
+  const streams = opened.map(({ member, stream }) => {
+    const { name: target } = member.target
+    return shown({ endpoint, member, stream: { exchange, naming, target, request: undefined } }, stream)
+  })
   if (streams.length === 0) return exchange.fail('methodNotAllowed', 'no server of the session has a stream')
   return eventStream(interleave(streams))
 }
 
-function shown(endpoint: McpEndpoint, stream: ServerStream, messages: MessageStream): MessageStream {
-  return madeStream(showing(endpoint, stream, messages), () => messages.cancel())
+/** The stream of one server of the session. */
+interface Listened {
+  readonly endpoint: McpEndpoint
+  readonly member: Member
+  readonly stream: ServerStream
+}
+
+function shown(listened: Listened, messages: MessageStream): MessageStream {
+  return madeStream(showing(listened, messages), () => messages.cancel())
 }
 
 async function* showing(
-  { owners }: McpEndpoint,
-  stream: ServerStream,
+  { endpoint, member, stream }: Listened,
   messages: MessageStream,
 ): AsyncGenerator<JsonRpcMessage> {
+  const { exchange } = stream
   for await (const sent of messages) {
-    owners.note(sent)
+    if (isRequest(sent) && !(await mayAsk({ endpoint, exchange }, member, sent))) continue
+    endpoint.owners.note(sent)
     const message = shownToClient(stream, sent)
     if (message !== undefined) yield message
   }
