@@ -15,8 +15,9 @@ const GW_API = 'gw.dev/v1alpha1'
 const namespace = fc.constantFrom(...NAMESPACES)
 const name = fc.constantFrom(...NAMES)
 const created = fc.constantFrom('2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z')
-const metadata = fc.record({ name, namespace, creationTimestamp: created, generation: fc.constant(1) })
 const maybe = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc.option(value, { nil: undefined })
+const labels = maybe(fc.constantFrom({ team: 'blue' }, { team: 'red' }))
+const metadata = fc.record({ name, namespace, creationTimestamp: created, generation: fc.constant(1), labels })
 const from = fc.constantFrom('Same', 'All')
 
 const TEAM_ONLY = { namespaces: { from: 'Selector', selector: { matchLabels: { team: 'blue' } } } }
@@ -117,12 +118,20 @@ const namespaceObject = fc.record({
   metadata: fc.record({ name: namespace, labels: fc.constantFrom<object[]>({ team: 'blue' }, { team: 'red' }, {}) }),
 })
 
+const POOLS = { group: 'inference.networking.k8s.io', kind: 'InferencePool' }
+const SERVICES = { group: '', kind: 'Service' }
+const BACKENDS = { group: 'gw.dev', kind: 'GwBackend' }
+
+const TLS_TARGETS = [SERVICES, { ...SERVICES, sectionName: 'http' }, BACKENDS, POOLS]
+
 const backendTlsPolicy = fc.record({
   apiVersion: fc.constant(GATEWAY_API),
   kind: fc.constant('BackendTLSPolicy'),
   metadata,
   spec: fc.record({
-    targetRefs: fc.tuple(fc.record({ group: fc.constant(''), kind: fc.constant('Service'), name })),
+    targetRefs: fc
+      .tuple(fc.constantFrom(...TLS_TARGETS), name)
+      .map(([target, targetName]) => [{ ...target, name: targetName }]),
     validation: fc.constant({ hostname: 'h.example.com', wellKnownCACertificates: 'System' }),
   }),
 })
@@ -256,9 +265,20 @@ const gwBackend = fc.record({
 
 const TARGETS = [
   { group: 'gateway.networking.k8s.io', kind: 'Gateway' },
+  { group: 'gateway.networking.k8s.io', kind: 'Gateway', sectionName: 'x' },
   { group: 'gateway.networking.k8s.io', kind: 'HTTPRoute' },
   { group: 'gateway.networking.k8s.io', kind: 'ListenerSet' },
-] as const
+  SERVICES,
+  { ...SERVICES, sectionName: '80' },
+  BACKENDS,
+  POOLS,
+]
+
+const SELECTED = [
+  { group: 'gateway.networking.k8s.io', kind: 'HTTPRoute' },
+  { group: 'gateway.networking.k8s.io', kind: 'Gateway' },
+  BACKENDS,
+]
 
 /** In the namespace of the policy. */
 const serviceRef = fc.oneof(
@@ -266,14 +286,21 @@ const serviceRef = fc.oneof(
   fc.record({ group: fc.constant('gw.dev'), kind: fc.constant('GwBackend'), name }),
 )
 
+/** Parts of `backend.ai` are settled each by itself. */
+const AI_ROUTES = { ai: { modelAliases: { c: 'd' }, routes: { '*': 'Messages' } } }
+
 const gwPolicy = fc.record({
   apiVersion: fc.constant(GW_API),
   kind: fc.constant('GwPolicy'),
   metadata,
   spec: fc.record({
-    targetRefs: fc
-      .tuple(fc.constantFrom(...TARGETS), name)
-      .map(([target, targetName]) => [{ ...target, name: targetName }]),
+    targetRefs: fc.array(
+      fc.tuple(fc.constantFrom(...TARGETS), name).map(([target, targetName]) => ({ ...target, name: targetName })),
+      { minLength: 1, maxLength: 2 },
+    ),
+    targetSelectors: maybe(
+      fc.tuple(fc.constantFrom(...SELECTED)).map(([kind]) => [{ ...kind, matchLabels: { team: 'blue' } }]),
+    ),
     traffic: fc.oneof(
       fc.constantFrom<object[]>({ csrf: {} }, { cors: {}, csrf: {} }, { retry: {} }, { extAuth: {} }),
       fc.record({ extAuth: fc.record({ backendRef: serviceRef, grpc: fc.constant({}) }) }),
@@ -282,11 +309,14 @@ const gwPolicy = fc.record({
         basicAuthentication: fc.record({ secretRef: fc.record({ name, key: fc.constant('Authorization') }) }),
       }),
     ),
-    backend: maybe(fc.record({ auth: fc.record({ secretRef: fc.record({ name }) }) })),
+    backend: maybe(
+      fc.oneof(
+        fc.record({ auth: fc.record({ secretRef: fc.record({ name }) }) }),
+        fc.constantFrom<object[]>({ tls: {} }, { ai: { modelAliases: { a: 'b' } } }, AI_ROUTES),
+      ),
+    ),
   }),
 })
-
-const POOLS = { group: 'inference.networking.k8s.io', kind: 'InferencePool' }
 
 const grant = fc.record({
   apiVersion: fc.constant(GATEWAY_API),
@@ -299,7 +329,7 @@ const grant = fc.record({
         fc.record({ group: fc.constant('gw.dev'), kind: fc.constant('GwBackend'), namespace }),
       ),
     ),
-    to: fc.tuple(fc.constantFrom({ group: '', kind: 'Service' }, { group: 'gw.dev', kind: 'GwBackend' }, POOLS)),
+    to: fc.tuple(fc.constantFrom(SERVICES, BACKENDS, POOLS)),
   }),
 })
 
