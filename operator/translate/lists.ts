@@ -101,6 +101,18 @@ export function withParts<B extends object>(
   return changed(list, placed)
 }
 
+/** One list behind the other; the same as last time for the same ones, and the only one that has items itself. */
+export function joined<T>(): (...lists: readonly (readonly T[])[]) => readonly T[] {
+  let last: { readonly lists: readonly (readonly T[])[]; readonly all: readonly T[] } | undefined
+  return (...lists) => {
+    if (last === undefined || !isIdentical(last.lists, lists)) {
+      const [first = [], ...others] = lists.filter(({ length }) => length > 0)
+      last = { lists, all: others.length === 0 ? first : first.concat(...others) }
+    }
+    return last.all
+  }
+}
+
 /** How many times the items have each key. */
 export function tally<A, K>(keysOf: (item: A) => readonly K[]): (items: readonly A[]) => ReadonlyMap<K, number> {
   let items: readonly A[] = []

@@ -2,32 +2,27 @@
 // secrets that they lead to. Everything is ordered by key.
 import { isIdentical } from '#api/incremental/identical.ts'
 import type {
-  Backend,
-  BackendAuth,
-  BackendPayload,
   Bind,
-  GuardSettings,
   Listener,
-  OAuthClientAuth,
   Policy,
   RenderedConfig,
   RenderedSecret,
   RenderedSecrets,
   Route,
-  SecretRef,
   Service,
   TCPRoute,
-  TrafficPayload,
 } from '#api/ir/types.gen.ts'
 import type { OurGateway } from '../gateway/gateways.ts'
 import type { Listener as OurListener } from '../gateway/listener.ts'
 import { sortedBy } from '../order.ts'
+import { flatMapped, joined } from '../lists.ts'
 import { keptList, sameFields, sameList } from '../same.ts'
 import { type Sorted, sorted } from '../sorted.ts'
 import type { Reach } from '../reach.ts'
-import type { RenderServices } from '../service/rendered-services.ts'
+import type { RenderedServices, RenderServices } from '../service/rendered-services.ts'
 import type { RenderedGateway } from '../translation.ts'
 import type { DeliveredBackend } from '../delivered-backend.ts'
+import { secretSelector } from './used-secrets.ts'
 
 export interface GatewayParts {
   readonly ours: OurGateway
@@ -35,24 +30,30 @@ export interface GatewayParts {
   readonly tcpRoutes: readonly TCPRoute[]
   readonly reach: Reach
   readonly backends: ReadonlyMap<string, DeliveredBackend>
-  readonly policies: readonly DeliveredPolicy[]
+  /** Those at the Gateway, of each kind of policy. */
+  readonly policies: readonly (readonly DeliveredPolicy[])[]
   readonly services: RenderServices
 }
 
 /** What policies of every kind have in common here. */
-interface DeliveredPolicy {
+export interface DeliveredPolicy {
   readonly secrets: readonly RenderedSecret[]
   readonly perGateway: ReadonlyMap<string, { readonly policies: readonly Policy[] }>
 }
 
-/** The last configuration of a Gateway, and its long lists in order. */
+/** The last configuration of a Gateway, and its long lists, each updated with its changes. */
 interface GatewayLists {
   readonly sorted: {
     readonly routes: Sorted<Route>
     readonly tcpRoutes: Sorted<TCPRoute>
     readonly services: Sorted<Service>
+    readonly policies: Sorted<Policy>
   }
-  rendered?: RenderedGateway
+  readonly reachedBackends: (reach: Reach, backends: GatewayParts['backends']) => readonly DeliveredBackend[]
+  readonly policies: PartsOfPolicies<Policy>
+  readonly secretsOfPolicies: PartsOfPolicies<RenderedSecret>
+  readonly selectSecrets: ReturnType<typeof secretSelector>
+  last?: { readonly inputs: readonly unknown[]; readonly rendered: RenderedGateway }
 }
 
 /** Equal lists, configurations and entries are the same objects as last time. */
@@ -62,41 +63,78 @@ export function gatewayRenderer(): (gateways: readonly GatewayParts[]) => Map<st
     const rendered = new Map<string, RenderedGateway>()
     for (const parts of gateways) {
       const { key } = parts.ours
-      const lists = known.get(key) ?? emptyLists()
+      const lists = known.get(key) ?? emptyLists(key)
       known.set(key, lists)
-      lists.rendered = renderGateway(parts, lists)
-      rendered.set(key, lists.rendered)
+      rendered.set(key, renderedAfter(lists, parts))
     }
     for (const key of known.keys()) if (!rendered.has(key)) known.delete(key)
     return rendered
   }
 }
 
-function emptyLists(): GatewayLists {
+function emptyLists(gateway: string): GatewayLists {
   return {
     sorted: {
       routes: sorted<Route>(keyOf),
       tcpRoutes: sorted<TCPRoute>(keyOf),
       services: sorted(({ hostname }) => hostname),
+      policies: sorted<Policy>(keyOf),
     },
+    reachedBackends: backendsOfReach(),
+    policies: partsOfPolicies(({ perGateway }) => perGateway.get(gateway)?.policies ?? []),
+    secretsOfPolicies: partsOfPolicies(({ secrets }) => secrets),
+    selectSecrets: secretSelector(),
   }
 }
 
-function renderGateway(parts: GatewayParts, lists: GatewayLists): RenderedGateway {
-  const { ours, reach } = parts
-  const { rendered: before, sorted: order } = lists
+/** Of all policies of all kinds; the same list while these are the same. */
+type PartsOfPolicies<T> = (policies: GatewayParts['policies']) => readonly T[]
+
+function partsOfPolicies<T extends object>(partsOf: (policy: DeliveredPolicy) => readonly T[]): PartsOfPolicies<T> {
+  const kinds: ((policies: readonly DeliveredPolicy[]) => readonly T[])[] = []
+  const both = joined<T>()
+  return (policies) => both(...policies.map((list, kind) => (kinds[kind] ??= flatMapped(partsOf))(list)))
+}
+
+function backendsOfReach(): GatewayLists['reachedBackends'] {
+  let last: { readonly from: readonly unknown[]; readonly reached: readonly DeliveredBackend[] } | undefined
+  return (reach, backends) => {
+    const from = [reach.backends, backends]
+    if (last === undefined || !isIdentical(last.from, from)) {
+      const reached = [...reach.backends].flatMap((key) => backends.get(key) ?? [])
+      last = { from, reached: last !== undefined && isIdentical(last.reached, reached) ? last.reached : reached }
+    }
+    return last.reached
+  }
+}
+
+function renderedAfter(lists: GatewayLists, parts: GatewayParts): RenderedGateway {
+  const { ours, reach, backends, routes, tcpRoutes, policies } = parts
+  const { services, workloads } = parts.services(ours, reach.services)
+  const reached = lists.reachedBackends(reach, backends)
+  const inputs = [ours, reached, routes, tcpRoutes, services, workloads, ...policies]
+  if (lists.last === undefined || !isIdentical(lists.last.inputs, inputs)) {
+    const rendered = renderGateway({ ...parts, reached, rendered: { services, workloads } }, lists)
+    lists.last = { inputs, rendered }
+  }
+  return lists.last.rendered
+}
+
+interface RenderedParts extends GatewayParts {
+  readonly reached: readonly DeliveredBackend[]
+  readonly rendered: RenderedServices
+}
+
+function renderGateway(parts: RenderedParts, lists: GatewayLists): RenderedGateway {
+  const { ours, reached } = parts
+  const { last, sorted: order } = lists
+  const before = last?.rendered
   const listeners = ours.listeners.filter(isRendered)
-  const reached = [...reach.backends].flatMap((key) => parts.backends.get(key) ?? [])
   const backends = sortedBy(
     reached.flatMap(({ rendered }) => rendered),
     keyOf,
   )
-  const atGateway = parts.policies.filter(({ perGateway }) => perGateway.has(ours.key))
-  const policies = sortedBy(
-    atGateway.flatMap(({ perGateway }) => perGateway.get(ours.key)?.policies ?? []),
-    keyOf,
-  )
-  const { services, workloads } = parts.services(ours, reach.services)
+  const { services, workloads } = parts.rendered
   const old = before?.config
   const config = sameFields<RenderedConfig>(old, {
     version: 2,
@@ -105,23 +143,17 @@ function renderGateway(parts: GatewayParts, lists: GatewayLists): RenderedGatewa
     routes: order.routes.of(parts.routes),
     tcpRoutes: order.tcpRoutes.of(parts.tcpRoutes),
     backends: sameItems(old?.backends, backends),
-    policies: sameItems(old?.policies, policies),
+    policies: sameItems(old?.policies, order.policies.of(lists.policies(parts.policies))),
     services: order.services.of(services),
     workloads: old !== undefined && isIdentical(old.workloads, workloads) ? old.workloads : workloads,
   })
-  const secrets = sameFields<RenderedSecrets>(before?.secrets, {
-    version: 1,
-    secrets: sameItems(
-      before?.secrets.secrets,
-      usedSecrets({ listeners, backends, policies }, [
-        ...listeners,
-        ...reached,
-        ...atGateway,
-        ...(ours.clientCertificate === undefined ? [] : [ours.clientCertificate]),
-      ]),
-    ),
-  })
-  return sameFields(before, { config, secrets })
+  const held = [...listeners, ...reached].flatMap(({ secrets }) => secrets)
+  const secrets = lists.selectSecrets({ listeners, backends: config.backends, policies: config.policies }, [
+    ...held,
+    ...lists.secretsOfPolicies(parts.policies),
+    ...(ours.clientCertificate?.secrets ?? []),
+  ])
+  return sameFields(before, { config, secrets: sameFields<RenderedSecrets>(before?.secrets, { version: 1, secrets }) })
 }
 
 function sameItems<T extends { readonly key: string }>(before: T[] | undefined, now: readonly T[]): T[] {
@@ -180,78 +212,4 @@ function renderListener({ key, bindKey, gateway, set, spec, protocol = 'HTTP', t
     protocol,
     ...(tls !== undefined && { tls }),
   }
-}
-
-interface SecretUsers {
-  readonly listeners: readonly OurListener[]
-  readonly backends: readonly Backend[]
-  readonly policies: readonly Policy[]
-}
-
-/** Least privilege: only secrets with a reference in the configuration are delivered. */
-function usedSecrets(
-  users: SecretUsers,
-  holders: ReadonlyArray<{ readonly secrets: readonly RenderedSecret[] }>,
-): RenderedSecret[] {
-  const used = new Set([
-    ...users.listeners.flatMap(({ tls }) =>
-      [tls, ...(tls?.moreCertificates ?? [])].flatMap((pair) => secretNames([pair?.certificate, pair?.privateKey])),
-    ),
-    ...users.backends.flatMap(secretsOfBackend),
-    ...users.policies.flatMap(({ policy }) => [
-      ...secretsOfPayload(policy.backend),
-      ...secretsOfTraffic(policy.traffic),
-    ]),
-  ])
-  const byKey = new Map<string, RenderedSecret>()
-  for (const { secrets } of holders) {
-    for (const secret of secrets) if (used.has(secret.key)) byKey.set(secret.key, secret)
-  }
-  return sortedBy(byKey.values(), ({ key }) => key)
-}
-
-function secretsOfBackend({ inlinePolicies, ai }: Backend): string[] {
-  const providers = (ai?.groups ?? []).flatMap((group) => group.providers)
-  return [inlinePolicies, ...providers.map((provider) => provider.inlinePolicies)].flatMap(secretsOfPayload)
-}
-
-function secretsOfPayload({ auth, tls, ai, mcpAuthentication }: BackendPayload = {}): string[] {
-  const { request = [], response = [] } = ai?.promptGuard ?? {}
-  const ofClient = mcpAuthentication?.mcp?.clientSecret
-  const own = secretNames([...secretsOfAuth(auth), tls?.clientCertificate, tls?.clientKey, ofClient])
-  return [...own, ...[...request, ...response].flatMap(secretsOfGuard)]
-}
-
-function secretsOfGuard({ moderationApi, guardrailsA, guardrailsC }: GuardSettings): string[] {
-  return [moderationApi, guardrailsA, guardrailsC].flatMap((guard) => secretsOfPayload(guard?.policies))
-}
-
-function secretsOfAuth(auth: BackendAuth = {}): Array<SecretRef | undefined> {
-  const { key, cloudA, cloudB, cloudC, crossAppAccess, oauthTokenExchange, credentials = [] } = auth
-  const { identityProvider, resourceAuthorizationServer } = crossAppAccess ?? {}
-  return [
-    key,
-    ...Object.values({ ...cloudA?.secretRef, ...cloudB?.secretRef }),
-    cloudC?.secretRef,
-    ...secretsOfClient(identityProvider?.clientAuth),
-    ...secretsOfClient(resourceAuthorizationServer?.clientAuth),
-    ...secretsOfClient(oauthTokenExchange?.clientAuth),
-    ...credentials.map((one) => one.key),
-  ]
-}
-
-function secretsOfClient(auth: OAuthClientAuth | undefined): Array<SecretRef | undefined> {
-  const { signingKeyRef, certificateRef } = auth?.privateKeyJwt ?? {}
-  return [auth?.secretRef, signingKeyRef, certificateRef]
-}
-
-function secretNames(refs: ReadonlyArray<SecretRef | undefined>): string[] {
-  return refs.flatMap((ref) => ref?.secret ?? [])
-}
-
-function secretsOfTraffic({ basicAuthentication, apiKeyAuthentication }: TrafficPayload = {}): string[] {
-  return [
-    ...(basicAuthentication === undefined ? [] : [basicAuthentication.users]),
-    ...(apiKeyAuthentication?.keys ?? []),
-  ].map(({ secret }) => secret)
 }

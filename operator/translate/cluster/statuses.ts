@@ -11,7 +11,7 @@ import { policyStatus } from '../../status/policy-status.ts'
 import { routeStatus } from '../../status/route-status.ts'
 import type { Listener } from '../gateway/listener.ts'
 import { nameKey, type ObjectRef, refOf } from '../object-ref.ts'
-import { flatMapped, mapped, tally } from '../lists.ts'
+import { flatMapped, joined, mapped, tally } from '../lists.ts'
 import type { AttachedModel } from '../model/models.ts'
 import type { StageResults } from './results.ts'
 import type { AttachedRoute } from '../route/routes.ts'
@@ -26,7 +26,7 @@ export function statusCollector(controllerName: string): (results: StageResults)
   )
   const ofRoutes = flatMapped((statuses: readonly ObjectStatus[]) => statuses)
   const countsOf = tally(({ listeners }: AttachedRoute) => listeners)
-  const joined = joiner<ObjectStatus>()
+  const both = joined<ObjectStatus>()
   let others = keptList<ObjectStatus>([], statusKey)
   return (results) => {
     const now = [
@@ -39,16 +39,7 @@ export function statusCollector(controllerName: string): (results: StageResults)
       ...poolStatuses(results),
     ]
     others = sameList(others, now, statusKey)
-    return order.of(joined(others.list, ofRoutes(routeStatuses(results.routes))))
-  }
-}
-
-/** One list behind the other; the same as last time for the same two. */
-function joiner<T>(): (a: readonly T[], b: readonly T[]) => readonly T[] {
-  let last: { readonly a: readonly T[]; readonly b: readonly T[]; readonly both: readonly T[] } | undefined
-  return (a, b) => {
-    if (last?.a !== a || last.b !== b) last = { a, b, both: a.concat(b) }
-    return last.both
+    return order.of(both(others.list, ofRoutes(routeStatuses(results.routes))))
   }
 }
 

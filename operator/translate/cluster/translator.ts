@@ -3,6 +3,7 @@
 import type { BackendTLSPolicy } from '#api/gateway/backendtlspolicy.gen.ts'
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import type { Route } from '#api/ir/types.gen.ts'
+import { Grouped } from '#api/incremental/grouped.ts'
 import type { GwBackend } from '#api/v1alpha1/gwbackend.gen.ts'
 import type { GwPolicy } from '#api/v1alpha1/gwpolicy.gen.ts'
 import { availabilityOf } from './availability.ts'
@@ -22,7 +23,7 @@ import { followPolicies } from '../policy/follow-policies.ts'
 import { attachPolicies, type PolicyFields, translateFields } from '../policy/policies.ts'
 import { problemCollector } from './problems.ts'
 import { NOTHING_REACHED, reachTracker } from '../reach.ts'
-import { gatewayRenderer } from './render-gateway.ts'
+import { type DeliveredPolicy, gatewayRenderer } from './render-gateway.ts'
 import type { RoutesOfGateway } from '../route/placed-routes.ts'
 import { routeTables } from '../route/route-table.ts'
 import { sharedHostNotes } from '../route/shared-host-notes.ts'
@@ -49,7 +50,7 @@ export function createTranslator(settings: TranslateSettings): Translator {
       lookups.enter(snapshot)
       const gateways = ourGateways(lookups.gateways, settings.controllerName, stages.families)
       const backends = stages.backends()
-      const { routes, perGateway: attached, gatewaysOf } = stages.routes(gateways)
+      const { routes, perGateway: attached, gatewaysOf: routeGateways } = stages.routes(gateways)
       stages.availability.enter(snapshot, backends)
       stages.sharedHosts.enter(routes, gateways)
       const models = stages.models(gateways)
@@ -60,7 +61,7 @@ export function createTranslator(settings: TranslateSettings): Translator {
         snapshot: lookups.references.snapshot,
         gateways,
         reach: stages.reach(lists, deliverable),
-        routeGateways: gatewaysOf,
+        routeGateways,
         serviceHostname: lookups.references.services.hostname,
         pools: lookups.references.pools,
       }
@@ -80,12 +81,12 @@ export function createTranslator(settings: TranslateSettings): Translator {
       // Last: TLS settings that users make for a picker take precedence over those of pools.
       const pools = attachPools(translatedPools, reach, claims)
       const services = stages.services(snapshot, stages.renderedPools(snapshot))
-      const delivered = [...policies, ...backendTls, ...pools]
+      const policiesAt = stages.policiesAt(policies, backendTls, pools)
       const perGateway: ReadonlyMap<string, RenderedGateway> = stages.render(
         [...gateways.gateways].map(([key, ours]) => ({
           ours,
           backends: deliverable,
-          policies: delivered,
+          policies: policiesAt(key),
           services,
           reach: reach.get(key) ?? NOTHING_REACHED,
           ...(lists.get(key) ?? NO_ROUTES),
@@ -126,6 +127,7 @@ function stagesOf(memory: Memory, lookups: ClusterLookups, settings: TranslateSe
     pools: poolTranslator(memory, lookups.references),
     renderedPools: poolRenderer(memory, lookups.references.pools),
     services: serviceRenderer(memory, lookups.references.services),
+    policiesAt: groupedByGateway<DeliveredPolicy>(),
     render: gatewayRenderer(),
     reach: reachTracker(),
     statuses: statusCollector(settings.controllerName),
@@ -139,6 +141,21 @@ const NO_ROUTES: RoutesOfGateway = { routes: [], tcpRoutes: [] }
 /** The same list where there are none. */
 function withModels(list: RoutesOfGateway, ofModels: readonly Route[] = []): RoutesOfGateway {
   return ofModels.length === 0 ? list : { ...list, routes: [...list.routes, ...ofModels] }
+}
+
+/** Of each list, what a Gateway receives. */
+function groupedByGateway<T extends DeliveredPolicy>(): (
+  ...lists: readonly (readonly T[])[]
+) => (gateway: string) => readonly (readonly T[])[] {
+  let groups: readonly Grouped<T>[] = []
+  return (...lists) => {
+    groups = lists.map((list, at) => (groups[at] ?? Grouped.of<T>([], gatewaysOf)).after(list))
+    return (gateway) => groups.map((group) => group.at(gateway))
+  }
+}
+
+function gatewaysOf({ perGateway }: DeliveredPolicy): readonly string[] {
+  return [...perGateway.keys()]
 }
 
 function backendTranslator(
