@@ -50,6 +50,19 @@ describe('loadKubeConfig', () => {
     expect(problem).not.toContain('\n')
   })
 
+  it('takes the file and the context that the user chose', () => {
+    const file = join(folder, 'other')
+    writeFileSync(file, kubeConfig({ server: 'https://127.0.0.1:6443', context: '' }))
+    const outcome = loadKubeConfig({ kubeconfig: file, context: 'dev' })
+    expect('config' in outcome && outcome.config.getCurrentContext()).toBe('dev')
+    expect(loadKubeConfig({ kubeconfig: file, context: 'prod' })).toEqual({
+      problem: `--context prod: --kubeconfig ${file} has the contexts dev`,
+    })
+    expect(loadKubeConfig({ kubeconfig: join(folder, 'absent') })).toEqual({
+      problem: expect.stringMatching(/^--kubeconfig .*absent: ENOENT/),
+    })
+  })
+
   it('names the settings if no cluster is configured', () => {
     vi.stubEnv('KUBECONFIG', '')
     vi.stubEnv('HOME', folder)

@@ -4,31 +4,52 @@ import { KubeConfig } from '@kubernetes/client-node'
 
 export type KubeConfigOutcome = { readonly config: KubeConfig } | { readonly problem: string }
 
+/** What a user chose; a member that is unset has the default of kubectl. */
+export interface KubeConfigChoice {
+  /** Path of a file in place of KUBECONFIG. */
+  readonly kubeconfig?: string
+  /** Name of a context in place of the current one. */
+  readonly context?: string
+}
+
 /** The address that the library uses if it found no configuration. */
 const NOWHERE = { name: 'cluster', server: 'http://localhost:8080' } as const
 
-export function loadKubeConfig(): KubeConfigOutcome {
+export function loadKubeConfig({ kubeconfig, context }: KubeConfigChoice = {}): KubeConfigOutcome {
   const config = new KubeConfig()
+  const from = kubeconfig === undefined ? 'KUBECONFIG' : `--kubeconfig ${kubeconfig}`
   try {
-    config.loadFromDefault()
+    if (kubeconfig === undefined) config.loadFromDefault()
+    else config.loadFromFile(kubeconfig)
   } catch (error) {
-    return { problem: `KUBECONFIG: ${firstLine(error)}` }
+    return { problem: `${from}: ${firstLine(error)}` }
   }
+  if (context !== undefined) {
+    const names = config.getContexts().map(({ name }) => name)
+    if (!names.includes(context)) return { problem: `--context ${context}: ${from} has ${contextList(names)}` }
+    config.setCurrentContext(context)
+  }
+  const problem = clusterProblem(config, from)
+  return problem === undefined ? { config } : { problem }
+}
+
+function clusterProblem(config: KubeConfig, from: string): string | undefined {
   const cluster = config.getCurrentCluster()
-  if (cluster === null) return { problem: 'KUBECONFIG: no current context; set one with kubectl config use-context …' }
+  if (cluster === null) return `${from}: no current context; set one with kubectl config use-context …`
   const { name, server, skipTLSVerify } = cluster
   if (name === NOWHERE.name && server === NOWHERE.server) {
-    return {
-      problem:
-        'no cluster configured; set KUBECONFIG, create ~/.kube/config, or run in a pod with a service account token',
-    }
+    return 'no cluster configured; set KUBECONFIG, create ~/.kube/config, or run in a pod with a service account token'
   }
-  if (!server.startsWith('https:') && !skipTLSVerify) {
-    return { problem: `KUBECONFIG: the server of cluster ${name} must be an https URL` }
-  }
-  if (!URL.canParse(server)) return { problem: `KUBECONFIG: the server of cluster ${name} must be an https URL` }
-  return { config }
+  const isAllowed = URL.canParse(server) && (server.startsWith('https:') || skipTLSVerify)
+  return isAllowed ? undefined : `${from}: the server of cluster ${name} must be an https URL`
 }
+
+function contextList(names: readonly string[]): string {
+  return names.length === 0 ? 'no contexts' : `the contexts ${names.slice(0, CONTEXTS_SHOWN_MAX).join(', ')}`
+}
+
+/** As many as fit in a message. */
+const CONTEXTS_SHOWN_MAX = 20
 
 /** Parsers show lines of the file after it. */
 function firstLine(error: unknown): string {

@@ -1,5 +1,6 @@
 // gw controller: the operator of a cluster. Loaded when it runs.
 import { type Command, Option } from 'commander'
+import { addClusterFlags } from './proxy-group.ts'
 import type { ControllerLogFlags } from '../controller/log.ts'
 
 const HELP = `
@@ -30,9 +31,7 @@ export function addController(program: Command, finish: (code: number) => void):
       const { runOperator } = await import('#operator/main.ts')
       finish(await runOperator(process.env))
     })
-  controller
-    .command('log')
-    .description('Show or set the log levels of the operator')
+  addClusterFlags(controller.command('log').description('Show or set the log levels of the operator'))
     .option('-n, --namespace <name>', 'Namespace of the operator', 'gw-system')
     .addOption(new Option('--level <level>', 'Level of all components').conflicts('set'))
     .option(

@@ -1,14 +1,17 @@
 // gw proxy trace: flags and help. The command itself is in cli/trace, loaded when it runs.
-import { InvalidArgumentError, type Command } from 'commander'
-import { proxyGroup } from './proxy-group.ts'
-import type { TraceFlags } from '../trace/plan.ts'
+import type { Command } from 'commander'
+import { printError } from '../output.ts'
+import { addTargetFlags, portNumber, proxyGroup, RESOURCE_HELP } from './proxy-group.ts'
+import { splitArguments, type TraceFlags } from '../trace/plan.ts'
 
 const HELP = `
 Without a URL, the command waits for the next request of any client. With a URL, it sends the request with curl to the
-listener on --port of this machine. The URL sets only the requested host; the command does not resolve it. The arguments
+listener on --port of the proxy. The URL sets only the requested host; the command does not resolve it. The arguments
 after the URL are passed to curl.
 
 Examples:
+  # Send a request to a Gateway of the cluster and trace it
+  gw proxy trace gateway/web -n shop --port 443 -- https://shop.example/cart -k
   # Wait for the next request
   gw proxy trace --local
   # Wait for a request of one tenant
@@ -19,30 +22,30 @@ Examples:
   gw proxy trace --local --raw > trace.jsonl
   gw proxy trace --file trace.jsonl`
 
-const PORT_MAX = 65_535
-
 export function addProxyTrace(program: Command, finish: (code: number) => void): void {
-  proxyGroup(program)
-    .command('trace')
-    .description('Follow one request through a proxy, step by step')
-    .argument('[request...]', 'After --: the URL to send, and arguments for curl')
-    .option('--local', 'Connect to a proxy on this machine')
-    .option('--admin-addr <host:port>', 'Address of its admin server', 'localhost:15000')
+  const trace = proxyGroup(program).command('trace').description('Follow one request through a proxy, step by step')
+  addTargetFlags(
+    trace.argument('[arguments...]', `${RESOURCE_HELP}. After --: the URL to send, and arguments for curl`),
+  )
     .option('--raw', 'Print each event as one JSON line')
     .option('--expression <cel>', 'Trace the first request that matches this CEL expression')
     .option('--port <number>', 'Port of the listener to send the request to', portNumber)
     .option('-f, --file <path>', 'Show a saved trace instead of tracing a running proxy; - is standard input')
     .addHelpText('after', HELP)
-    .action(async (request: string[], flags: TraceFlags) => {
+    .action(async (all: string[], flags: TraceFlags) => {
+      const given = splitArguments(all, countAfterDashes(process.argv))
+      if ('problem' in given) {
+        printError(given.problem)
+        finish(1)
+        return
+      }
       const { traceCommand } = await import('../trace/run.ts')
-      finish(await traceCommand(flags, request))
+      finish(await traceCommand(flags, given))
     })
 }
 
-function portNumber(text: string): number {
-  const value = Number(text)
-  if (!Number.isInteger(value) || value < 1 || value > PORT_MAX) {
-    throw new InvalidArgumentError(`It must be an integer from 1 to ${PORT_MAX}.`)
-  }
-  return value
+/** The parser drops the first `--`. */
+function countAfterDashes(argv: readonly string[]): number {
+  const at = argv.indexOf('--')
+  return at === -1 ? 0 : argv.length - at - 1
 }

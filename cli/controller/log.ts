@@ -1,9 +1,11 @@
 // gw controller log: shows or sets the log levels of every replica of the operator, and continues after a failure.
 import { printable } from '#api/printable.ts'
+import { messageOf } from '#proxy/exchange/diagnosis.ts'
 import { printError, printLine, reasonText } from '../output.ts'
 import { AdminClient, type AdminTransport } from '../portforward/admin-client.ts'
+import type { ClusterFlags } from '../portforward/targets.ts'
 
-export interface ControllerLogFlags {
+export interface ControllerLogFlags extends ClusterFlags {
   readonly namespace: string
   readonly level?: string
   readonly set: readonly string[]
@@ -17,22 +19,15 @@ const SELECTOR = 'app.kubernetes.io/component=gw-controller'
 export async function controllerLogCommand(flags: ControllerLogFlags): Promise<number> {
   const query = queryOf(flags)
   if ('problem' in query) return failed(query.problem)
-  const { podTransports } = await import('../portforward/pod-transport.ts')
+  const { podTransports } = await import('../portforward/proxy-pods.ts')
   let transports: readonly AdminTransport[]
   try {
-    transports = await podTransports({ namespace: flags.namespace, labelSelector: SELECTOR, port: ADMIN_PORT })
+    transports = await podTransports({ ...flags, labelSelector: SELECTOR, port: ADMIN_PORT })
   } catch (error) {
-    return failed(`cannot list the pods of ${flags.namespace}: ${whyOf(error)}`)
+    return failed(messageOf(error))
   }
   if (transports.length === 0) return failed(`no running pod with ${SELECTOR} in namespace ${flags.namespace}`)
   return askAll(transports, query.path, { print: printLine, warn: printError })
-}
-
-/** The reason of a failed call is in its cause. */
-function whyOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  const { message, cause } = error
-  return cause instanceof Error ? `${message}: ${cause.message}` : message
 }
 
 function failed(problem: string): number {

@@ -2,6 +2,7 @@
 // Kubernetes API server forwards. It does not depend on the kind of transport.
 import { request, type IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { messageOf } from '#proxy/exchange/diagnosis.ts'
 
 /** Opens streams to one admin server. */
 export interface AdminTransport {
@@ -37,49 +38,51 @@ export class AdminClient {
    * @throws {Error} that names the proxy, if it returns no response
    */
   async open(method: 'GET' | 'POST', path: string, signal: AbortSignal): Promise<AdminStream> {
-    try {
-      const headers = await this.#headers()
-      const stream = await this.#transport.open()
+    return this.#named(async () => {
       const ended = new AbortController()
       const end = (): void => ended.abort()
       signal.addEventListener('abort', end, { once: true })
       if (signal.aborted) end()
       const timer = setTimeout(end, ANSWER_MS_MAX)
-      const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
-      const call = request({ method, path, headers, createConnection: () => stream, signal: ended.signal }, resolve)
-      call.on('error', reject)
-      call.on('close', () => stream.destroy())
-      call.end()
-      const response = await promise.finally(() => clearTimeout(timer))
+      const response = await this.#send(method, path, ended.signal).finally(() => clearTimeout(timer))
       response.setEncoding('utf8')
       // The encoding makes the chunks strings.
       return { status: response.statusCode ?? 0, chunks: response as AsyncIterable<string> }
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error)
-      throw new Error(`cannot reach the admin server ${this.label}: ${reason}`, { cause: error })
-    }
+    })
   }
 
   /** @throws {Error} that names the proxy, if it returns no response */
   async ask(method: 'GET' | 'POST', path: string): Promise<AdminAnswer> {
-    try {
-      const headers = await this.#headers()
-      const stream = await this.#transport.open()
+    return this.#named(async () => {
+      const response = await this.#send(method, path, AbortSignal.timeout(ANSWER_MS_MAX))
       try {
-        const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
-        const signal = AbortSignal.timeout(ANSWER_MS_MAX)
-        const call = request({ method, path, headers, createConnection: () => stream, signal }, resolve)
-        call.on('error', reject)
-        call.end()
-        const response = await promise
         return { status: response.statusCode ?? 0, text: await textOf(response) }
       } finally {
-        stream.destroy()
+        response.destroy()
       }
+    })
+  }
+
+  async #named<T>(call: () => Promise<T>): Promise<T> {
+    try {
+      return await call()
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error)
-      throw new Error(`cannot reach the admin server ${this.label}: ${reason}`, { cause: error })
+      throw new Error(`cannot reach the admin server ${this.label}: ${messageOf(error)}`, { cause: error })
     }
+  }
+
+  /** The response begins; its stream ends with it. */
+  async #send(method: 'GET' | 'POST', path: string, signal: AbortSignal): Promise<IncomingMessage> {
+    const headers = await this.#headers()
+    const stream = await this.#transport.open()
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+    // A forwarded port can fail before the request uses it.
+    stream.on('error', reject)
+    const call = request({ method, path, headers, createConnection: () => stream, signal }, resolve)
+    call.on('error', reject)
+    call.on('close', () => stream.destroy())
+    call.end()
+    return promise
   }
 
   /** The admin server accepts only host names of this machine, also through a forwarded port. */

@@ -1,8 +1,10 @@
 // gw proxy log: reads or sets the log levels of every proxy; after a failure it continues with the next one.
 import { printable } from '#api/printable.ts'
-import { printError, printLine, reasonText } from '../output.ts'
+import { messageOf } from '#proxy/exchange/diagnosis.ts'
+import { printError, printLine } from '../output.ts'
 import { AdminClient } from '../portforward/admin-client.ts'
-import { transportsOf, type TargetFlags } from '../portforward/targets.ts'
+import { targetOf, type ProxyTransport, type TargetFlags } from '../portforward/targets.ts'
+import { transportsOf } from '../portforward/transports.ts'
 
 export interface LogFlags extends TargetFlags {
   readonly level?: string
@@ -12,13 +14,15 @@ export interface LogFlags extends TargetFlags {
 const LEVELS: ReadonlySet<string> = new Set(['off', 'error', 'warn', 'info', 'debug', 'trace'])
 
 /** Resolves to the exit code. */
-export async function logCommand(flags: LogFlags): Promise<number> {
-  const path = pathOf(flags)
-  const transports = transportsOf(flags)
-  const problem = 'problem' in path ? path.problem : 'problem' in transports ? transports.problem : undefined
-  if (problem !== undefined || 'problem' in path || 'problem' in transports) {
-    printError(printable(problem ?? ''))
-    return 1
+export async function logCommand(resource: string | undefined, flags: LogFlags): Promise<number> {
+  const [path, target] = [pathOf(flags), targetOf(flags, resource)]
+  if ('problem' in path) return failed(path.problem)
+  if ('problem' in target) return failed(target.problem)
+  let transports: readonly ProxyTransport[]
+  try {
+    transports = await transportsOf(target)
+  } catch (error) {
+    return failed(messageOf(error))
   }
   let code = 0
   for (const transport of transports) {
@@ -27,16 +31,17 @@ export async function logCommand(flags: LogFlags): Promise<number> {
     try {
       const { status, text } = await client.ask('POST', path.path)
       if (status === 200) printLine(`${prefix}${text.trimEnd()}`)
-      else {
-        printError(`${prefix}the admin server returned ${status}: ${text.trimEnd()}`)
-        code = 1
-      }
+      else code = failed(`${prefix}the admin server returned ${status}: ${text.trimEnd()}`)
     } catch (error) {
-      printError(reasonText(error))
-      code = 1
+      code = failed(messageOf(error))
     }
   }
   return code
+}
+
+function failed(problem: string): 1 {
+  printError(printable(problem))
+  return 1
 }
 
 function pathOf({ level, set }: LogFlags): { readonly path: string } | { readonly problem: string } {

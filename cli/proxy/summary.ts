@@ -6,32 +6,9 @@ import { table } from './table.ts'
 type Listener = Dump['binds'][number]['listeners'][string]
 
 export function summaryOf(dump: Dump): string {
-  const listeners = dump.binds.flatMap((bind) => Object.values(bind.listeners).map((listener) => ({ bind, listener })))
   const parts = [
-    table(
-      ['ADDRESS', 'GATEWAY', 'LISTENER', 'PROTOCOL', 'HOSTNAME', 'ROUTES'],
-      listeners.map(({ bind, listener }) => [
-        bind.address,
-        `${listener.gatewayNamespace}/${listener.gatewayName}`,
-        listener.listenerName,
-        protocolOf(listener),
-        listener.hostname === '' ? '*' : listener.hostname,
-        String(Object.keys(listener.routes).length + Object.keys(listener.tcpRoutes).length),
-      ]),
-    ),
-    table(
-      ['ROUTE', 'NAMESPACE', 'RULE', 'LISTENER', 'HOSTNAMES', 'BACKENDS'],
-      listeners.flatMap(({ listener }) =>
-        [...Object.values(listener.routes), ...Object.values(listener.tcpRoutes)].map((route) => [
-          givenName(route.name),
-          route.namespace,
-          'ruleName' in route ? (route.ruleName ?? '') : '',
-          listener.listenerName,
-          (route.hostnames ?? ['*']).join(','),
-          (route.backends ?? []).map(backendText).join(', '),
-        ]),
-      ),
-    ),
+    listenersTable(dump),
+    routesTable(dump),
     table(
       ['BACKEND', 'KIND'],
       dump.backends.flatMap(({ backend }) =>
@@ -42,16 +19,65 @@ export function summaryOf(dump: Dump): string {
         }),
       ),
     ),
-    table(
-      ['POLICY', 'SECTION', 'FIELDS', 'TARGET'],
-      dump.policies.map(({ key, policy, target }) => {
-        const [section = '', payload] = Object.entries(fieldsOf(policy))[0] ?? []
-        return [key, section, Object.keys(fieldsOf(payload)).join(','), targetText(target)]
-      }),
-    ),
+    policiesTable(dump),
     ...credentialsTable(dump),
   ]
   return parts.join('\n')
+}
+
+function listenersOf({ binds }: Dump): { readonly address: string; readonly listener: Listener }[] {
+  return binds.flatMap(({ address, listeners }) => Object.values(listeners).map((listener) => ({ address, listener })))
+}
+
+function listenersTable(dump: Dump): string {
+  return table(
+    ['ADDRESS', 'GATEWAY', 'LISTENER', 'PROTOCOL', 'HOSTNAME', 'ROUTES'],
+    listenersOf(dump).map(({ address, listener }) => [
+      address,
+      `${listener.gatewayNamespace}/${listener.gatewayName}`,
+      listener.listenerName,
+      protocolOf(listener),
+      listener.hostname === '' ? '*' : listener.hostname,
+      String(Object.keys(listener.routes).length + Object.keys(listener.tcpRoutes).length),
+    ]),
+  )
+}
+
+type Route = Listener['routes'][string] | Listener['tcpRoutes'][string]
+
+/** Each route with the listener that serves it. */
+export function routeRows(dump: Dump): ({ readonly address: string; readonly listener: string } & Route)[] {
+  return listenersOf(dump).flatMap(({ address, listener }) =>
+    [...Object.values(listener.routes), ...Object.values(listener.tcpRoutes)].map((route) => ({
+      address,
+      listener: listener.listenerName,
+      ...route,
+    })),
+  )
+}
+
+export function routesTable(dump: Dump): string {
+  return table(
+    ['ROUTE', 'NAMESPACE', 'RULE', 'LISTENER', 'HOSTNAMES', 'BACKENDS'],
+    routeRows(dump).map(({ listener, ...route }) => [
+      givenName(route.name),
+      route.namespace,
+      'ruleName' in route ? (route.ruleName ?? '') : '',
+      listener,
+      (route.hostnames ?? ['*']).join(','),
+      (route.backends ?? []).map(backendText).join(', '),
+    ]),
+  )
+}
+
+export function policiesTable({ policies }: Dump): string {
+  return table(
+    ['POLICY', 'SECTION', 'FIELDS', 'TARGET'],
+    policies.map(({ key, policy, target }) => {
+      const [section = '', payload] = Object.entries(fieldsOf(policy))[0] ?? []
+      return [key, section, Object.keys(fieldsOf(payload)).join(','), targetText(target)]
+    }),
+  )
 }
 
 /** Only of a proxy that has fetched some. Dumps of older versions have no list. */

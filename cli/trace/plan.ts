@@ -1,10 +1,7 @@
 // The plan of gw proxy trace, from its flags. Pure: mistakes are values.
-import type { AdminTransport } from '../portforward/admin-client.ts'
-import { transportsOf } from '../portforward/targets.ts'
+import { type ProxyTarget, type TargetFlags, targetOf } from '../portforward/targets.ts'
 
-export interface TraceFlags {
-  readonly local?: boolean
-  readonly adminAddr: string
+export interface TraceFlags extends TargetFlags {
   readonly raw?: boolean
   readonly expression?: string
   readonly port?: number
@@ -23,7 +20,7 @@ export type TracePlan =
   | { readonly kind: 'file'; readonly file: string }
   | {
       readonly kind: 'live'
-      readonly admin: AdminTransport
+      readonly target: ProxyTarget
       readonly expression: string | undefined
       readonly injection: Injection | undefined
     }
@@ -32,20 +29,34 @@ type Planned<T> = T | { readonly problem: string }
 
 const WEB_URL = /^https?:\/\//i
 
-export function planTrace(flags: TraceFlags, request: readonly string[]): Planned<TracePlan> {
-  if (flags.file !== undefined) return planFile(flags, flags.file, request)
-  if (flags.local !== true) return { problem: 'pass --local for a proxy on this machine, or --file for a saved trace' }
-  const transports = transportsOf(flags)
-  if ('problem' in transports) return transports
-  const [admin] = transports
-  if (admin === undefined) return { problem: 'no proxy found' }
-  const injection = planRequest(flags.port, request)
-  if (injection !== undefined && 'problem' in injection) return injection
-  return { kind: 'live', admin, expression: flags.expression, injection }
+/** What follows the command: a resource, and after `--` the request. */
+export interface TraceArguments {
+  readonly resource: string | undefined
+  readonly request: readonly string[]
 }
 
-function planFile(flags: TraceFlags, file: string, request: readonly string[]): Planned<TracePlan> {
+/** `count`: of arguments after `--`. They are the last ones. A URL is a request without `--` too. */
+export function splitArguments(all: readonly string[], count: number): Planned<TraceArguments> {
+  if (count === 0 && WEB_URL.test(all[0] ?? '')) return { resource: undefined, request: all }
+  const before = all.slice(0, all.length - count)
+  const [resource, other] = before
+  if (other !== undefined) return { problem: `${other}: pass the URL and the arguments for curl after --` }
+  return { resource, request: all.slice(before.length) }
+}
+
+export function planTrace(flags: TraceFlags, { resource, request }: TraceArguments): Planned<TracePlan> {
+  if (flags.file !== undefined) return planFile(flags, flags.file, { resource, request })
+  if (flags.allNamespaces === true) return { problem: 'a trace follows one request: name a resource in place of -A' }
+  const target = targetOf(flags, resource)
+  if ('problem' in target) return target
+  const injection = planRequest(flags.port, request)
+  if (injection !== undefined && 'problem' in injection) return injection
+  return { kind: 'live', target, expression: flags.expression, injection }
+}
+
+function planFile(flags: TraceFlags, file: string, { resource, request }: TraceArguments): Planned<TracePlan> {
   if (flags.local === true) return { problem: '--file shows a saved trace: omit --local' }
+  if (resource !== undefined) return { problem: `--file shows a saved trace: omit ${resource}` }
   if (flags.expression !== undefined) return { problem: '--file shows a saved trace: omit --expression' }
   if (request.length > 0 || flags.port !== undefined) {
     return { problem: '--file shows a saved trace: omit --port and the URL' }

@@ -2,7 +2,8 @@
 import { printable, printableJson } from '#api/printable.ts'
 import { printError, printLine, reasonText } from '../output.ts'
 import { createReadStream } from 'node:fs'
-import { type TraceFlags, planTrace, type TracePlan } from './plan.ts'
+import { transportsOf } from '../portforward/transports.ts'
+import { type TraceArguments, type TraceFlags, planTrace, type TracePlan } from './plan.ts'
 import { EventReader, type EventLine } from './event-reader.ts'
 import { traceLive } from './live.ts'
 import { labelOf, summaryOf } from './summary.ts'
@@ -12,8 +13,8 @@ const TIME_COLUMNS = 9
 const TYPE_COLUMNS = 16
 
 /** Resolves to the exit code. */
-export async function traceCommand(flags: TraceFlags, request: readonly string[]): Promise<number> {
-  const plan = planTrace(flags, request)
+export async function traceCommand(flags: TraceFlags, given: TraceArguments): Promise<number> {
+  const plan = planTrace(flags, given)
   if ('problem' in plan) {
     printError(printable(plan.problem))
     return 1
@@ -40,9 +41,27 @@ async function follow(plan: TracePlan, printer: Printer): Promise<void> {
     reader.end()
     return
   }
-  const { admin, expression, injection } = plan
-  const waiting = injection === undefined ? 'waiting for a request; press Ctrl-C to stop' : 'sending the request'
-  await traceLive({ admin, expression, injection, onEvent, onReady: () => printError(waiting) })
+  await followLive(plan, onEvent)
+}
+
+/** @throws {Error} with the reason if the trace is incomplete */
+export async function followLive(
+  { target, expression, injection }: Extract<TracePlan, { kind: 'live' }>,
+  onEvent: (line: EventLine) => void,
+): Promise<void> {
+  const [admin, ...others] = await transportsOf(target)
+  if (others.length > 0) {
+    printError(`${admin.label} is one of ${others.length + 1} pods; pod/NAME selects another`)
+  }
+  if (injection === undefined) {
+    const onReady = (): void => printError('waiting for a request; press Ctrl-C to stop')
+    await traceLive({ admin, expression, injection, onEvent, onReady })
+    return
+  }
+  await admin.withPort(injection.port, (port) => {
+    const onReady = (): void => printError('sending the request')
+    return traceLive({ admin, expression, injection: { ...injection, port }, onEvent, onReady })
+  })
 }
 
 class Printer {

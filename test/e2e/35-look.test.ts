@@ -1,32 +1,17 @@
-// Inspects a proxy of the cluster as in docs/cli.md: with `gw`, through a port that kubectl forwards.
-import { execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
+// Inspects a proxy of the cluster as in docs/cli.md: `gw` finds its pod, forwards its ports and gets its token.
+import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { remove } from './suite/kubectl.ts'
 import { NAMESPACE, themeFile, useSample } from './suite/samples.ts'
 
 const COMMAND_MS = 60_000
+const GATEWAY = ['gateway/http', '-n', NAMESPACE]
+const SEND = ['--port', '80', '--', 'http://www.example.com/api/x']
 
-/** The admin server of a pod of the Deployment, as `127.0.0.1:port`, while `use` runs. */
-async function forwarded<T>(deployment: string, use: (address: string) => Promise<T>): Promise<T> {
-  const args = ['port-forward', '-n', NAMESPACE, `deployment/${deployment}`, ':15000']
-  const forward = spawn('kubectl', args, { stdio: ['ignore', 'pipe', 'inherit'] })
-  try {
-    const signal = AbortSignal.timeout(COMMAND_MS)
-    const [line]: unknown[] = await once(forward.stdout, 'data', { signal })
-    const [, address = ''] = /from (127\.0\.0\.1:\d+)/.exec(String(line)) ?? []
-    return await use(address)
-  } finally {
-    forward.kill()
-  }
-}
-
-/** Name of its only pod. */
-async function tokenOf(deployment: string): Promise<string> {
-  const command = ['/usr/local/bin/node', '/app/gw.js', 'proxy', 'token']
-  const args = ['exec', '-n', NAMESPACE, `deployment/${deployment}`, '--', ...command]
-  return (await promisify(execFile)('kubectl', args, { timeout: COMMAND_MS })).stdout.trim()
+/** Standard output. */
+async function gw(...args: readonly string[]): Promise<string> {
+  return (await promisify(execFile)('bin/gw', args, { timeout: COMMAND_MS })).stdout
 }
 
 beforeAll(async () => {
@@ -39,12 +24,35 @@ afterAll(async () => {
 
 describe('inspecting the cluster', () => {
   it('shows the active configuration of a proxy', async () => {
-    const shown = await forwarded('http', async (address) => {
-      const args = ['proxy', 'config', 'all', '--local', '--admin-addr', address]
-      const env = { ...process.env, GW_ADMIN_TOKEN: await tokenOf('http') }
-      return (await promisify(execFile)('bin/gw', args, { timeout: COMMAND_MS, env })).stdout
-    })
+    const shown = await gw('proxy', 'config', 'all', ...GATEWAY)
     expect(shown).toContain('www.example.com')
     expect(shown).toContain(`${NAMESPACE}/echo.${NAMESPACE}.svc.cluster.local:80`)
+  })
+
+  it('shows its routes as JSON', async () => {
+    const routes: unknown = JSON.parse(await gw('proxy', 'config', 'routes', ...GATEWAY, '-o', 'json'))
+    expect(routes).toContainEqual(expect.objectContaining({ listener: 'http', hostnames: ['www.example.com'] }))
+  })
+
+  it('shows the endpoints of all Gateways', async () => {
+    expect(await gw('proxy', 'config', 'backends', '--all', '-A')).toContain(`gateway/http.${NAMESPACE} (pod http-`)
+  })
+
+  it('sends a request to the pod and traces it', async () => {
+    const trace = await gw('proxy', 'trace', ...GATEWAY, ...SEND)
+    expect(trace).toMatch(/Request Done {4}request finished status=200\n$/)
+  })
+
+  it('follows the next request of another client', async () => {
+    const watching = gw('proxy', 'trace', ...GATEWAY, '--raw', '--expression', 'request.path == "/api/x"')
+    const state = { isOver: false }
+    const watched = watching.finally(() => (state.isOver = true))
+    // Two watchers follow two different requests.
+    while (!state.isOver) await gw('proxy', 'trace', ...GATEWAY, ...SEND)
+    expect(await watched).toContain('"type":"requestFinished"')
+  })
+
+  it('sets its log levels', async () => {
+    expect(await gw('proxy', 'log', ...GATEWAY, '--set', 'otlp=debug')).toContain('otlp=debug')
   })
 })
