@@ -4,6 +4,7 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import { printable } from '#api/printable.ts'
 import { VERSION } from '#api/version.ts'
 import { addController } from './commands/controller.ts'
+import { addExplain } from './commands/explain.ts'
 import { addMcpCheck } from './commands/mcp-check.ts'
 import { addProxyConfig } from './commands/proxy-config.ts'
 import { addProxyLog } from './commands/proxy-log.ts'
@@ -86,6 +87,7 @@ function buildProgram(finish: (code: number) => void): Command {
   addRun(program, finish)
   addValidate(program, finish)
   addTranslate(program, finish)
+  addExplain(program, finish)
   addProxyTrace(program, finish)
   addProxyConfig(program, finish)
   addProxyLog(program, finish)

@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import { printError } from '../output.ts'
 import { addTargetFlags, portNumber, proxyGroup, RESOURCE_HELP } from './proxy-group.ts'
-import { splitArguments, type TraceFlags } from '../trace/plan.ts'
+import { splitArguments, type TraceArguments, type TraceFlags } from '../trace/plan.ts'
 
 const HELP = `
 Without a URL, the command waits for the next request of any client. With a URL, it sends the request with curl to the
@@ -32,16 +32,23 @@ export function addProxyTrace(program: Command, finish: (code: number) => void):
     .option('--port <number>', 'Port of the listener to send the request to', portNumber)
     .option('-f, --file <path>', 'Show a saved trace instead of tracing a running proxy; - is standard input')
     .addHelpText('after', HELP)
-    .action(async (all: string[], flags: TraceFlags) => {
-      const given = splitArguments(all, countAfterDashes(process.argv))
-      if ('problem' in given) {
-        printError(given.problem)
-        finish(1)
-        return
-      }
-      const { traceCommand } = await import('../trace/run.ts')
-      finish(await traceCommand(flags, given))
-    })
+    .action((all: string[], flags: TraceFlags) =>
+      withSplitArguments(all, finish, async (given) => {
+        const { traceCommand } = await import('../trace/run.ts')
+        return traceCommand(flags, given)
+      }),
+    )
+}
+
+/** Runs a command with its resource and, after `--`, its request. */
+export async function withSplitArguments(
+  all: readonly string[],
+  finish: (code: number) => void,
+  run: (given: TraceArguments) => Promise<number>,
+): Promise<void> {
+  const given = splitArguments(all, countAfterDashes(process.argv))
+  if ('problem' in given) printError(given.problem)
+  finish('problem' in given ? 1 : await run(given))
 }
 
 /** The parser drops the first `--`. */

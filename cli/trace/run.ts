@@ -1,11 +1,9 @@
 // gw proxy trace: prints the events of one request as they arrive, as lines of JSON or as a table.
 import { printable, printableJson } from '#api/printable.ts'
 import { printError, printLine, reasonText } from '../output.ts'
-import { createReadStream } from 'node:fs'
-import { transportsOf } from '../portforward/transports.ts'
-import { type TraceArguments, type TraceFlags, planTrace, type TracePlan } from './plan.ts'
-import { EventReader, type EventLine } from './event-reader.ts'
-import { traceLive } from './live.ts'
+import { follow } from './follow.ts'
+import { type TraceArguments, type TraceFlags, planTrace } from './plan.ts'
+import type { EventLine } from './event-reader.ts'
 import { labelOf, summaryOf } from './summary.ts'
 
 const NUMBER_COLUMNS = 4
@@ -21,7 +19,7 @@ export async function traceCommand(flags: TraceFlags, given: TraceArguments): Pr
   }
   const printer = new Printer(flags.raw === true)
   try {
-    await follow(plan, printer)
+    await follow(plan, (line) => printer.print(line))
   } catch (error) {
     printError(reasonText(error))
     return 1
@@ -29,39 +27,6 @@ export async function traceCommand(flags: TraceFlags, given: TraceArguments): Pr
   if (printer.isComplete) return 0
   printError(printer.count === 0 ? 'the trace has no events' : 'the trace ends before the end of the request')
   return 1
-}
-
-async function follow(plan: TracePlan, printer: Printer): Promise<void> {
-  const onEvent = (line: EventLine): void => printer.print(line)
-  if (plan.kind === 'file') {
-    const reader = new EventReader(onEvent)
-    const input = plan.file === '-' ? process.stdin : createReadStream(plan.file)
-    input.setEncoding('utf8')
-    for await (const chunk of input) reader.push(String(chunk))
-    reader.end()
-    return
-  }
-  await followLive(plan, onEvent)
-}
-
-/** @throws {Error} with the reason if the trace is incomplete */
-export async function followLive(
-  { target, expression, injection }: Extract<TracePlan, { kind: 'live' }>,
-  onEvent: (line: EventLine) => void,
-): Promise<void> {
-  const [admin, ...others] = await transportsOf(target)
-  if (others.length > 0) {
-    printError(`${admin.label} is one of ${others.length + 1} pods; pod/NAME selects another`)
-  }
-  if (injection === undefined) {
-    const onReady = (): void => printError('waiting for a request; press Ctrl-C to stop')
-    await traceLive({ admin, expression, injection, onEvent, onReady })
-    return
-  }
-  await admin.withPort(injection.port, (port) => {
-    const onReady = (): void => printError('sending the request')
-    return traceLive({ admin, expression, injection: { ...injection, port }, onEvent, onReady })
-  })
 }
 
 class Printer {
