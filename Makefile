@@ -70,6 +70,10 @@ docs: ## Build the documentation as a site in site/dist, with checked links and 
 images: build ## Build the images of controller and proxy from scratch; IMAGE_REGISTRY, IMAGE_TAG name them
 	node hack/image/main.ts $(if $(IMAGE_REGISTRY),--registry $(IMAGE_REGISTRY)) $(if $(IMAGE_TAG),--tag $(IMAGE_TAG)) $(ARGS)
 
+.PHONY: release
+release: build ## Make all artifacts of a version in dist/release, and print what publishes them; ARGS='--key FILE' signs
+	node hack/release/main.ts $(if $(IMAGE_REGISTRY),--registry $(IMAGE_REGISTRY)) $(ARGS)
+
 .PHONY: charts
 charts: ## Complete the charts of config/helm, which share files with config; needed before helm, and after a change
 	hack/charts.sh

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Puts the controller into the cluster that kubectl talks to, or takes everything of Gw away again.
-#   deploy.sh up     CRDs, then config/default; waits until the controller is ready
-#   deploy.sh down   refuses while Gateways of Gw or objects of its kinds exist; FORCE=1 deletes them, too
+#   deploy.sh up        CRDs, then config/default; waits until the controller is ready
+#   deploy.sh manifest  prints what `up` applies, without the CRDs of the Gateway API
+#   deploy.sh down      refuses while Gateways of Gw or objects of its kinds exist; FORCE=1 deletes them, too
 # IMAGE_REGISTRY and IMAGE_TAG name the images of controller and proxy (make images takes the same).
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -72,11 +73,17 @@ down() {
 	"$kubectl" kustomize config/default | "$kubectl" delete -f - --ignore-not-found --timeout 180s 2> >(grep -v 'no matches for kind' >&2)
 }
 
+manifest() {
+	overlay
+	"$kubectl" kustomize .cache/deploy
+}
+
 case ${1:-} in
 up) up ;;
+manifest) manifest ;;
 down) down ;;
 *)
-	echo "usage: deploy.sh up|down" >&2
+	echo "usage: deploy.sh up|manifest|down" >&2
 	exit 2
 	;;
 esac
