@@ -1,9 +1,8 @@
 // LLM backends: picks a provider, prepares the call, sends it, converts the response to the client's format.
-import type { AIBackend, AIProvider, RouteType } from '#api/ir/types.gen.ts'
+import type { AIBackend, RouteType } from '#api/ir/types.gen.ts'
 import type { EffectiveBackend } from '../chain/effective.ts'
-import { signedFor } from '../backend/auth/signing-scope.ts'
 import { otherEndpoint } from '../backend/failover.ts'
-import type { BackendEnvironment, Endpoint, EndpointPicker, FilteredPlace } from '../backend/handler.ts'
+import type { BackendEnvironment, Endpoint } from '../backend/handler.ts'
 import type { BackendHandler } from '../chain/handler.ts'
 import { pickEndpoint, useEndpoint } from '../backend/http.ts'
 import {
@@ -26,15 +25,11 @@ import { UpstreamError, type UpstreamResponse } from '../upstream/target.ts'
 import { currentPricing } from './cost/current-catalog.ts'
 import { prepareCall, type CompiledProvider, type LlmCall } from './call.ts'
 import { type Chosen, chooseProvider } from './choose-provider.ts'
+import { compileProvider } from './compile-provider.ts'
 import { detectAnswer, detectRequest } from './detect.ts'
-import { compileEdits } from './edits.ts'
-import { compileGuards } from './guards/chain.ts'
-import { credentialKind } from './credential-kind.ts'
 import { failureBodyOf } from './failure-body.ts'
 import type { Format } from './formats/format.ts'
 import { FailedProviders } from './failover.ts'
-import { providerProfile } from './providers/table.ts'
-import { PROVIDER_PORT, rerankHost } from '../backend/provider-address.ts'
 import { makeReply } from './reply.ts'
 import { type Handling, HANDLING, routeTypeMatcher } from './route-type.ts'
 import { addressSocket, observeSocket } from './socket.ts'
@@ -56,6 +51,7 @@ export function compileAiBackend(
   const groups = backend.groups.map(({ providers }) =>
     providers.map((provider) => compileProvider(provider, environment)).filter((provider) => provider !== undefined),
   )
+  const hasOther = hasOthers(groups)
   return (exchange, done) => {
     exchange.failureBody = failureBody
     const type = typeOf(exchange.request.path)
@@ -73,13 +69,24 @@ export function compileAiBackend(
       done(exchange)
       return
     }
-    answer(exchange, { ...chosen, type, handling, environment, groups }).then(
-      () => done(exchange),
-      (error: unknown) => {
-        failByDefect(exchange, 'llm', error)
-        done(exchange)
-      },
-    )
+    const context = { ...chosen, type, handling, environment, groups }
+    const failed = (error: unknown): void => {
+      failByDefect(exchange, 'llm', error)
+      done(exchange)
+    }
+    const isRepeatable = hasOther || chosen.provider.fetched !== undefined
+    const answered = isRepeatable ? answer(exchange, context) : answerOnly(exchange, { ...context, ...ONLY_TRY })
+    if (answered instanceof Promise) answered.then(() => done(exchange), failed)
+    else done(exchange)
+  }
+}
+
+/** With one provider and one credential. A defect is a rejection. */
+function answerOnly(exchange: Exchange, context: TryContext): boolean | Promise<boolean> {
+  try {
+    return answerFirst(exchange, context)
+  } catch (error) {
+    return Promise.reject(error)
   }
 }
 
@@ -95,18 +102,22 @@ interface TryContext extends AnswerContext {
   readonly isRepeatable: boolean
   /** Whether another provider can get the request. */
   readonly hasNext: () => boolean
+  /** See `LlmFacts`. */
+  readonly failed: string | undefined
 }
 
+const ONLY_TRY = { isRepeatable: false, hasNext: () => false, failed: undefined }
+
+/** Of a request that may be sent again. */
 async function answer(exchange: Exchange, first: AnswerContext): Promise<void> {
   const { groups } = first
   const failed = new FailedProviders<CompiledProvider>()
-  const isRepeatable = first.provider.fetched !== undefined || hasOthers(groups)
-  const kept = isRepeatable ? await keptFor(exchange, first) : undefined
+  const kept = await keptFor(exchange, first)
   for (let chosen = first; ;) {
     const { provider } = chosen
     const other = (): Chosen | undefined => chooseProvider(groups, (one) => one !== provider && !failed.has(one))
     const hasNext = (): boolean => kept !== undefined && failed.hasRoom && other() !== undefined
-    await answerWith(exchange, { chosen, kept, failed: failed.outcomes, hasNext })
+    await answerWith(exchange, { ...chosen, isRepeatable: kept !== undefined, failed: failed.outcomes, hasNext }, kept)
     if (!failed.add(exchange, provider, provider.settings.name) || kept === undefined) return
     const next = other()
     if (next === undefined) return
@@ -119,27 +130,29 @@ function hasOthers([first = [], ...others]: readonly (readonly CompiledProvider[
   return others.length > 0 || first.length > 1
 }
 
-interface ProviderTry {
-  readonly chosen: AnswerContext
-  readonly kept: KeptRequest | undefined
-  /** See `LlmFacts`. */
-  readonly failed: string | undefined
-  readonly hasNext: () => boolean
-}
-
 /** The try with one provider; a second one if it refuses a credential. */
-async function answerWith(exchange: Exchange, { chosen, kept, failed, hasNext }: ProviderTry): Promise<void> {
-  const { telemetryName } = chosen.provider.profile
-  const promptTokens = exchange.llm?.promptTokens
-  const facts = { ...emptyFacts(telemetryName), failedProviders: failed, pricing: currentPricing(), promptTokens }
-  exchange.llm = facts
-  if (exchange.trace !== undefined) traceProvider(exchange.trace, chosen)
-  const isRefused = await answerOnce(exchange, facts, { ...chosen, isRepeatable: kept !== undefined, hasNext })
-  if (!isRefused || kept === undefined) return
+async function answerWith(exchange: Exchange, context: TryContext, kept: KeptRequest | undefined): Promise<void> {
+  const isRefused = await answerFirst(exchange, context)
+  if (!isRefused || kept === undefined || exchange.llm === undefined) return
   endTry(exchange)
   dropBody(exchange.response?.body)
   kept.restore(exchange)
-  await answerOnce(exchange, facts, { ...chosen, isRepeatable: false, hasNext })
+  await answerOnce(exchange, exchange.llm, { ...context, isRepeatable: false })
+}
+
+/** True: the provider refused the credential, and the request is repeatable. */
+function answerFirst(exchange: Exchange, context: TryContext): boolean | Promise<boolean> {
+  const { telemetryName } = context.provider.profile
+  const promptTokens = exchange.llm?.promptTokens
+  const facts = {
+    ...emptyFacts(telemetryName),
+    failedProviders: context.failed,
+    pricing: currentPricing(),
+    promptTokens,
+  }
+  exchange.llm = facts
+  if (exchange.trace !== undefined) traceProvider(exchange.trace, context)
+  return answerOnce(exchange, facts, context)
 }
 
 /** For a second try, with another credential or another provider. */
@@ -154,29 +167,42 @@ async function keptFor(exchange: Exchange, { handling, environment }: AnswerCont
   }
 }
 
-/** True: the provider refused the credential, and the request is repeatable. */
-async function answerOnce(exchange: Exchange, facts: LlmFacts, chosen: TryContext): Promise<boolean> {
-  const { provider } = chosen
-  if (provider.request.length > 0) await filtered(exchange, provider.request)
+function answerOnce(exchange: Exchange, facts: LlmFacts, context: TryContext): boolean | Promise<boolean> {
+  const filters = filtered(exchange, context.provider.request)
+  return filters === undefined
+    ? answerFrom(exchange, facts, context)
+    : filters.then(() => answerFrom(exchange, facts, context))
+}
+
+function answerFrom(exchange: Exchange, facts: LlmFacts, chosen: TryContext): boolean | Promise<boolean> {
   if (exchange.response !== undefined) return false
+  const { provider, handling, environment } = chosen
   const endpoint = exchange.picked === undefined ? chosen.endpoint : pickEndpoint(exchange, provider.picker)
   if (endpoint === undefined) {
     exchange.fail('noHealthyBackends')
     return false
   }
-  return answerFrom(exchange, facts, { ...chosen, endpoint })
-}
-
-async function answerFrom(exchange: Exchange, facts: LlmFacts, context: TryContext): Promise<boolean> {
-  const { provider, handling, environment, hasNext } = context
+  const context = endpoint === chosen.endpoint ? chosen : { ...chosen, endpoint }
   if (typeof handling === 'string') return answerForwarded(exchange, facts, context)
   if (handling.transport === 'Socket') return answerSocket(exchange, facts, { ...context, handling })
-  const call = await prepareCall(exchange, provider, handling, environment.bufferBytesMax)
+  facts.operation = handling.operation
+  const call = prepareCall(exchange, provider, handling, environment.bufferBytesMax)
+  return call instanceof Promise
+    ? call.then((late) => answerCall(exchange, facts, { ...context, call: late }))
+    : answerCall(exchange, facts, { ...context, call })
+}
+
+/** `call`: a response, if the request has failed. */
+async function answerCall(
+  exchange: Exchange,
+  facts: LlmFacts,
+  context: TryContext & { readonly call: LlmCall | HttpResponse },
+): Promise<boolean> {
+  const { provider, environment, hasNext, call } = context
   if (call instanceof HttpResponse) return false
   facts.requestModel = call.model
   facts.isStreaming = call.isStreaming
   facts.params = call.params
-  facts.operation = handling.operation
   call.dropped.report(exchange, facts)
   const upstream = await sendToAny(exchange, call, placeOfCall(call, context))
   if (upstream === undefined) return false
@@ -191,13 +217,15 @@ async function answerFrom(exchange: Exchange, facts: LlmFacts, context: TryConte
     const translationBytesMax = Math.max(bufferBytesMax, TRANSLATION_BYTES_MAX)
     const options = { client: call.conversion.client, facts, sizeMax: bufferBytesMax }
     const texts = answerTexts(exchange, provider.textReads, options)
-    const { guards } = provider
+    const { guards, answerHeaders } = provider
     const limits = { bodyBytesMax: bufferBytesMax, translationBytesMax }
-    const reply = { exchange, call, facts, guards, texts, hasNext, ...limits }
-    exchange.response = await makeReply(reply, upstream)
-    if (provider.response.length > 0) await filtered(exchange, provider.response)
+    const made = makeReply({ exchange, call, facts, guards, texts, hasNext, answerHeaders, ...limits }, upstream)
+    exchange.response = made instanceof Promise ? await made : made
+    await filtered(exchange, provider.response)
   } catch (error) {
     failBy(exchange, error)
+  } finally {
+    exchange.upstreamCall = undefined
   }
   return false
 }
@@ -261,6 +289,7 @@ async function sendToAny(
     try {
       return await send(exchange, call, here)
     } catch (error) {
+      exchange.upstreamCall = undefined
       failBy(exchange, error)
       endpoint = exchange.isMovable ? otherEndpoint(exchange, provider.picker) : undefined
     }
@@ -289,7 +318,7 @@ function send(exchange: Exchange, call: LlmCall, { endpoint, environment }: Answ
       body: call.body,
       signer: exchange.request.signer,
     },
-    { deadlineMs: Math.min(ownDeadline, exchange.deadlineMs ?? ownDeadline), signal: exchange.connection.signal },
+    { deadlineMs: Math.min(ownDeadline, exchange.deadlineMs ?? ownDeadline), signal: undefined, exchange },
   )
 }
 
@@ -326,7 +355,7 @@ function isRouteDeadline(exchange: Exchange, error: UpstreamError): boolean {
 
 /** Forwarded unchanged, except address, credential and provider headers. */
 function passThrough(exchange: Exchange, { provider, endpoint, environment }: AnswerContext): Promise<void> {
-  provider.profile.prepareHeaders(exchange.request.headers, credentialKind(provider.policies.auth), undefined)
+  provider.profile.prepareHeaders(exchange.request.headers, provider.credential, undefined)
   const { promise, resolve } = Promise.withResolvers<void>()
   const forward = (to: Endpoint): void => {
     useEndpoint(exchange, to, provider.health)
@@ -342,79 +371,17 @@ function passThrough(exchange: Exchange, { provider, endpoint, environment }: An
   return promise
 }
 
-function filtered(exchange: Exchange, filters: readonly NamedFilter[]): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  runChain(filters, exchange, 0, () => resolve())
-  return promise
-}
-
-/** undefined: the provider cannot be called by this version, or has no address. */
-function compileProvider(settings: AIProvider, environment: BackendEnvironment): CompiledProvider | undefined {
-  const profile = providerProfile(settings)
-  if (profile === undefined) return undefined
-  const { backendRef, inlinePolicies } = settings
-  // If a provider uses an InferencePool, its picker is called as well.
-  const { inferenceRouting } = backendRef === undefined ? {} : environment.policiesOf(backendRef)
-  const own = environment.sectionPolicies(settings.name, inlinePolicies)
-  const chosen = own.auth ?? profile.defaultAuth
-  const auth = chosen && signedFor({ region: profile.signingRegion }, chosen)
-  const policies: EffectiveBackend = {
-    ...(inferenceRouting !== undefined && { inferenceRouting }),
-    ...own,
-    ...(auth !== undefined && { auth }),
-  }
-  const picker = addressOf(settings, profile.defaultHost, policies, environment)
-  if (picker === undefined) return undefined
-  return {
-    settings,
-    profile,
-    policies,
-    picker,
-    rerankPicker: rerankPickerOf(settings, policies, environment),
-    textReads: environment.textReads,
-    health: environment.health(policies),
-    guards: policies.ai?.promptGuard && compileGuards(policies.ai.promptGuard, environment),
-    edits: compileEdits(policies.ai ?? {}, (source) => environment.expression(source)),
-    ...environment.filters(policies, placeOf(settings, profile.defaultHost)),
-  }
-}
-
-/** The same choice as for the address. */
-function placeOf({ hostOverride, backendRef }: AIProvider, defaultHost: string | undefined): FilteredPlace {
-  if (hostOverride !== undefined) return { host: hostOverride.host }
-  return backendRef === undefined ? { host: defaultHost } : { ref: backendRef }
-}
-
-function rerankPickerOf(
-  settings: AIProvider,
-  policies: EffectiveBackend,
-  environment: BackendEnvironment,
-): EndpointPicker | undefined {
-  const host = rerankHost(settings)
-  return host === undefined ? undefined : ownAddress(settings.name, host, policies, environment)
-}
-
-/** The provider's own host is called with TLS and system trust; an override implies none. */
-function addressOf(
-  settings: AIProvider,
-  defaultHost: string | undefined,
-  policies: EffectiveBackend,
-  environment: BackendEnvironment,
-): EndpointPicker | undefined {
-  const { hostOverride, backendRef } = settings
-  const section = settings.name
-  if (hostOverride !== undefined) return environment.resolveAddress({ section, ...hostOverride }, policies)
-  if (backendRef !== undefined) return environment.resolve(backendRef, policies)
-  if (defaultHost === undefined) return undefined
-  return ownAddress(section, defaultHost, policies, environment)
-}
-
-function ownAddress(
-  section: string,
-  host: string,
-  policies: EffectiveBackend,
-  environment: BackendEnvironment,
-): EndpointPicker {
-  const address = { section, host, port: PROVIDER_PORT }
-  return environment.resolveAddress(address, { ...policies, tls: policies.tls ?? {} })
+/** undefined: no filter waits. */
+function filtered(exchange: Exchange, filters: readonly NamedFilter[]): Promise<void> | undefined {
+  if (filters.length === 0) return undefined
+  let isOver = false
+  let late: (() => void) | undefined
+  runChain(filters, exchange, 0, () => {
+    isOver = true
+    late?.()
+  })
+  if (isOver) return undefined
+  return new Promise((resolve) => {
+    late = resolve
+  })
 }

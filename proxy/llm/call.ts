@@ -6,13 +6,14 @@ import type { FailureCode } from '../exchange/errors.ts'
 import type { HealthRule, TextReads } from '../exchange/slots.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { LlmParams } from '../exchange/facts.ts'
+import { changed, type DerivedByKey } from '../message/derived-headers.ts'
 import type { HeaderList } from '../message/headers.ts'
 import type { HttpResponse } from '../message/message.ts'
 import type { FetchedCredential, NamedFilter } from '../chain/filter.ts'
 import type { RequestEdits } from './edits.ts'
 import type { GuardChains } from './guards/chain.ts'
 import { checkRequest } from './guards/request.ts'
-import { credentialKind } from './credential-kind.ts'
+import type { CredentialKind } from './credential-kind.ts'
 import { asString, type JsonObject } from './json.ts'
 import type { ClientFraming, Format, UrlFields } from './formats/format.ts'
 import type { RequestFacts } from './providers/provider.ts'
@@ -41,6 +42,10 @@ export interface CompiledProvider {
   readonly response: readonly NamedFilter[]
   readonly fetched: FetchedCredential | undefined
   readonly textReads: TextReads
+  readonly credential: CredentialKind
+  readonly requestHeaders: DerivedByKey<Conversion>
+  /** By the content type that the proxy sets; undefined: it keeps that of the provider. */
+  readonly answerHeaders: DerivedByKey<string | undefined>
 }
 
 export interface LlmCall {
@@ -71,29 +76,57 @@ const FAILURES: { readonly [K in BodyFault['kind']]: FailureCode } = {
   Invalid: 'llmRequestInvalid',
 }
 
-/** The call, or the failure that the client gets. */
-export async function prepareCall(
+/** The call, or the failure that the client gets; a promise if it waits for the body, for guards or for counts. */
+export function prepareCall(
   exchange: Exchange,
   provider: CompiledProvider,
   format: Format,
   bodyBytesMax: number,
-): Promise<LlmCall | HttpResponse> {
-  const read = takeRequestJson(exchange) ?? (await readRequestJson(exchange.request, bodyBytesMax))
+): Prepared | Promise<Prepared> {
+  const read = takeRequestJson(exchange) ?? readRequestJson(exchange.request, bodyBytesMax)
+  return read instanceof Promise
+    ? read.then((late) => readCall(exchange, late, { provider, format }))
+    : readCall(exchange, read, { provider, format })
+}
+
+type Prepared = LlmCall | HttpResponse
+
+function readCall(
+  exchange: Exchange,
+  read: RequestJson | BodyFault,
+  { provider, format }: Omit<PromptContext, 'model'>,
+): Prepared | Promise<Prepared> {
   if (!(read instanceof RequestJson)) return exchange.failVisibly(FAILURES[read.kind], read.detail)
   const body = read.members
   const inUrl = format.url?.read(exchange.request.path, exchange.request.query)
   const isAdded = addModel(body, inUrl)
   const model = editBody(exchange, body, provider, format)
   if (model === undefined) return exchange.failVisibly('llmRequestInvalid', 'missing field: model not specified')
+  const context = { provider, format, model }
   const conversion = provider.profile.conversion(format.name, model)
-  if (conversion === undefined) return withoutProvider(exchange, body, { provider, format, model })
-  const { isStreaming, framing } = inUrl ?? streamIn(body)
-  settleModel(body, { isAdded, isStreaming, conversion, inUrl })
-  const rejected = await checkPrompt(exchange, read, { provider, format, model })
-  if (rejected !== undefined) return rejected
+  if (conversion === undefined) return withoutProvider(exchange, body, context)
+  const stream = inUrl ?? streamIn(body)
+  settleModel(body, { isAdded, isStreaming: stream.isStreaming, conversion, inUrl })
+  const checked = checkPrompt(exchange, read, context)
+  const call = (): Prepared => callFor(exchange, read, { ...context, conversion, stream })
+  return checked === undefined ? call() : checked.then((rejected) => rejected ?? call())
+}
+
+interface CallContext extends PromptContext {
+  readonly conversion: Conversion
+  readonly stream: Pick<UrlFields, 'isStreaming' | 'framing'>
+}
+
+function callFor(
+  exchange: Exchange,
+  read: RequestJson,
+  { provider, format, model, conversion, stream: { isStreaming, framing } }: CallContext,
+): Prepared {
+  const body = read.members
   const dropped = new DroppedFields()
   const toolNames = new ToolNames()
   try {
+    const { pathAndQuery, headers } = addressFor(exchange, provider, conversion, { model, isStreaming })
     return {
       conversion,
       model,
@@ -102,7 +135,8 @@ export async function prepareCall(
       framing,
       includeUsage: format.wantsUsage(body),
       toolNames,
-      ...addressFor(exchange, provider, conversion, { model, isStreaming }),
+      pathAndQuery,
+      headers,
       body: bodyToSend(read, conversion, {
         dropped,
         toolNames,
@@ -142,8 +176,21 @@ interface PromptContext {
   readonly model: string
 }
 
-/** By guards, which may mask texts, and by token limits. The response, if one of them rejects it. */
-async function checkPrompt(
+/** By guards, which may mask texts, and by token limits. undefined: neither is configured. */
+function checkPrompt(
+  exchange: Exchange,
+  json: RequestJson,
+  context: PromptContext,
+): Promise<HttpResponse | undefined> | undefined {
+  const { provider, format } = context
+  if (provider.guards !== undefined || provider.settings.tokenize === true)
+    return checkedPrompt(exchange, json, context)
+  recordPrompt(exchange, provider.textReads, json.members, format.name)
+  return undefined
+}
+
+/** The response, if one of them rejects it. */
+async function checkedPrompt(
   exchange: Exchange,
   json: RequestJson,
   { provider, format: { name }, model }: PromptContext,
@@ -251,17 +298,23 @@ function addressFor(
   model: SentModel,
 ): Pick<LlmCall, 'pathAndQuery' | 'headers'> {
   const { client, sent, translation } = conversion
-  const { profile, policies } = provider
-  const headers = request.headers.clone()
-  for (const name of DROPPED_HEADERS) headers.remove(name)
-  headers.set('content-type', 'application/json')
-  headers.set('accept-encoding', 'identity')
-  const credential = credentialKind(policies.auth)
-  const options = { isTranslated: translation !== undefined, isPlaced: credential === 'Placed', headers }
-  const asked = translation === undefined ? request.query : withoutOwn(request.query, client.ownQuery)
-  const query = client.url?.sentQuery(request.query, options) ?? asked
-  if (translation !== undefined) client.leave(headers, credential)
-  profile.prepareHeaders(headers, credential, sent)
+  const { profile, credential } = provider
+  const isTranslated = translation !== undefined
+  let query = isTranslated ? withoutOwn(request.query, client.ownQuery) : request.query
+  const change = (headers: HeaderList): void => {
+    for (const name of DROPPED_HEADERS) headers.remove(name)
+    headers.set('content-type', 'application/json')
+    headers.set('accept-encoding', 'identity')
+    const options = { isTranslated, isPlaced: credential === 'Placed', headers }
+    if (client.url !== undefined) query = client.url.sentQuery(request.query, options)
+    if (isTranslated) client.leave(headers, credential)
+    profile.prepareHeaders(headers, credential, sent)
+  }
+  // A credential in the query becomes a header field: the same fields may then lead to others.
+  const headers =
+    client.url === undefined
+      ? provider.requestHeaders.of(conversion).of(request.headers, change)
+      : changed(request.headers, change)
   return { pathAndQuery: pathFor({ path: request.path, query }, provider, conversion, model), headers }
 }
 

@@ -3,9 +3,11 @@ import { jsonExcess } from '#api/bounded-json.ts'
 import { isRecord, parseJson } from '#api/json.ts'
 import { messageOf } from '../exchange/diagnosis.ts'
 import type { HeaderList } from '../message/headers.ts'
+import { IncomingBody } from '../message/incoming-body.ts'
 import { HttpResponse } from '../message/message.ts'
 import type { Cancellable } from '../message/body.ts'
 import type { UpstreamResponse } from '../upstream/target.ts'
+import type { StreamDecoder } from './canonical/format.ts'
 import { decode, DecodedTooLarge, decodeStream, isIdentity, UnknownEncoding } from './encoding.ts'
 import { isFailedStatus } from './failover.ts'
 import { statusOfKind } from './formats/error-kind.ts'
@@ -58,25 +60,14 @@ function inputTokensIn({ inputTokensHeader }: SentFormat, headers: HeaderList): 
 }
 
 /** Streams are sent decoded (data-plane supplement section 3.9). */
-async function streamReply(context: ReplyContext, upstream: UpstreamResponse): Promise<HttpResponse> {
-  const { translation } = context.call.conversion
+function streamReply(context: ReplyContext, upstream: UpstreamResponse): HttpResponse | Promise<HttpResponse> {
   context.facts.isStreaming = true
   try {
-    const decoded = await startedStream(context, upstream)
-    if (decoded instanceof HttpResponse) return decoded
-    const body =
-      translation === undefined
-        ? passThroughStream(context, decoded)
-        : translatedStream(context, translation, decoded, sourceOf(context, upstream.headers))
-    const checked = checkedStream(context, body, upstream.headers)
-    const read = context.texts?.stream(checked) ?? checked
-    const framed = context.call.framing === 'Sse' ? read : jsonArrayStream(context, read)
-    return new HttpResponse(
-      upstream.status,
-      ownHeaders(upstream.headers, STREAM_TYPES[context.call.framing]),
-      framed,
-      false,
-    )
+    const decoded = decodeStream(upstream.body, upstream.headers.get('content-encoding'))
+    const decoder = context.hasNext?.() === true ? streamDecoder(context.call.conversion.sent.name) : undefined
+    return decoder === undefined
+      ? streamFrom(context, upstream, decoded)
+      : startedReply(context, upstream, { decoded, decoder })
   } catch (error) {
     if (!(error instanceof UnknownEncoding)) throw error
     upstream.body.cancel()
@@ -84,15 +75,30 @@ async function streamReply(context: ReplyContext, upstream: UpstreamResponse): P
   }
 }
 
-/** Decoded. A stream that starts with an error is an answer with the status of that error, for the next provider. */
-async function startedStream(
+function streamFrom(
+  context: ReplyContext,
+  { status, headers }: UpstreamResponse,
+  decoded: Cancellable<Buffer>,
+): HttpResponse {
+  const { conversion, framing } = context.call
+  const { translation } = conversion
+  const body =
+    translation === undefined
+      ? passThroughStream(context, decoded)
+      : translatedStream(context, translation, decoded, sourceOf(context, headers))
+  const checked = checkedStream(context, body, headers)
+  const read = context.texts?.stream(checked) ?? checked
+  const framed = framing === 'Sse' ? read : jsonArrayStream(context, read)
+  return new HttpResponse(status, ownHeaders(context, headers, STREAM_TYPES[framing]), framed, false)
+}
+
+/** A stream that starts with an error is an answer with the status of that error, for the next provider. */
+async function startedReply(
   context: ReplyContext,
   upstream: UpstreamResponse,
-): Promise<Cancellable<Buffer> | HttpResponse> {
+  { decoded, decoder }: { readonly decoded: Cancellable<Buffer>; readonly decoder: StreamDecoder },
+): Promise<HttpResponse> {
   const { client, sent } = context.call.conversion
-  const decoded = decodeStream(upstream.body, upstream.headers.get('content-encoding'))
-  const decoder = context.hasNext?.() === true ? streamDecoder(sent.name) : undefined
-  if (decoder === undefined) return decoded
   const frames = FRAMES[sent.frames].reader(context.translationBytesMax)
   const start = await collected(context, readStart(decoded, { frames, decoder }))
   if (start instanceof HttpResponse) {
@@ -100,14 +106,14 @@ async function startedStream(
     return start
   }
   const { error, body } = start
-  if (error === undefined) return body
+  if (error === undefined) return streamFrom(context, upstream, body)
   const status = statusOfKind(error.kind)
   const json = isFailedStatus(status) ? errorFor(client.name, error, status) : undefined
-  if (json === undefined) return body
+  if (json === undefined) return streamFrom(context, upstream, body)
   body.cancel()
   const details = `the stream of the provider starts with an error: ${error.kind}`
   context.exchange.trace?.write({ type: 'policyEvent', kind: 'failover', details })
-  return jsonReply({ ...upstream, status }, json)
+  return jsonReply(context, { ...upstream, status }, json)
 }
 
 /** The response with the masks of guards; one over the limit is not sent. */
@@ -127,33 +133,49 @@ async function checkedReply(
   if (members instanceof HttpResponse) return members
   context.texts?.answer(members)
   const body = members === json.members ? bytes : Buffer.from(editedText({ ...json, members }))
-  return new HttpResponse(status, ownHeaders(headers, undefined), body, false)
+  return new HttpResponse(status, ownHeaders(context, headers, undefined), body, false)
 }
 
 /** The response unchanged. One over the limit is not read. */
-async function observedReply(context: ReplyContext, upstream: UpstreamResponse): Promise<HttpResponse> {
+function observedReply(context: ReplyContext, upstream: UpstreamResponse): HttpResponse | Promise<HttpResponse> {
   const { bodyBytesMax } = context
-  const { body, headers, status } = upstream
-  const raw = await collected(context, body.tryCollect(bodyBytesMax))
+  const raw = arrivedOrLater(context, upstream, bodyBytesMax)
+  if (raw instanceof Promise) return raw.then((late) => observedBytes(context, upstream, late))
+  return observedBytes(context, upstream, raw)
+}
+
+function observedBytes(
+  context: ReplyContext,
+  { status, headers, body }: UpstreamResponse,
+  raw: Buffer | HttpResponse | undefined,
+): HttpResponse | Promise<HttpResponse> {
+  const { bodyBytesMax } = context
   if (raw instanceof HttpResponse) return raw
   if (raw === undefined) {
     reportUnobserved(context, `it is larger than ${bodyBytesMax} bytes`)
     return new HttpResponse(status, headers, body, false)
   }
-  const isPlain = isIdentity(headers.get('content-encoding'))
-  const bytes = isPlain ? raw : await collected(context, decodedOrNot(raw, headers, bodyBytesMax))
-  if (bytes instanceof HttpResponse) return bytes
-  if (bytes === undefined) {
+  if (isIdentity(headers.get('content-encoding'))) return observed(context, { status, headers }, raw)
+  return collected(context, decodedOrNot(raw, headers, bodyBytesMax)).then((bytes) => {
+    if (bytes instanceof HttpResponse) return bytes
+    if (bytes !== undefined) return observed(context, { status, headers }, bytes)
     reportUnobserved(context, `it is larger than ${bodyBytesMax} bytes when decoded`)
     return new HttpResponse(status, headers, raw, false)
-  }
+  })
+}
+
+function observed(
+  context: ReplyContext,
+  { status, headers }: Pick<UpstreamResponse, 'status' | 'headers'>,
+  bytes: Buffer,
+): HttpResponse {
   if (status < 400) {
     const json = answerOf(context, bytes, parseObject)
     if (json instanceof HttpResponse) return json
     context.call.conversion.sent.observe(context.facts, json)
     context.texts?.answer(json)
   }
-  return new HttpResponse(status, ownHeaders(headers, undefined), bytes, false)
+  return new HttpResponse(status, ownHeaders(context, headers, undefined), bytes, false)
 }
 
 /** undefined: too large. */
@@ -190,20 +212,20 @@ async function translatedReply(
     const checked = check === undefined ? translated : await checkAnswer(context, translated, check, headers)
     if (checked instanceof HttpResponse) return checked
     context.texts?.answer(checked)
-    return jsonReply(upstream, checked)
+    return jsonReply(context, upstream, checked)
   }
   const options = { createdSeconds, includeUsage: call.includeUsage, source }
   const events = await checkedEvents(context, translation.answerAsStream(json, options), headers)
   if (events instanceof HttpResponse) return events
   context.texts?.events(events)
   const chunks = call.framing === 'Sse' ? events : arrayOfEvents(context, events)
-  return new HttpResponse(status, ownHeaders(headers, STREAM_TYPES[call.framing]), Buffer.from(chunks), false)
+  return new HttpResponse(status, ownHeaders(context, headers, STREAM_TYPES[call.framing]), Buffer.from(chunks), false)
 }
 
 /** The whole body, or the failure for the client. */
 async function decodedBody(context: ReplyContext, { body, headers }: UpstreamResponse): Promise<Buffer | HttpResponse> {
   const { translationBytesMax } = context
-  const raw = await collected(context, body.tryCollect(translationBytesMax))
+  const raw = await arrivedOrLater(context, { body }, translationBytesMax)
   if (raw instanceof HttpResponse) return raw
   if (raw === undefined) {
     body.cancel()
@@ -228,7 +250,7 @@ function translatedError(
       `the provider returned status ${upstream.status} with a body that is not a valid error in its format`,
     )
   }
-  return jsonReply(upstream, error)
+  return jsonReply(context, upstream, error)
 }
 
 /** Google sends the errors of some endpoints as a list. */
@@ -247,6 +269,16 @@ function invalidJson(context: ReplyContext, text: string): HttpResponse {
   return invalid(context, jsonExcess(text) ?? 'the provider returned a body that is not a JSON object')
 }
 
+/** The whole body, or the failure for the client; undefined: it is larger than the limit. */
+function arrivedOrLater(
+  context: ReplyContext,
+  { body }: Pick<UpstreamResponse, 'body'>,
+  bytesMax: number,
+): Buffer | Promise<Buffer | HttpResponse | undefined> {
+  const arrived = body instanceof IncomingBody ? body.takeBytes(bytesMax) : undefined
+  return arrived ?? collected(context, body.tryCollect(bytesMax))
+}
+
 /** The parsed body, or the failure for the client. */
 async function collected<T>(context: ReplyContext, reading: Promise<T>): Promise<T | HttpResponse> {
   try {
@@ -260,15 +292,15 @@ function invalid({ exchange }: ReplyContext, detail: string): HttpResponse {
   return exchange.failVisibly('llmResponseInvalid', detail)
 }
 
-function jsonReply(upstream: UpstreamResponse, json: JsonObject): HttpResponse {
-  const headers = ownHeaders(upstream.headers, 'application/json')
+function jsonReply(context: ReplyContext, upstream: UpstreamResponse, json: JsonObject): HttpResponse {
+  const headers = ownHeaders(context, upstream.headers, 'application/json')
   return new HttpResponse(upstream.status, headers, Buffer.from(JSON.stringify(json)), false)
 }
 
 /** The body was decoded or rewritten: its framing and coding fields are no longer valid. */
-function ownHeaders(from: HeaderList, contentType: string | undefined): HeaderList {
-  const headers = from.clone()
-  for (const name of ['content-length', 'content-encoding', 'transfer-encoding']) headers.remove(name)
-  if (contentType !== undefined) headers.set('content-type', contentType)
-  return headers
+function ownHeaders({ answerHeaders }: ReplyContext, from: HeaderList, contentType: string | undefined): HeaderList {
+  return answerHeaders.of(contentType).of(from, (headers) => {
+    for (const name of ['content-length', 'content-encoding', 'transfer-encoding']) headers.remove(name)
+    if (contentType !== undefined) headers.set('content-type', contentType)
+  })
 }

@@ -5,6 +5,7 @@ import { jsonExcess } from '#api/bounded-json.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { ParsedBody } from '../exchange/slots.ts'
 import { BodyTooLarge } from '../message/body.ts'
+import { IncomingBody } from '../message/incoming-body.ts'
 import type { HttpRequest } from '../message/message.ts'
 import { decode, DecodedTooLarge, isIdentity, UnknownEncoding } from './encoding.ts'
 import { parseExactObject, type JsonObject } from './json.ts'
@@ -80,15 +81,12 @@ export class RequestJson implements ParsedBody {
   }
 }
 
-/** The original body. */
-export async function collectBody({ body }: HttpRequest, bytesMax: number): Promise<Buffer | BodyFault> {
+/** The original body; a promise if it has not arrived yet. */
+export function collectBody({ body }: HttpRequest, bytesMax: number): Buffer | BodyFault | Promise<Buffer | BodyFault> {
   if (body === undefined) return { kind: 'Invalid', detail: 'the body is empty' }
   if (Buffer.isBuffer(body)) return body
-  try {
-    return await body.collect(bytesMax)
-  } catch (error) {
-    return faultOf(error)
-  }
+  const arrived = body instanceof IncomingBody ? body.takeBytes(bytesMax) : undefined
+  return arrived ?? body.collect(bytesMax).catch(faultOf)
 }
 
 /** A body without its encoding. */
@@ -119,11 +117,23 @@ export function takeRequestJson(exchange: Exchange): RequestJson | undefined {
   return parsedBody instanceof RequestJson && parsedBody.isOf(request) ? parsedBody : undefined
 }
 
-export async function readRequestJson(request: HttpRequest, bytesMax: number): Promise<RequestJson | BodyFault> {
-  const source = await collectBody(request, bytesMax)
-  if (!Buffer.isBuffer(source)) return source
-  const isPlain = isIdentity(request.headers.get('content-encoding'))
-  const bytes = isPlain ? source : await decodeBody(source, request, bytesMax)
+/** A promise if the body has not arrived yet, or is encoded. */
+export function readRequestJson(
+  request: HttpRequest,
+  bytesMax: number,
+): RequestJson | BodyFault | Promise<RequestJson | BodyFault> {
+  const source = collectBody(request, bytesMax)
+  const read = (body: Buffer | BodyFault): RequestJson | BodyFault | Promise<RequestJson | BodyFault> => {
+    if (!Buffer.isBuffer(body)) return body
+    return isIdentity(request.headers.get('content-encoding'))
+      ? parseBody(body, body)
+      : decodedJson(body, request, bytesMax)
+  }
+  return source instanceof Promise ? source.then(read) : read(source)
+}
+
+async function decodedJson(source: Buffer, request: HttpRequest, bytesMax: number): Promise<RequestJson | BodyFault> {
+  const bytes = await decodeBody(source, request, bytesMax)
   return Buffer.isBuffer(bytes) ? parseBody(bytes, source) : bytes
 }
 

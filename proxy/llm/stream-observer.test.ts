@@ -1,6 +1,7 @@
 // Facts of forwarded streams at every chunk boundary, and the work for events that have none.
 import { describe, expect, it } from 'vitest'
 import type { FormatName } from '#api/llm/formats.ts'
+import { DerivedByKey } from '../message/derived-headers.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { LlmFacts } from '../exchange/facts.ts'
 import { HeaderList } from '../message/headers.ts'
@@ -34,6 +35,7 @@ function observed(name: FormatName, chunks: readonly Buffer[]): Observed {
     facts,
     texts: undefined,
     guards: undefined,
+    answerHeaders: new DerivedByKey<string | undefined>(),
     bodyBytesMax: 10_000,
     translationBytesMax: 10_000,
     call: {

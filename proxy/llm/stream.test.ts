@@ -1,6 +1,7 @@
 // The log entries of forwarded streams: the streams are not changed, so only the log reports failures.
 import { describe, expect, it } from 'vitest'
 import type { FormatName } from '#api/llm/formats.ts'
+import { DerivedByKey } from '../message/derived-headers.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { Cancellable } from '../message/body.ts'
 import { HeaderList } from '../message/headers.ts'
@@ -18,6 +19,7 @@ async function passed(format: FormatName, text: string): Promise<Exchange> {
     facts: emptyFacts('p'),
     bodyBytesMax: 200,
     guards: undefined,
+    answerHeaders: new DerivedByKey<string | undefined>(),
     translationBytesMax: 200,
     call: {
       conversion: { client: FORMATS[format], sent: FORMATS[format], translation: undefined },

@@ -1,7 +1,7 @@
 // Writes request and response heads from parsed form. The last protection against header injection: every value is
 // checked.
 import { fieldName, FieldKind, isToken } from './field-name.ts'
-import type { HeaderList } from './headers.ts'
+import { hasSameFields, type HeaderList } from './headers.ts'
 import { reasonPhrase } from './reason-phrase.ts'
 
 /** The framing of an outgoing body. A number is a content-length. */
@@ -116,14 +116,10 @@ function framingLine(framing: OutgoingFraming): string {
 /** An unchanged list that a peer repeats is written from its cached text. */
 function fieldBlock(headers: HeaderList, keepsLength: boolean): string | undefined {
   const { origin, fields } = headers
-  if (origin === undefined || keepsLength || !isSame(fields, origin.fields)) return writtenBlock(headers, keepsLength)
+  if (origin === undefined || keepsLength || !hasSameFields(fields, origin.fields)) {
+    return writtenBlock(headers, keepsLength)
+  }
   return (origin.block ??= writtenBlock(headers, false))
-}
-
-function isSame(fields: readonly string[], others: readonly string[]): boolean {
-  if (fields.length !== others.length) return false
-  for (let i = 0; i < fields.length; i++) if (fields[i] !== others[i]) return false
-  return true
 }
 
 /**

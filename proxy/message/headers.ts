@@ -7,6 +7,12 @@ export interface FieldsOrigin {
   block: string | undefined
 }
 
+export function hasSameFields(fields: readonly string[], others: readonly string[]): boolean {
+  if (fields.length !== others.length) return false
+  for (let i = 0; i < fields.length; i++) if (fields[i] !== others[i]) return false
+  return true
+}
+
 /**
  * An ordered multimap of header fields (RFC 9110 section 5). Names are lower case; the engine stores the original
  * spelling separately for `http1HeaderCase: Preserve`. Lists are short (the default limit is 100 fields), so a linear

@@ -41,6 +41,13 @@ export class HeldBytes {
     return this.#chunks
   }
 
+  /** All bytes as one buffer. */
+  whole(): Buffer {
+    const chunks = this.chunks()
+    const [first] = chunks
+    return first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks, this.#bytes)
+  }
+
   #close(): void {
     if (this.#block !== undefined) this.#chunks.push(this.#block.subarray(0, this.#used))
     this.#block = undefined

@@ -169,6 +169,16 @@ export class IncomingBody implements StreamBody {
     return text
   }
 
+  /** As `takeWhole`, as bytes. */
+  takeBytes(bytesMax: number): Buffer | undefined {
+    if (this.#isTaken || this.#state !== 'Ended' || this.heldBytes > bytesMax) return undefined
+    this.#isTaken = true
+    this.#keepLoan()
+    const bytes = (this.#queue ?? new HeldBytes()).whole()
+    this.#queue = undefined
+    return bytes
+  }
+
   /** Unread bytes that have arrived. */
   get heldBytes(): number {
     return (this.#queue?.bytes ?? 0) + (this.#loan === undefined ? 0 : this.#loanEnd - this.#loanStart)
@@ -356,10 +366,7 @@ class Collector implements BodySink {
 
   bodyEnd(): void {
     if (this.#isOver) return
-    const chunks = this.#held.chunks()
-    const [first] = chunks
-    const { resolve } = this.#options
-    resolve(first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks, this.#bytes))
+    this.#options.resolve(this.#held.whole())
   }
 
   bodyError(error: Error): void {

@@ -7,7 +7,7 @@ import type { OutgoingBody, StreamBody } from '../message/body.ts'
 import type { DeadlineWheel, Expiring } from '../socket/deadlines.ts'
 import { type OutgoingFraming, requestHeadText } from '../message/head-text.ts'
 import { HeaderList } from '../message/headers.ts'
-import { IncomingBody } from '../message/incoming-body.ts'
+import { IncomingBody, interruptBody } from '../message/incoming-body.ts'
 import { HttpResponse } from '../message/message.ts'
 import type { ResponseHead } from '../http/response-parser.ts'
 import { announcement, type TrailerSource } from '../message/trailer-fields.ts'
@@ -272,8 +272,10 @@ export class ForwardCall extends UpstreamCall implements UpstreamCallHandle {
 
 const TUNNEL_HEAD = { status: 200, framing: 'None', contentLength: 0, isKeepAlive: false, upgrade: undefined } as const
 
-/** A call of its own, answered by a promise. */
-export class SendCall extends UpstreamCall {
+const ABORTED = 'aborted'
+
+/** A call of its own, answered by a promise. Its handle ends it also while the body of its answer arrives. */
+export class SendCall extends UpstreamCall implements UpstreamCallHandle {
   readonly upgrade = undefined
   readonly webSocketKey = undefined
   readonly trailerSource = undefined
@@ -283,6 +285,7 @@ export class SendCall extends UpstreamCall {
   readonly #request: UpstreamRequest
   readonly #resolve: (response: UpstreamResponse) => void
   readonly #reject: (error: UpstreamError) => void
+  #answer: OutgoingBody = undefined
 
   constructor(options: {
     target: UpstreamTarget
@@ -332,7 +335,13 @@ export class SendCall extends UpstreamCall {
     return requestFields({ method, scheme, authority, pathAndQuery, headers, length })
   }
 
+  abort(): void {
+    this.failed('upstreamFailure', ABORTED)
+    interruptBody(this.#answer, ABORTED)
+  }
+
   protected override onResponse(head: ResponseHead, body: OutgoingBody): void {
+    this.#answer = body
     this.#resolve({
       status: head.status,
       headers: head.headers,

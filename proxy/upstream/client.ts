@@ -1,7 +1,7 @@
 // The one way out to backends: pools by target key, deadlines, DNS. Implements the seam of target.ts.
 import type { Exchange } from '../exchange/exchange.ts'
 import { DeadlineWheel, type Sweepable, Sweeper } from '../socket/deadlines.ts'
-import { BodyAborted, type StreamBody } from '../message/body.ts'
+import { BodyAborted } from '../message/body.ts'
 import { discardBody } from '../http/body-writer.ts'
 import { IncomingBody } from '../message/incoming-body.ts'
 import type { RequestSigner } from '../message/request-signer.ts'
@@ -116,35 +116,19 @@ class Client implements HttpUpstreamClient, Sweepable {
   }
 
   #send(target: UpstreamTarget, request: UpstreamRequest, options: SendOptions): Promise<UpstreamResponse> {
-    const { deadlineMs, bodyDeadlineMs, signal } = options
+    const { deadlineMs, bodyDeadlineMs, signal, exchange } = options
     return new Promise((resolve, reject) => {
-      if (signal?.aborted === true) {
+      if (signal?.aborted === true || exchange?.connection.signal.aborted === true) {
         discardBody(request.body)
         reject(new UpstreamError('upstreamFailure', 'aborted'))
         return
       }
-      let answer: StreamBody | undefined
-      const onAbort = (): void => {
-        call.failed('upstreamFailure', 'aborted')
-        if (answer instanceof IncomingBody) answer.interrupt(new BodyAborted('aborted'))
-      }
-      const forget = (): void => signal?.removeEventListener('abort', onAbort)
-      const call = new SendCall({
-        target,
-        request,
-        resolve: (response) => {
-          answer = response.body
-          if (signal !== undefined && answer instanceof IncomingBody) answer.observe({ seen: () => {}, over: forget })
-          else forget()
-          if (bodyDeadlineMs !== undefined) endAt(answer, bodyDeadlineMs, this.#shared.wheel)
-          resolve(response)
-        },
-        reject: (error) => {
-          forget()
-          reject(error)
-        },
-      })
-      signal?.addEventListener('abort', onAbort, { once: true })
+      const whole = bodyDeadlineMs === undefined ? resolve : endingAt(bodyDeadlineMs, this.#shared.wheel, resolve)
+      const call =
+        signal === undefined
+          ? new SendCall({ target, request, resolve: whole, reject })
+          : abortedBy(signal, { target, request, resolve: whole, reject })
+      if (exchange !== undefined) exchange.upstreamCall = call
       call.version = target.negotiates === true ? 'Chosen' : target.httpVersion
       this.#start(call, this.#poolOf(call), deadlineMs, 'upstreamTimeout')
     })
@@ -231,10 +215,42 @@ function versionFor(exchange: Exchange, call: ForwardCall): CallVersion {
   return wantsHttp2(exchange, target) ? 'HTTP2' : 'HTTP1'
 }
 
+/** Until the body of its answer is over. */
+function abortedBy(
+  signal: AbortSignal,
+  { resolve, reject, ...call }: ConstructorParameters<typeof SendCall>[0],
+): SendCall {
+  const onAbort = (): void => aborted.abort()
+  const forget = (): void => signal.removeEventListener('abort', onAbort)
+  const aborted = new SendCall({
+    ...call,
+    resolve: (response) => {
+      if (response.body instanceof IncomingBody) response.body.observe({ seen: () => {}, over: forget })
+      else forget()
+      resolve(response)
+    },
+    reject: (error) => {
+      forget()
+      reject(error)
+    },
+  })
+  signal.addEventListener('abort', onAbort, { once: true })
+  return aborted
+}
+
 /** Whoever waits for more of the body gets its end then. */
-function endAt(body: StreamBody, deadlineMs: number, wheel: DeadlineWheel): void {
-  if (!(body instanceof IncomingBody)) return
-  const item = { expired: () => body.interrupt(new BodyAborted('the deadline has passed')) }
-  const slot = wheel.add(item, deadlineMs)
-  body.observe({ seen: () => {}, over: () => wheel.remove(item, slot) })
+function endingAt(
+  deadlineMs: number,
+  wheel: DeadlineWheel,
+  resolve: (response: UpstreamResponse) => void,
+): (response: UpstreamResponse) => void {
+  return (response) => {
+    const { body } = response
+    if (body instanceof IncomingBody) {
+      const item = { expired: () => body.interrupt(new BodyAborted('the deadline has passed')) }
+      const slot = wheel.add(item, deadlineMs)
+      body.observe({ seen: () => {}, over: () => wheel.remove(item, slot) })
+    }
+    resolve(response)
+  }
 }

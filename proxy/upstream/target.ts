@@ -111,6 +111,8 @@ export interface SendOptions {
   /** Absent: the body may come for any time. */
   readonly bodyDeadlineMs?: number | undefined
   readonly signal: AbortSignal | undefined
+  /** The call ends when the client of this exchange leaves; costs less than `signal`. */
+  readonly exchange?: Exchange
 }
 
 export type UpstreamFailureCode =
