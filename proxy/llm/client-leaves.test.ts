@@ -35,7 +35,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await gateway.stop()
-  await closeServer(upstream)
+  closeServer(upstream)
 })
 
 const starting = (type: string, text: string) => (response: ServerResponse) => {
@@ -62,7 +62,7 @@ describe('a client that leaves', () => {
     await until('the provider is called', () => called > callsBefore)
     if (isStreaming) await answer
     leaving.abort()
-    if (!isStreaming) await expect(answer).rejects.toThrow()
+    if (!isStreaming) await expect(answer).rejects.toThrow('abort')
     await until('the call has ended', () => closed > closedBefore)
     expect(called).toBe(callsBefore + 1)
   })
