@@ -33,6 +33,11 @@ export interface RequestSpan<E> {
   readonly spanId: string
   /** Label of the match that selected the route, such as `/api/*`. */
   matchLabel: string | undefined
+  /**
+   * Joins the trace of the client that a message names, not its headers; false: the request has a trace already.
+   * The header `traceparent` follows.
+   */
+  join(request: HttpRequest, traceparent: string, traceState: string | undefined): boolean
   /** For the handler of the backend: trace headers of the call, and its end as the handler reports it. */
   callBackend(exchange: E, done: (exchange: E) => void): (exchange: E) => void
   /** @returns a span that does nothing if there are too many spans. */

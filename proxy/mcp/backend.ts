@@ -23,6 +23,7 @@ import { rememberedToolHeaders } from './tool-headers.ts'
 import { openApiTarget } from './targets/openapi/target.ts'
 import { sessionCodec } from './legacy/session-id.ts'
 import { TargetError, type McpTarget } from './targets/target.ts'
+import { traced } from './trace-context.ts'
 import { answerMcp } from './transport.ts'
 
 /** First byte; session ids and the states of sign-ins have others. */
@@ -106,10 +107,10 @@ function compileTarget(target: MCPTarget, { environment, isOnly }: TargetPlace):
   if (ref === undefined || picker === undefined) return brokenTarget(name, 'its backend does not exist')
   if (target.openapi !== undefined) return openApiTarget(target.openapi, { name, ref, policies, environment })
   const common = { name, ref, picker, policies, environment }
-  if (protocol === 'SSE') return sseTarget({ ...common, passesSignIn: false, path: target.path ?? '/sse' })
+  if (protocol === 'SSE') return traced(sseTarget({ ...common, passesSignIn: false, path: target.path ?? '/sse' }))
   // A server behind a credential of the gateway has no sign-in for clients.
   const passesSignIn = isOnly && policies.auth === undefined
-  return httpTarget({ ...common, path: target.path ?? '/mcp', passesSignIn })
+  return traced(httpTarget({ ...common, path: target.path ?? '/mcp', passesSignIn }))
 }
 
 /**

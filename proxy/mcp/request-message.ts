@@ -4,6 +4,7 @@ import { BodyTooLarge } from '../message/body.ts'
 import { HttpResponse } from '../message/message.ts'
 import { plain, rpcError } from './http-reply.ts'
 import { INVALID_REQUEST, type JsonRpcMessage, parseMessage } from './jsonrpc.ts'
+import { takeTrace } from './trace-context.ts'
 
 /** A rejection if the body is not one message (data-plane supplement section 4.1). */
 export async function requestMessage(exchange: Exchange, bytesMax: number): Promise<JsonRpcMessage | HttpResponse> {
@@ -16,6 +17,7 @@ export async function requestMessage(exchange: Exchange, bytesMax: number): Prom
   if (message === undefined) {
     return rpcError(400, null, { code: INVALID_REQUEST, message: 'the body is not a single JSON-RPC 2.0 message' })
   }
+  takeTrace(exchange, message)
   if (exchange.mcp !== undefined && 'method' in message) exchange.mcp.methodName = message.method
   return message
 }

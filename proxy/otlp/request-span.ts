@@ -2,6 +2,7 @@
 // is not sampled has none, so nothing here costs anything then.
 import { create, type MessageInitShape } from '@bufbuild/protobuf'
 import type { Exchange } from '../exchange/exchange.ts'
+import type { HttpRequest } from '../message/message.ts'
 import type { CallSpan, OutboundInit, RequestSpan as ExchangeSpan } from '../exchange/request-span.ts'
 import { addCostParts, addFields, addHttp, addOutcome, addPlace, type FieldRule } from '../log/fields.ts'
 import { microsAt } from '../log/timestamp.ts'
@@ -14,7 +15,14 @@ import {
   type Span,
 } from './gen/opentelemetry/proto/trace/v1/trace.gen.ts'
 import type { RecordSink } from './destination.ts'
-import { newSpanId, newTraceId, SAMPLED, traceparentOf, type TraceContext } from './trace-context.ts'
+import {
+  newSpanId,
+  newTraceId,
+  parseTraceparent,
+  SAMPLED,
+  traceparentOf,
+  type TraceContext,
+} from '../message/trace-context.ts'
 
 /** What a policy makes of the spans of its requests. */
 export interface SpanRule extends FieldRule {
@@ -28,13 +36,13 @@ const CALLS_MAX = 128
 const NAME_CHARACTERS_MAX = 256
 
 export class RequestSpan implements ExchangeSpan<Exchange> {
-  readonly traceId: string
+  traceId: string
   readonly spanId = newSpanId()
   /** Label of the match that selected the route, such as `/api/*`. */
   matchLabel: string | undefined = undefined
-  readonly #parentId: string | undefined
-  readonly #flags: number
-  readonly #traceState: string
+  #parentId: string | undefined
+  #flags: number
+  #traceState: string
   readonly #rule: SpanRule
   /** Of calls that ended while the request went on; sent with it, or not at all. */
   readonly #calls: Span[] = []
@@ -54,6 +62,21 @@ export class RequestSpan implements ExchangeSpan<Exchange> {
 
   get traceparent(): string {
     return this.#traceparentOf(this.spanId)
+  }
+
+  join({ headers }: HttpRequest, traceparent: string, traceState: string | undefined): boolean {
+    const parent = parseTraceparent(traceparent)
+    if (parent === undefined || this.#parentId !== undefined) return false
+    this.traceId = parent.traceId
+    this.#parentId = parent.parentId
+    this.#flags = parent.flags
+    this.#traceState = traceState ?? ''
+    if ((this.#flags & SAMPLED) === 0) this.#fate = 'dropped'
+    for (const call of this.#calls) call.traceId = bytesOf(this.traceId)
+    // The span of the call, if it has begun.
+    const { parentId: spanId = this.spanId } = parseTraceparent(headers.get('traceparent')) ?? {}
+    headers.set('traceparent', this.#traceparentOf(spanId))
+    return true
   }
 
   /** For the handler of the backend: trace headers of the call, and its end as the handler reports it. */

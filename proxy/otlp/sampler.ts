@@ -3,7 +3,7 @@
 import { CelUint } from '#api/cel/values/uint.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { RequestSpan, type SpanRule } from './request-span.ts'
-import { parseTraceparent } from './trace-context.ts'
+import { parseTraceparent } from '../message/trace-context.ts'
 
 export interface TracingRule extends SpanRule {
   /** Gives a share or a boolean. undefined: no request without a trace is sampled. Must not throw. */

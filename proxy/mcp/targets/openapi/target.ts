@@ -18,14 +18,13 @@ import {
   type JsonRpcMessage,
   type JsonRpcRequest,
 } from '../../jsonrpc.ts'
+import { TRACE_FIELDS } from '../../trace-context.ts'
 import { LEGACY_VERSION, LEGACY_VERSIONS } from '../../versions.ts'
 import { NoServerError, TargetError, type McpTarget, type TargetReply } from '../target.ts'
 import { InvalidArguments, requestOf } from './request.ts'
 
 /** As of other MCP servers, unless `http.requestTimeout` is set. */
 const TIMEOUT_MS = 300_000
-/** Of the client's request: the API is part of the same trace. */
-const TRACE_FIELDS = ['traceparent', 'tracestate', 'baggage']
 const TEXT_TYPE = /^(?:text\/|application\/(?:[a-z0-9.-]+\+)?(?:json|xml|yaml))/i
 const EMPTY: Readonly<Record<string, JsonRecord>> = {
   ping: {},
@@ -128,6 +127,7 @@ async function called(
 ): Promise<JsonRecord> {
   if (server === undefined) throw new NoServerError(`${name}: its backend does not exist`)
   const request = requestOf(document.basePath, operation, args)
+  // The API is part of the same trace.
   for (const field of TRACE_FIELDS) {
     for (const value of exchange.request.headers.getAll(field)) request.headers.append(field, value)
   }
