@@ -2133,7 +2133,7 @@ export interface MCPGuardrailsRemote {
   }
   /**
    * Names of the request headers to send, at most 64, in upper or lower case. When unset or empty, all headers
-   * and pseudo-headers.
+   * and pseudo-headers, also those with credentials of the client.
    *
    * Items: The name of an HTTP header, 1 to 256 characters, or one of the pseudo-headers `:authority`, `:method`, `:path`,
    * `:scheme` and `:status`.

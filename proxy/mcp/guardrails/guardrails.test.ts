@@ -109,7 +109,7 @@ describe('a guardrail service', () => {
     expect(headers).toEqual([':method=POST', ':scheme=http', ':authority=example.com', ':path=/mcp', 'x-a=1', 'x-a=2'])
   })
 
-  it('gets the headers that the settings allow, and credentials only by name', async () => {
+  it('gets all headers, credentials included, or those that the settings allow', async () => {
     const service = await serviceWith(PASS)
     const sent = async (settings: Settings): Promise<unknown> => {
       const call = callWith([
@@ -121,7 +121,9 @@ describe('a guardrail service', () => {
       await requestVerdict(guardOf([service, settings]), call)
       return service.requests.at(-1)?.headers.map(({ key }) => key)
     }
-    expect(await sent({ disallowedRequestHeaders: ['x-b', ':method', ':scheme', ':path'] })).toEqual([
+    const pseudo = [':method', ':scheme', ':authority', ':path']
+    expect(await sent({})).toEqual([...pseudo, 'authorization', 'x-a', 'x-b'])
+    expect(await sent({ disallowedRequestHeaders: ['authorization', 'x-b', ':method', ':scheme', ':path'] })).toEqual([
       ':authority',
       'x-a',
     ])

@@ -127,11 +127,9 @@ function contextOf({ exchange, method, targets }: Checked, { metadata }: Compile
   return { serviceNames: [...targets], method, metadataContext: namedObject(metadata, exchange) }
 }
 
-/** Credentials are sent only if `allowedRequestHeaders` names them. */
+/** Without lists all fields, credentials included (specification, MCPGuardrails). */
 function headersOf(request: HttpRequest, { allowed, disallowed }: Compiled) {
-  const { secretFields = [] } = request
-  const isSent = (name: string): boolean =>
-    !disallowed.has(name) && (allowed === undefined ? !secretFields.includes(name) : allowed.has(name))
+  const isSent = (name: string): boolean => !disallowed.has(name) && (allowed === undefined || allowed.has(name))
   const headers: { key: string; value: Uint8Array<ArrayBuffer> }[] = []
   const add = (key: string, value: string): void => {
     if (isSent(key)) headers.push({ key, value: new Uint8Array(Buffer.from(value, 'latin1')) })
