@@ -1,5 +1,5 @@
 // Entry of a worker thread: names the real parts of a worker. Started by the pool only.
-import { compileConfig } from './config/compile.ts'
+import { compileSteps } from './config/compile.ts'
 import { GRPC, loadParts } from './config/parts.ts'
 import { LateGrpcClient } from './grpc/late-client.ts'
 import { HboneClient } from './mesh/hbone-client.ts'
@@ -18,7 +18,7 @@ runWorker(({ dnsLookupFamily: family, backendAllow, meshTunnelPort: tunnelPort, 
   const dns = new DnsCache(systemLookup({ family }), undefined, guard)
   return {
     loadParts: (config) => loadParts(config, { otlp, modelTraits }),
-    compileConfig,
+    compileSteps,
     createServer: serverFactory(dns),
     createClient: (connected) => createUpstreamClient({ connected, dns }),
     createDynamic: (allowed, connected) =>

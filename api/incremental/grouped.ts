@@ -4,6 +4,7 @@ import { isIdentical } from './identical.ts'
 import { LayeredMap } from './layered-map.ts'
 import { type ListChange, listChanges } from './list-change.ts'
 import { lowerBound } from './lower-bound.ts'
+import { eachOf, runAll, type Steps } from './steps.ts'
 
 /** The same for the same item; an item may have several keys, or none. */
 type KeysOf<T> = (item: T) => readonly string[]
@@ -27,7 +28,13 @@ export class Grouped<T extends object> {
   }
 
   static of<T extends object>(list: readonly T[], keysOf: KeysOf<T>): Grouped<T> {
-    return new Grouped<T>(list, LayeredMap.of(groupsOf(list, keysOf)), keysOf)
+    return runAll(Grouped.stepsOf(list, keysOf))
+  }
+
+  /** `former`: of the previous list, with the same keys. */
+  static *stepsOf<T extends object>(list: readonly T[], keysOf: KeysOf<T>, former?: Grouped<T>): Steps<Grouped<T>> {
+    if (former !== undefined) return yield* former.#stepsAfter(list)
+    return new Grouped<T>(list, LayeredMap.of(yield* groupsOf(list, keysOf)), keysOf)
   }
 
   /** In the order of the list. A group whose members stayed is the same list as before. */
@@ -42,14 +49,20 @@ export class Grouped<T extends object> {
 
   /** Stays as it is itself; it comes back when nothing has changed. */
   after(list: readonly T[]): Grouped<T> {
+    return runAll(this.#stepsAfter(list))
+  }
+
+  *#stepsAfter(list: readonly T[]): Steps<Grouped<T>> {
     const changes = listChanges(this.list, list)
     if (changes.length === 0) return this
-    const changed = (changes.length <= CHANGES_MAX && this.#changed(changes)) || this.#changedAnew(list)
+    const changed =
+      (changes.length <= CHANGES_MAX && (yield* this.#changed(changes))) || (yield* this.#changedAnew(list))
+    const groups: (readonly [string, readonly T[] | undefined])[] = []
     // An item that moved may stand in its group where it stood.
-    const groups = [...changed]
-      .filter(([key, items]) => !isIdentical(items, this.at(key)))
-      .map(([key, items]) => [key, items.length === 0 ? undefined : items] as const)
-    return new Grouped<T>(list, this.#groups.with(groups), this.#keysOf)
+    yield* eachOf(changed, ([key, items]) => {
+      if (!isIdentical(items, this.at(key))) groups.push([key, items.length === 0 ? undefined : items])
+    })
+    return new Grouped<T>(list, yield* this.#groups.stepsWith(groups), this.#keysOf)
   }
 
   /** Keys whose groups differ from those in `before`. */
@@ -58,24 +71,26 @@ export class Grouped<T extends object> {
   }
 
   /** undefined: the list does not match its groups, which would be a bug; grouping the whole list again is correct. */
-  #changed(changes: readonly ListChange<T>[]): ReadonlyMap<string, readonly T[]> | undefined {
+  *#changed(changes: readonly ListChange<T>[]): Steps<ReadonlyMap<string, readonly T[]> | undefined> {
     const changed = new Map<string, readonly T[]>()
     /** Members before it stand where they stood. */
     const untouched = new Map<string, number>()
     // From the end, so that places before stay those of the earlier list.
     for (const { at, removed, added } of changes.toReversed()) {
-      const [gone, come] = [groupsOf(removed, this.#keysOf), groupsOf(added, this.#keysOf)]
-      for (const key of new Set([...gone.keys(), ...come.keys()])) {
+      const [gone, come] = [yield* groupsOf(removed, this.#keysOf), yield* groupsOf(added, this.#keysOf)]
+      let isMatching = true
+      yield* eachOf(new Set([...gone.keys(), ...come.keys()]), (key) => {
         const items = changed.get(key) ?? this.at(key)
         const [out, into] = [gone.get(key) ?? NONE, come.get(key) ?? NONE]
         const start =
           out[0] === undefined
             ? this.#membersBefore(at, items, untouched.get(key) ?? items.length)
             : items.indexOf(out[0])
-        if (!isIdentical(items.slice(start, start + out.length), out)) return undefined
+        isMatching &&= isIdentical(items.slice(start, start + out.length), out)
         changed.set(key, items.toSpliced(start, out.length, ...into))
         untouched.set(key, start)
-      }
+      })
+      if (!isMatching) return undefined
     }
     return changed
   }
@@ -88,23 +103,23 @@ export class Grouped<T extends object> {
     })
   }
 
-  #changedAnew(list: readonly T[]): ReadonlyMap<string, readonly T[]> {
-    const now = groupsOf(list, this.#keysOf)
-    const changed = new Map<string, readonly T[]>()
-    for (const [key] of this.#groups.entries()) if (!now.has(key)) changed.set(key, NONE)
-    for (const [key, items] of now) changed.set(key, items)
+  *#changedAnew(list: readonly T[]): Steps<ReadonlyMap<string, readonly T[]>> {
+    const changed = new Map<string, readonly T[]>(yield* groupsOf(list, this.#keysOf))
+    yield* eachOf(this.#groups.entries(), ([key]) => {
+      if (!changed.has(key)) changed.set(key, NONE)
+    })
     return changed
   }
 }
 
-function groupsOf<T>(items: readonly T[], keysOf: KeysOf<T>): Map<string, T[]> {
+function* groupsOf<T>(items: readonly T[], keysOf: KeysOf<T>): Steps<Map<string, T[]>> {
   const groups = new Map<string, T[]>()
-  for (const item of items) {
+  yield* eachOf(items, (item) => {
     for (const key of new Set(keysOf(item))) {
       const group = groups.get(key)
       if (group === undefined) groups.set(key, [item])
       else group.push(item)
     }
-  }
+  })
   return groups
 }

@@ -1,5 +1,6 @@
 // A large map that changes by little from one configuration to the next: versions share what stayed, so that a new one
 // costs what changed. Versions never change each other.
+import { eachOf, runAll, type Steps } from './steps.ts'
 
 /** Changes above the common base; with more of them the base is rebuilt. */
 const LAYER_MAX = 128
@@ -27,9 +28,14 @@ export class LayeredMap<V> {
 
   /** `changes`: undefined takes a key out. */
   with(changes: Iterable<readonly [string, V | undefined]>): LayeredMap<V> {
+    return runAll(this.stepsWith(changes))
+  }
+
+  *stepsWith(changes: Iterable<readonly [string, V | undefined]>): Steps<LayeredMap<V>> {
     const layer = new Map(this.#layer)
-    for (const [key, value] of changes) layer.set(key, value)
-    return layer.size <= LAYER_MAX ? new LayeredMap(this.#ground, layer) : LayeredMap.of(joined(this.#ground, layer))
+    yield* eachOf(changes, ([key, value]) => layer.set(key, value))
+    if (layer.size <= LAYER_MAX) return new LayeredMap(this.#ground, layer)
+    return LayeredMap.of(yield* joined(this.#ground, layer))
   }
 
   /** In no order. */
@@ -51,12 +57,16 @@ export class LayeredMap<V> {
   }
 }
 
-function joined<V>(ground: ReadonlyMap<string, V>, layer: ReadonlyMap<string, V | undefined>): Map<string, V> {
-  const map = new Map(ground)
-  for (const [key, value] of layer) {
+function* joined<V>(
+  ground: ReadonlyMap<string, V>,
+  layer: ReadonlyMap<string, V | undefined>,
+): Steps<ReadonlyMap<string, V>> {
+  const map = new Map<string, V>()
+  yield* eachOf(ground, ([key, value]) => map.set(key, value))
+  yield* eachOf(layer, ([key, value]) => {
     if (value === undefined) map.delete(key)
     else map.set(key, value)
-  }
+  })
   return map
 }
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { listChanges, withChanges } from '../incremental/list-change.ts'
 import { applyDelta, configDelta } from './config-delta.ts'
 import { emptyConfig } from './empty.ts'
-import { keepItems } from './keep-items.ts'
+import { keepItems, keepItemsOfNewLists } from './keep-items.ts'
 import type { RenderedConfig, Service } from './types.gen.ts'
 
 const bind = fc.record({ key: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'), port: fc.integer({ min: 1, max: 3 }) })
@@ -79,5 +79,26 @@ describe('keepItems', () => {
         expect(keepItems(before, copyOf(before)).binds).toBe(before.binds)
       }),
     )
+  })
+})
+
+describe('keepItemsOfNewLists', () => {
+  it('returns the same configuration, with the earlier objects for equal items of lists that are new', () => {
+    fc.assert(
+      fc.property(config, config, (before, read) => {
+        const now = { ...copyOf(read), services: before.services }
+        const kept = keepItemsOfNewLists(before, now)
+        expect(kept).toEqual(now)
+        expect(kept.services).toBe(before.services)
+        expect(kept.binds).toEqual(keepItems(before, now).binds)
+        for (const [at, item] of keepItems(before, now).binds.entries()) expect(kept.binds[at]).toBe(item)
+      }),
+    )
+  })
+
+  it('leaves lists alone that have few new items', () => {
+    const binds = Array.from({ length: 10 }, (_, at) => ({ key: `b${at}`, port: 80 }))
+    const now = { ...emptyConfig(), binds: binds.with(3, { key: 'b3', port: 80 }) }
+    expect(keepItemsOfNewLists({ ...emptyConfig(), binds }, now)).toBe(now)
   })
 })

@@ -1,6 +1,9 @@
 // The objects of the benchmark of the control plane: one Gateway, and any number of HTTPRoutes with a Service and an
 // EndpointSlice each. Pure.
 
+import type { KubeObject } from '#operator/translate/kube.ts'
+
+export const SETTINGS = { controllerName: 'gw.dev/controller', className: 'gw', clusterDomain: 'cluster.local' }
 export const NAMESPACE = 'bench'
 export const GATEWAY = 'edge'
 
@@ -99,4 +102,25 @@ export function endpoints(name: string, { ip, port }: Address): KubeManifest {
       ports: [{ name: 'http', port }],
     },
   }
+}
+
+export interface ClusterOptions {
+  /** Of the Gateway. */
+  readonly port: number
+  /** Of all routes. */
+  readonly upstream: Address
+}
+
+/** All objects that translation reads, without an API server. */
+export function clusterOf(count: number, { port, upstream }: ClusterOptions): KubeObject[] {
+  const metadata = { name: 'gw' }
+  const spec = { controllerName: SETTINGS.controllerName }
+  const list: object[] = [{ apiVersion: 'gateway.networking.k8s.io/v1', kind: 'GatewayClass', metadata, spec }]
+  for (let index = 0; index < count; index++) {
+    const name = nameOf(index)
+    list.push(...[route(name, 'v'), service(name), endpoints(name, upstream)].map(({ object }) => object))
+  }
+  list.push(gateway(port).object)
+  // Manifests of the kinds.
+  return list as KubeObject[]
 }

@@ -24,10 +24,10 @@ import { createSnapshotter } from '#operator/translate/snapshot.ts'
 import { createTranslator } from '#operator/translate/cluster/translator.ts'
 import { freePort } from '../../test/ports.ts'
 import { ON_LOOPBACK } from '../../proxy/main.testing.ts'
-import { endpoints, gateway, GATEWAY, NAMESPACE, route, service } from './cluster.ts'
+import { clusterOf, endpoints, gateway, GATEWAY, NAMESPACE, route, service, SETTINGS } from './cluster.ts'
 
-const SETTINGS = { controllerName: 'gw.dev/controller', className: 'gw', clusterDomain: 'cluster.local' }
 const ROUNDS = 41
+const UPSTREAM = { ip: '10.1.2.3', port: 80 }
 const KINDS = Object.keys(TRANSLATED)
 
 type Change = 'route' | 'endpoint' | 'Service' | 'status'
@@ -52,7 +52,7 @@ async function measureAll(count: number, change: Change): Promise<void> {
     return result
   }
   const cache = new ObjectCache()
-  for (const object of clusterOf(count, await freePort())) putInto(cache, object, 0)
+  for (const object of clusterOf(count, { port: await freePort(), upstream: UPSTREAM })) putInto(cache, object, 0)
   const [snapshotOf, translator, statuses] = [createSnapshotter(), createTranslator(SETTINGS), new KnownStatuses()]
   const allocated: number[] = []
   const [encoder, decoder] = [new ChunkEncoder(), new DeliveryDecoder()]
@@ -166,18 +166,4 @@ function planned({ planner, held, delivery, generation }: Planning): readonly De
   const plan = planner.plan({ held, generation, gateway: object, pods: 1, encoded: delivery })
   if (plan.problem !== undefined) throw new Error(plan.problem.message)
   return [...plan.before, ...plan.after]
-}
-
-function clusterOf(count: number, port: number): KubeObject[] {
-  const metadata = { name: 'gw' }
-  const spec = { controllerName: SETTINGS.controllerName }
-  const list: object[] = [{ apiVersion: 'gateway.networking.k8s.io/v1', kind: 'GatewayClass', metadata, spec }]
-  for (let index = 0; index < count; index++) {
-    const name = `app-${index}`
-    const manifests = [route(name, 'v'), service(name), endpoints(name, { ip: '10.1.2.3', port: 80 })]
-    list.push(...manifests.map(({ object }) => object))
-  }
-  list.push(gateway(port).object)
-  // Manifests of the kinds.
-  return list as KubeObject[]
 }

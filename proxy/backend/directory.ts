@@ -3,6 +3,7 @@
 // not depend on policies.
 import type { Backend, RenderedConfig, Service, Workload, WorkloadService } from '#api/ir/types.gen.ts'
 import { Grouped } from '#api/incremental/grouped.ts'
+import { runAll, type Steps } from '#api/incremental/steps.ts'
 import { serviceKey } from './endpoint-keys.ts'
 
 export interface ServiceAddress {
@@ -35,18 +36,15 @@ export class TargetDirectory {
   }
 
   /** `former`: of the configuration in force. */
-  static of({ backends, services, workloads }: Lists, former?: TargetDirectory): TargetDirectory {
-    if (former === undefined) {
-      return new TargetDirectory({
-        backends: Grouped.of(backends, ({ key }) => [key]),
-        services: Grouped.of(services, (service) => [serviceKey(service)]),
-        healthy: Grouped.of(workloads, keysOfWorkload),
-      })
-    }
+  static of(lists: Lists, former?: TargetDirectory): TargetDirectory {
+    return runAll(TargetDirectory.stepsOf(lists, former))
+  }
+
+  static *stepsOf({ backends, services, workloads }: Lists, former?: TargetDirectory): Steps<TargetDirectory> {
     return new TargetDirectory({
-      backends: former.#backends.after(backends),
-      services: former.#services.after(services),
-      healthy: former.#healthy.after(workloads),
+      backends: yield* Grouped.stepsOf(backends, ({ key }) => [key], former && former.#backends),
+      services: yield* Grouped.stepsOf(services, (service) => [serviceKey(service)], former && former.#services),
+      healthy: yield* Grouped.stepsOf(workloads, keysOfWorkload, former && former.#healthy),
     })
   }
 

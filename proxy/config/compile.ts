@@ -2,6 +2,7 @@
 // here; the chains of a route are compiled when it is first used (compile-route.ts).
 import type { Bind, FrontendHTTP, FrontendProxyProtocol, Listener, Route, TCPRoute } from '#api/ir/types.gen.ts'
 import { compilePermissive } from '#api/cel/compile.ts'
+import { runAll, type Steps } from '#api/incremental/steps.ts'
 import type { ListenerFrontend, PortFrontend } from '../policy/fields.ts'
 import { AuthStores, type AuthStoresOptions } from '../auth/auth-stores.ts'
 import { EndpointTable } from '../backend/endpoints.ts'
@@ -15,7 +16,7 @@ import { pipeline, type PipelineInput } from '../pipeline/pipeline.ts'
 import { shedding } from '../overload/shedding.ts'
 import type { LazyRoute, ListenerPlan } from '../chain/plan.ts'
 import { CredentialNames } from '../log/credential-names.ts'
-import { placeOf } from '../policy/policy-index.ts'
+import { type ListenerPlace, placeOf } from '../policy/policy-index.ts'
 import { effectiveFrontend, effectiveService } from '../policy/merge-backend.ts'
 import { compileNetworkAuthorization } from '../policy/auth/network-authorization.ts'
 import type { ProxyRule } from '../socket/proxy-header.ts'
@@ -27,7 +28,7 @@ import { HostTables, routerOf } from '../route/router.ts'
 import { DelegationChains, lazyRoute, RouteGroups } from './compile-delegation.ts'
 import { compileLayer4 } from './compile-layer4.ts'
 import { compileTelemetry } from './compile-telemetry.ts'
-import type { CompileConfig, CompiledBind, CompiledConfig } from './compiled.ts'
+import type { CompileSteps, CompiledBind, CompiledConfig } from './compiled.ts'
 import { refusal } from './refusal.ts'
 import { ConfigIndex } from './config-index.ts'
 import { meshTunnels } from './mesh-tunnels.ts'
@@ -36,8 +37,13 @@ import { lazily } from './lazily.ts'
 import { type ListenerInput, ListenerPlans } from './listener-plans.ts'
 import type { RouteIndex } from './route-index.ts'
 
-export const compileConfig: CompileConfig = ({ generation, config, secrets }, environment, previous) => {
-  const index = ConfigIndex.of(config, secrets, previous?.index)
+/** All steps at once. @throws {ConfigError} */
+export function compileConfig(...input: Parameters<CompileSteps>): CompiledConfig {
+  return runAll(compileSteps(...input))
+}
+
+export const compileSteps: CompileSteps = function* ({ generation, config, secrets }, environment, previous) {
+  const index = yield* ConfigIndex.stepsOf(config, secrets, previous?.index)
   const { secret, carriers } = index
   const auth = authOf(index, { secret, former: previous?.auth, unknownKey: environment.unknownKey }, previous?.index)
   const context: CompileContext = {
@@ -70,7 +76,8 @@ export const compileConfig: CompileConfig = ({ generation, config, secrets }, en
     const refusedBecause = refusal(bind, own, binds)
     if (refusedBecause === undefined) {
       const warn = (message: string): number => warnings.push(message)
-      binds.set(bind.port, compileBind({ bind, listeners: own, routes, groups, tcpRoutes, context, warn, plans }))
+      const input = { bind, listeners: own, routes, groups, tcpRoutes, context, warn, plans }
+      binds.set(bind.port, yield* compileBind(input))
     } else warnings.push(refusedBecause)
   }
   return { generation, binds, warnings, auth, otlp: context.otlp, index, listeners: plans.now, context }
@@ -82,7 +89,7 @@ function authOf(index: ConfigIndex, options: AuthStoresOptions, former: ConfigIn
   return isAsBefore && options.former !== undefined ? options.former : AuthStores.of(index.carriers, options)
 }
 
-function compileBind(input: {
+function* compileBind(input: {
   bind: Bind
   listeners: readonly Listener[]
   routes: RouteIndex
@@ -91,13 +98,14 @@ function compileBind(input: {
   context: CompileContext
   warn: (message: string) => void
   plans: PlansOfListeners
-}): CompiledBind {
+}): Steps<CompiledBind> {
   const { bind, routes, groups, context } = input
   const [first] = input.listeners
   const frontend: PortFrontend =
     first === undefined ? {} : effectiveFrontend(context.policies, placeOf({ ...first, port: bind.port }))
   const limits = limitsOf(frontend, context.environment.bodyIdleTimeoutMs)
-  const listeners = input.listeners.map((listener) => {
+  const listeners: { readonly listener: Listener; readonly place: ListenerPlace; readonly plan: ListenerPlan }[] = []
+  for (const listener of input.listeners) {
     const place = placeOf({ ...listener, port: bind.port })
     const plan = compileListener({
       hosts: routes.at(listener.key),
@@ -106,8 +114,9 @@ function compileBind(input: {
       frontend: effectiveFrontend(context.policies, place),
       context,
     })
-    return { listener, place, plan }
-  })
+    listeners.push({ listener, place, plan })
+    yield
+  }
   const plans = new Map<string | undefined, ListenerPlan>()
   for (const { listener, plan } of listeners) {
     // The translator resolves conflicts; the first of two equal hostnames also wins here.

@@ -1,5 +1,6 @@
 // The compiled form of one rendered configuration, for a worker. Created by compile.ts; replaced as a whole.
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
+import type { Steps } from '#api/incremental/steps.ts'
 import type { AuthStores } from '../auth/auth-stores.ts'
 import type { RequestHandler } from '../http/handler.ts'
 import type { OtlpHub } from '../otlp/hub.ts'
@@ -41,11 +42,11 @@ export interface CompileInput {
   readonly secrets: RenderedSecrets
 }
 
-/** `previous` is the configuration in force. @throws {ConfigError} and leaves `previous` unchanged. */
-export type CompileConfig = (
+/** `previous` is the configuration in force. The steps throw ConfigError, and leave `previous` unchanged. */
+export type CompileSteps = (
   input: CompileInput,
   environment: CompileEnvironment,
   previous: CompiledConfig | undefined,
-) => CompiledConfig
+) => Steps<CompiledConfig>
 
 export class ConfigError extends Error {}

@@ -3,6 +3,7 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { emptyConfig } from '#api/ir/empty.ts'
+import { runAll } from '#api/incremental/steps.ts'
 import { keepItems } from '#api/ir/keep-items.ts'
 import type { Policy, RenderedConfig, RenderedSecrets, Route, TrafficPayload } from '#api/ir/types.gen.ts'
 import { runs } from '#test/run/runs.ts'
@@ -113,13 +114,13 @@ it('an updated index equals a new one, and the previous one is unchanged', () =>
   fc.assert(
     fc.property(fc.array(fc.tuple(config, secrets), { minLength: 1, maxLength: 6 }), (rounds) => {
       let last: RenderedConfig = emptyConfig()
-      let index = ConfigIndex.of(last, { version: 1, secrets: [] })
+      let index = runAll(ConfigIndex.stepsOf(last, { version: 1, secrets: [] }))
       let limits = SharedRateLimits.of(last)
       for (const [read, secret] of rounds) {
         const now = keepItems(last, read)
         const before = all(index)
-        const next = ConfigIndex.of(now, secret, index)
-        expect(all(next)).toEqual(all(ConfigIndex.of(now, secret)))
+        const next = runAll(ConfigIndex.stepsOf(now, secret, index))
+        expect(all(next)).toEqual(all(runAll(ConfigIndex.stepsOf(now, secret))))
         expect(all(index)).toEqual(before)
         const routed = found(now, next)
         expect(routed.kept).toEqual(routed.fresh)

@@ -2,12 +2,15 @@
 // that only changes are processed; an unchanged list is the same object under the same key.
 import type { Policy, RenderedConfig, RenderedSecrets, SecretRef } from '#api/ir/types.gen.ts'
 import { TargetDirectory } from '../backend/directory.ts'
-import { indexPolicies } from '../policy/policy-index.ts'
+import { policyIndexSteps } from '../policy/policy-index.ts'
 import { CredentialCarriers } from './credential-carriers.ts'
 import type { Grouped } from '#api/incremental/grouped.ts'
+import type { Steps } from '#api/incremental/steps.ts'
 import { RouteIndex } from './route-index.ts'
 
 type SecretLookup = (ref: SecretRef) => string | undefined
+
+type Parts = Pick<ConfigIndex, 'routes' | 'targets' | 'policies' | 'carriers'>
 
 export class ConfigIndex {
   readonly routes: RouteIndex
@@ -19,18 +22,24 @@ export class ConfigIndex {
   readonly secret: SecretLookup
   readonly #secrets: RenderedSecrets
 
-  private constructor(config: RenderedConfig, secrets: RenderedSecrets, former: ConfigIndex | undefined) {
-    this.routes = RouteIndex.of(config.routes, former?.routes)
-    this.targets = TargetDirectory.of(config, former?.targets)
-    this.policies = former?.policies.after(config.policies) ?? indexPolicies(config.policies)
-    this.carriers = CredentialCarriers.of(config, former?.carriers)
+  private constructor(parts: Parts, secrets: RenderedSecrets, former: ConfigIndex | undefined) {
+    this.routes = parts.routes
+    this.targets = parts.targets
+    this.policies = parts.policies
+    this.carriers = parts.carriers
     this.secret = former !== undefined && former.#secrets === secrets ? former.secret : lookupOf(secrets)
     this.#secrets = secrets
   }
 
   /** `former`: the index of the configuration in force; it is not changed. */
-  static of(config: RenderedConfig, secrets: RenderedSecrets, former?: ConfigIndex): ConfigIndex {
-    return new ConfigIndex(config, secrets, former)
+  static *stepsOf(config: RenderedConfig, secrets: RenderedSecrets, former?: ConfigIndex): Steps<ConfigIndex> {
+    const parts: Parts = {
+      routes: yield* RouteIndex.stepsOf(config.routes, former?.routes),
+      targets: yield* TargetDirectory.stepsOf(config, former?.targets),
+      policies: yield* policyIndexSteps(config.policies, former?.policies),
+      carriers: yield* CredentialCarriers.stepsOf(config, former?.carriers),
+    }
+    return new ConfigIndex(parts, secrets, former)
   }
 }
 

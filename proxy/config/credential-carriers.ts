@@ -2,6 +2,7 @@
 // updated from one configuration to the next.
 import type { Backend, RenderedConfig, Route } from '#api/ir/types.gen.ts'
 import { Grouped } from '#api/incremental/grouped.ts'
+import type { Steps } from '#api/incremental/steps.ts'
 
 type Lists = Pick<RenderedConfig, 'policies' | 'routes' | 'backends'>
 
@@ -18,11 +19,12 @@ export class CredentialCarriers {
     this.#backends = backends
   }
 
-  static of({ policies, routes, backends }: Lists, former?: CredentialCarriers): CredentialCarriers {
-    if (former === undefined) {
-      return new CredentialCarriers(policies, Grouped.of(routes, routeKeys), Grouped.of(backends, backendKeys))
-    }
-    return new CredentialCarriers(policies, former.#routes.after(routes), former.#backends.after(backends))
+  static *stepsOf({ policies, routes, backends }: Lists, former?: CredentialCarriers): Steps<CredentialCarriers> {
+    return new CredentialCarriers(
+      policies,
+      yield* Grouped.stepsOf(routes, routeKeys, former && former.#routes),
+      yield* Grouped.stepsOf(backends, backendKeys, former && former.#backends),
+    )
   }
 
   get routes(): readonly Route[] {

@@ -30,14 +30,14 @@ interface PartSettings {
   readonly modelTraits: readonly TraitsRow[]
 }
 
-/** Before `compileConfig` with the same configuration. */
+/** Before `compileSteps` with the same configuration. */
 export async function loadParts(config: RenderedConfig, { otlp, modelTraits }: PartSettings): Promise<void> {
   const parts = partsFor(config, otlp)
   for (const part of parts) await part.load()
   if (parts.includes(LLM)) LLM.get().useTraits(modelTraits)
 }
 
-/** What `compileConfig` needs for a configuration, and what its requests need. */
+/** What `compileSteps` needs for a configuration, and what its requests need. */
 export function partsFor(
   config: Pick<RenderedConfig, 'policies' | 'routes' | 'backends'>,
   { traces }: Pick<OtlpEnvironment, 'traces'>,

@@ -3,6 +3,7 @@
 import type { Route } from '#api/ir/types.gen.ts'
 import { type HostIndex, hostKeysOf, isWildcard } from '../route/host-index.ts'
 import { Grouped } from '#api/incremental/grouped.ts'
+import type { Steps } from '#api/incremental/steps.ts'
 
 export class RouteIndex {
   readonly #routes: Grouped<Route>
@@ -12,10 +13,9 @@ export class RouteIndex {
   }
 
   /** `former`: the index of the configuration in force. */
-  static of(routes: readonly Route[], former?: RouteIndex): RouteIndex {
-    if (former === undefined) return new RouteIndex(Grouped.of(routes, keysOf))
-    const now = former.#routes.after(routes)
-    return now === former.#routes ? former : new RouteIndex(now)
+  static *stepsOf(routes: readonly Route[], former?: RouteIndex): Steps<RouteIndex> {
+    const now = yield* Grouped.stepsOf(routes, keysOf, former && former.#routes)
+    return former !== undefined && now === former.#routes ? former : new RouteIndex(now)
   }
 
   /** The routes of a listener by host name. */

@@ -2,6 +2,7 @@
 // target: the operator writes the older policy first, and the first one wins.
 import type { Listener, ObjectName, Policy, PolicyTarget, RouteName, ServiceReference } from '#api/ir/types.gen.ts'
 import { Grouped } from '#api/incremental/grouped.ts'
+import { runAll, type Steps } from '#api/incremental/steps.ts'
 
 /** The entry of a request. Gateway listeners have `listener`; listeners of a ListenerSet have both. */
 export interface ListenerPlace {
@@ -16,9 +17,13 @@ export interface PolicyIndex {
   at(level: string): readonly Policy[]
 }
 
-/** Updated with `after`. */
 export function indexPolicies(policies: readonly Policy[]): Grouped<Policy> {
-  return Grouped.of(policies, ({ target }) => (target.several ?? [target]).flatMap(levelsOf))
+  return runAll(policyIndexSteps(policies))
+}
+
+/** `former`: of the previous policies. */
+export function policyIndexSteps(policies: readonly Policy[], former?: Grouped<Policy>): Steps<Grouped<Policy>> {
+  return Grouped.stepsOf(policies, ({ target }) => (target.several ?? [target]).flatMap(levelsOf), former)
 }
 
 /** The keys of the policies of a listener. */

@@ -87,6 +87,8 @@ export type ConfigChange = Pick<ConfigMessage, 'type' | 'generation'> & {
   readonly endpoints: SharedChange<EndpointBuffer>
   /** Absent: as before. */
   readonly secrets: RenderedSecrets | undefined
+  /** The items of a large change follow here, and its lists are empty; see sliced-change.ts. */
+  readonly slices: MessagePort | undefined
 }
 
 /** What the core of a worker handles. */

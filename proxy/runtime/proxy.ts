@@ -2,6 +2,7 @@
 // carry the traffic. What the workers run is given from outside (main.ts; tests), nothing of it is imported here.
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
+import { keepItemsOfNewLists } from '#api/ir/keep-items.ts'
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import { startAdminServer } from '../admin/admin-server.ts'
 import { configDump } from '../admin/config-dump.ts'
@@ -253,8 +254,9 @@ class ProxyProcess implements RunningProxy {
     this.#setClosed()
   }
 
-  async #apply(config: RenderedConfig, secrets: RenderedSecrets, reported: readonly string[]): Promise<ApplyResult> {
+  async #apply(given: RenderedConfig, secrets: RenderedSecrets, reported: readonly string[]): Promise<ApplyResult> {
     const generation = ++this.#generation
+    const config = this.#applied === undefined ? given : keepItemsOfNewLists(this.#applied.config, given)
     if (this.#isStopping) return this.#reject(generation, 'Stopping', 'the proxy is shutting down')
     const busy = await busyPort(config.binds, this.#applied?.config.binds, this.#settings.listenAddress)
     if (busy !== undefined) return this.#reject(generation, 'PortInUse', busy)

@@ -3,13 +3,11 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises'
 import { getHeapStatistics } from 'node:v8'
-import { applyDelta } from '#api/ir/config-delta.ts'
-import { emptyConfig } from '#api/ir/empty.ts'
-import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
+import { runInSlices, type Steps } from '#api/incremental/steps.ts'
+import type { RenderedConfig } from '#api/ir/types.gen.ts'
 import { EndpointStore, type EndpointBuffer } from '../backend/endpoint-store.ts'
 import { routeShares } from '../cel/budget.ts'
 import { type CompiledConfig, ConfigError } from '../config/compiled.ts'
-import { LayeredMap } from '#api/incremental/layered-map.ts'
 import { connectionsMade } from '../socket/connection-id.ts'
 import { createAccessLog } from '../log/access-log.ts'
 import { parseLevelFilter } from '../log/level-filter.ts'
@@ -22,15 +20,15 @@ import { TicketSecrets } from '../tls/ticket-secrets.ts'
 import { Inspector } from '../trace/inspector.ts'
 import { TraceTap } from '../trace/tap.ts'
 import { type OpenedBinds, BindSet } from './bind-set.ts'
-import type { RateLimitBuffer } from '../policy/limits/rate-limit-store.ts'
 import type { RateLimitStore } from '../chain/rate-limits.ts'
-import type { ConfigChange, CoreMessage, SharedChange, WorkerSettings, WorkerToMain } from './messages.ts'
+import type { ConfigChange, CoreMessage, WorkerSettings, WorkerToMain } from './messages.ts'
 import { DescriptorRoom } from './descriptor-room.ts'
 import { DescriptorWatch } from './descriptor-watch.ts'
 import { HeapRelease, ownHeap } from './heap-release.ts'
 import { credentialObserver } from './credential-observer.ts'
 import { createObserver } from './observer.ts'
 import { Pulse } from '../overload/pulse.ts'
+import { NOTHING_RECEIVED, receivedSteps } from './received-config.ts'
 import type { ConnectionCounts } from '../upstream/client.ts'
 import type { WorkerParts } from './worker-parts.ts'
 import { defects } from '../exchange/defects.ts'
@@ -52,6 +50,8 @@ const DRAIN_QUIET_MS = 1000
  */
 const DRAIN_QUIET_LOOKS = DRAIN_QUIET_MS / DRAIN_POLL_MS
 const NANOS = 1e9
+/** Requests run between slices; one with its connection to a backend waits for a few of them. */
+const SLICE_MS = 4
 /** Within the time main gives beyond the drain. */
 const LAST_EXPORT_MS_MIN = 500
 
@@ -59,14 +59,6 @@ interface Prepared {
   readonly compiled: CompiledConfig
   readonly config: RenderedConfig
   readonly opened: OpenedBinds
-}
-
-/** The base of the next change. */
-interface Received {
-  readonly config: RenderedConfig
-  readonly secrets: RenderedSecrets
-  readonly rateLimits: RateLimitBuffer
-  readonly endpoints: EndpointBuffer
 }
 
 export interface WorkerCoreOptions {
@@ -101,13 +93,7 @@ export class WorkerCore {
   readonly #heapRelease = new HeapRelease(ownHeap())
   #current: CompiledConfig | undefined = undefined
   #prepared: Prepared | undefined = undefined
-  /** The last configuration that came, in force or not. */
-  #received: Received = {
-    config: emptyConfig(),
-    secrets: { version: 1, secrets: [] },
-    rateLimits: { buffer: new SharedArrayBuffer(0), slots: LayeredMap.of() },
-    endpoints: { buffer: new SharedArrayBuffer(0), slots: LayeredMap.of(), workers: 1 },
-  }
+  #received = NOTHING_RECEIVED
   #rateLimits: RateLimitStore | undefined = undefined
   readonly #tellOfUnknownKey = (source: string): void => this.#send({ type: 'unknownKey', source })
   /** Messages are handled one after the other. */
@@ -224,13 +210,10 @@ export class WorkerCore {
     this.#dropPrepared()
     const { generation } = message
     // Before any step that may fail: the base of the next change.
-    const config = applyDelta(this.#received.config, message.delta)
-    const secrets = message.secrets ?? this.#received.secrets
-    const rateLimits = { ...message.rateLimits, ...changed(this.#received.rateLimits, message.rateLimits) }
-    const endpoints = { ...message.endpoints, ...changed(this.#received.endpoints, message.endpoints) }
-    this.#received = { config, secrets, rateLimits, endpoints }
-    // The same one for the same limits: what was compiled with it may stay.
-    if (isChanged(message.rateLimits)) this.#rateLimits = undefined
+    const before = this.#received
+    this.#received = await inSlices(receivedSteps(before, message))
+    const { config, secrets, rateLimits, endpoints } = this.#received
+    if (rateLimits !== before.rateLimits) this.#rateLimits = undefined
     try {
       await this.#parts.loadParts?.(config)
       const environment = {
@@ -252,7 +235,8 @@ export class WorkerCore {
         shedder: this.#pulse.shedder,
         otlp: this.#settings.otlp,
       }
-      const compiled = this.#parts.compileConfig({ generation, config, secrets }, environment, this.#current)
+      const input = { generation, config, secrets }
+      const compiled = await inSlices(this.#parts.compileSteps(input, environment, this.#current))
       this.#prepared = { compiled, config, opened: await this.#binds.open(compiled) }
       if (!message.isCommitted) this.#send({ type: 'prepared', generation, warnings: compiled.warnings })
     } catch (error) {
@@ -382,15 +366,7 @@ function reasonOf(error: unknown): string {
   return `internal error: ${message}`
 }
 
-interface Memory {
-  readonly buffer: SharedArrayBuffer
-  readonly slots: LayeredMap<number>
-}
-
-function changed(before: Memory, { buffer, slots }: SharedChange<Memory>): Memory {
-  return { buffer: buffer ?? before.buffer, slots: slots.length === 0 ? before.slots : before.slots.with(slots) }
-}
-
-function isChanged({ buffer, slots }: SharedChange<Memory>): boolean {
-  return buffer !== undefined || slots.length > 0
+/** The work on a new configuration. */
+function inSlices<T>(steps: Steps<T>): Promise<T> {
+  return runInSlices(steps, { sliceMs: SLICE_MS, nowMs: () => performance.now(), pause: () => turn() })
 }

@@ -7,6 +7,7 @@ import { LayeredMap } from '#api/incremental/layered-map.ts'
 import type { TokenMessage } from '../credentials/shared-tokens.ts'
 import type { CredentialMessage } from '../credentials/token-observer.ts'
 import type { InspectRequest } from '../trace/messages.ts'
+import { slicedChange } from './sliced-change.ts'
 import type { ConfigMessage, MainToWorker, SharedChange, WorkerSettings, WorkerToMain } from './messages.ts'
 
 export interface WorkerExit {
@@ -149,15 +150,16 @@ export class WorkerHandle {
   #send(message: ConfigMessage, isCommitted: boolean): void {
     const { type, generation, config, secrets, rateLimits, endpoints } = message
     const sent = this.#sent
-    this.post({
+    const { message: change, transfer } = slicedChange({
       type,
       generation,
-      isCommitted,
       delta: configDelta(sent.config, config),
       secrets: secrets === sent.secrets ? undefined : secrets,
       rateLimits: { ...rateLimits, ...changeOf(sent.rateLimits, rateLimits) },
       endpoints: { ...endpoints, ...changeOf(sent.endpoints, endpoints) },
     })
+    const sendable: MainToWorker = { ...change, isCommitted }
+    this.#worker.postMessage(sendable, transfer)
     this.#sent = { config, secrets, rateLimits, endpoints }
   }
 

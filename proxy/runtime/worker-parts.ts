@@ -1,6 +1,6 @@
 // The parts of a worker. worker.ts names the real parts; tests use others.
 import type { RenderedConfig } from '#api/ir/types.gen.ts'
-import type { CompileConfig, CompiledBind } from '../config/compiled.ts'
+import type { CompiledBind, CompileSteps } from '../config/compiled.ts'
 import type net from 'node:net'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { ConnectionFacts } from '../socket/connection-facts.ts'
@@ -45,9 +45,9 @@ export interface BindContext {
 }
 
 export interface WorkerParts {
-  /** What `compileConfig` needs for this configuration; absent: all of it is there. */
+  /** What `compileSteps` needs for this configuration; absent: all of it is there. */
   readonly loadParts?: (config: RenderedConfig) => Promise<void>
-  readonly compileConfig: CompileConfig
+  readonly compileSteps: CompileSteps
   readonly createServer: (bind: CompiledBind, context: BindContext) => BindServer
   readonly createClient: (connected: ConnectObserver) => HttpUpstreamClient
   /** Absent: dynamic forward proxies are not served. */

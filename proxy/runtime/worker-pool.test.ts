@@ -63,6 +63,18 @@ describe('WorkerPool', TIMEOUT, () => {
     for (let i = 0; i < 16; i++) expect((await once(port)).body).toBe('second')
   })
 
+  it('serves requests while it compiles a configuration', async () => {
+    const test = await startTestProxy({ workers: 1 })
+    const port = await freePort()
+    await test.proxy.apply(answering([port], 'first'), NO_SECRETS)
+    const applied = test.proxy.apply(answering([port], 'second', 'patient'), NO_SECRETS)
+    const load = startLoad({ port, clients: 1, reconnects: true })
+    expect(await applied).toMatchObject({ warnings: [] })
+    expect((await once(port)).body).toBe('second')
+    expect((await load.stop()).failures).toEqual([])
+    expect(await test.metric('gw_worker_restarts_total')).toBe(0)
+  })
+
   it('gives a replaced worker the vocabularies that count prompts', { tags: ['full'] }, async () => {
     const test = await startTestProxy({ workers: 1 })
     const port = await freePort()
