@@ -97,5 +97,5 @@ function run(command: string, ...args: readonly string[]): string {
   const result = spawnSync(command, args, { cwd: repository, env, encoding: 'utf8', maxBuffer: BYTES_MAX })
   if (result.status === 0) return result.stdout.trim()
   console.error(`release: ${[command, ...args].join(' ')}: ${result.error?.message ?? result.stderr}`)
-  process.exit(1)
+  return process.exit(1)
 }
