@@ -115,28 +115,26 @@ export function joined<T>(): (...lists: readonly (readonly T[])[]) => readonly T
 
 /** How many times the items have each key. */
 export function tally<A, K>(keysOf: (item: A) => readonly K[]): (items: readonly A[]) => ReadonlyMap<K, number> {
+  return sums((item) => keysOf(item).map((key) => [key, 1] as const))
+}
+
+/** By key, the sum of the weights that the items give it. */
+export function sums<A, K>(
+  weightsOf: (item: A) => Iterable<readonly [K, number]>,
+): (items: readonly A[]) => ReadonlyMap<K, number> {
   let items: readonly A[] = []
   let counts: ReadonlyMap<K, number> = new Map()
   return (now) => {
     const edits = changesBetween(items, now)
     const removed = edits?.flatMap((edit) => edit.removed) ?? items
     const added = edits?.flatMap((edit) => edit.added) ?? now
-    counts = withCounts(counts, countOf(removed, added, keysOf))
+    const more = new Map<K, number>()
+    for (const item of removed) for (const [key, by] of weightsOf(item)) more.set(key, (more.get(key) ?? 0) - by)
+    for (const item of added) for (const [key, by] of weightsOf(item)) more.set(key, (more.get(key) ?? 0) + by)
+    counts = withCounts(counts, more)
     items = now
     return counts
   }
-}
-
-/** By key, how many more there are. */
-function countOf<A, K>(
-  removed: readonly A[],
-  added: readonly A[],
-  keysOf: (item: A) => readonly K[],
-): ReadonlyMap<K, number> {
-  const more = new Map<K, number>()
-  for (const item of removed) for (const key of keysOf(item)) more.set(key, (more.get(key) ?? 0) - 1)
-  for (const item of added) for (const key of keysOf(item)) more.set(key, (more.get(key) ?? 0) + 1)
-  return more
 }
 
 function withCounts<K>(counts: ReadonlyMap<K, number>, more: ReadonlyMap<K, number>): ReadonlyMap<K, number> {

@@ -135,10 +135,15 @@ export class Memory {
     }
   }
 
-  /** For all objects of a list: computes only replaced objects, and those that read a changed key. */
-  list<K extends object, T extends object>(compute: (item: K) => T): (items: readonly K[]) => readonly T[] {
+  /**
+   * For all objects of a list: computes only replaced objects, and those that read a changed key. `compute` gets the
+   * last result for the item, or for the item that it replaces, if it is known.
+   */
+  list<K extends object, T extends object>(
+    compute: (item: K, before: T | undefined) => T,
+  ): (items: readonly K[]) => readonly T[] {
     let last: List<K, T> = { items: [], entries: [], sources: 0, checkedAt: 0, readers: undefined }
-    const entryOf = (item: K): Entry<T> => this.#compute([], () => compute(item))
+    const entryOf: EntryOf<K, T> = (item, before) => this.#compute([], () => compute(item, before?.result))
     const resultsOf = mapped(({ result }: Entry<T>) => result)
     return (items) => {
       last = this.#listAfter(last, items, entryOf)
@@ -169,7 +174,7 @@ export class Memory {
     this.#reading.sources |= entry.sources
   }
 
-  #listAfter<K, T>(last: List<K, T>, items: readonly K[], entryOf: (item: K) => Entry<T>): List<K, T> {
+  #listAfter<K, T>(last: List<K, T>, items: readonly K[], entryOf: EntryOf<K, T>): List<K, T> {
     const edits = changesBetween(last.items, items)
     const doubtful = this.#doubtfulOf(last)
     const checkedAt = this.#changes
@@ -177,11 +182,14 @@ export class Memory {
       const known = entriesOf(last, items)
       const entries = items.map((item, at) => {
         const entry = known[at]
-        return entry !== undefined && this.#holds(entry) ? entry : entryOf(item)
+        return entry !== undefined && this.#holds(entry) ? entry : entryOf(item, entry)
       })
       return { items, entries, sources: sourcesOf(entries), checkedAt, readers: undefined }
     }
-    const stale = [...doubtful].filter((entry) => !this.#holds(entry)).map((entry) => last.entries.indexOf(entry))
+    const stale = placesOf(
+      last.entries,
+      [...doubtful].filter((entry) => !this.#holds(entry)),
+    )
     const changes = entryEdits(last.entries, withStale(edits, last.items, stale), entryOf)
     if (changes.length === 0) return { ...last, items, checkedAt }
     for (const { removed, added } of changes) {
@@ -192,7 +200,7 @@ export class Memory {
     return { items, entries: changed(last.entries, changes), sources, checkedAt, readers: last.readers }
   }
 
-  /** Entries that have read a changed key; undefined: too many to name. */
+  /** Entries that have read a changed key; undefined: any may have. */
   #doubtfulOf<K, T>(list: List<K, T>): ReadonlySet<Entry<T>> | undefined {
     const doubtful = new Set<Entry<T>>()
     for (const [source, { changedAt, wholeAt, keys }] of this.#sources.entries()) {
@@ -201,7 +209,6 @@ export class Memory {
       list.readers ??= Readers.of(list.entries)
       const later = [...keys].flatMap(([key, at]) => (at > list.checkedAt ? [key] : []))
       for (const entry of list.readers.of(source, later)) doubtful.add(entry)
-      if (doubtful.size > DOUBTFUL_MAX) return undefined
     }
     return doubtful
   }
@@ -258,8 +265,17 @@ export class Memory {
   }
 }
 
-/** With more of them, reading the whole list is cheaper than one lookup for each. */
-const DOUBTFUL_MAX = 64
+type EntryOf<K, T> = (item: K, before: Entry<T> | undefined) => Entry<T>
+
+/** With more of them, reading the whole list is cheaper than one search for each. */
+const SEARCHES_MAX = 64
+
+/** In order. */
+function placesOf<T>(list: readonly T[], items: readonly T[]): number[] {
+  if (items.length <= SEARCHES_MAX) return items.map((item) => list.indexOf(item)).sort((a, b) => a - b)
+  const wanted = new Set(items)
+  return list.flatMap((item, at) => (wanted.has(item) ? [at] : []))
+}
 
 const NONE: readonly never[] = []
 
@@ -281,7 +297,8 @@ function withStale<K>(
   stale: readonly number[],
 ): readonly ListChange<K>[] {
   if (stale.length === 0) return edits
-  const staying = stale.filter((place) => !edits.some(({ at, removed }) => at <= place && place < at + removed.length))
+  const edited = new Set(edits.flatMap(({ at, removed }) => removed.map((_, index) => at + index)))
+  const staying = stale.filter((place) => !edited.has(place))
   const again = staying.map((at) => ({ at, removed: items.slice(at, at + 1), added: items.slice(at, at + 1) }))
   // What comes in front of an item goes before that item.
   return [...edits, ...again].sort((a, b) => a.at - b.at || a.removed.length - b.removed.length)
@@ -290,13 +307,13 @@ function withStale<K>(
 function entryEdits<K, T>(
   entries: readonly Entry<T>[],
   edits: readonly ListChange<K>[],
-  entryOf: (item: K) => Entry<T>,
+  entryOf: EntryOf<K, T>,
 ): readonly ListChange<Entry<T>>[] {
-  return edits.map(({ at, removed, added }) => ({
-    at,
-    removed: entries.slice(at, at + removed.length),
-    added: added.map(entryOf),
-  }))
+  return edits.map(({ at, removed, added }) => {
+    const old = entries.slice(at, at + removed.length)
+    const isOneForOne = old.length === added.length
+    return { at, removed: old, added: added.map((item, place) => entryOf(item, isOneForOne ? old[place] : undefined)) }
+  })
 }
 
 function sourcesOf(entries: readonly Entry<unknown>[]): number {

@@ -29,15 +29,20 @@ export interface LeadingRoutes {
 
 type Backends = ReadonlyMap<string, DeliveredBackend>
 
-/** By Gateway. The same object as last time if the references of the routes are the same. */
+/** By Gateway. The same objects as last time if the backends and the references of the routes are the same. */
 export function reachTracker(): (
   gateways: ReadonlyMap<string, LeadingRoutes>,
   backends: Backends,
 ) => ReadonlyMap<string, Reach> {
-  let last = new Map<string, GatewayReach>()
+  let trackers = new Map<string, GatewayReach>()
+  let last: ReadonlyMap<string, Reach> = new Map()
   return (gateways, backends) => {
-    last = new Map([...gateways.keys()].map((key) => [key, last.get(key) ?? gatewayReach()]))
-    return new Map([...gateways].map(([key, lists]) => [key, last.get(key)?.(lists, backends) ?? NOTHING_REACHED]))
+    trackers = new Map([...gateways.keys()].map((key) => [key, trackers.get(key) ?? gatewayReach()]))
+    const now = [...gateways].map(
+      ([key, lists]) => [key, trackers.get(key)?.(lists, backends) ?? NOTHING_REACHED] as const,
+    )
+    if (!isIdentical([...last].flat(), now.flat())) last = new Map(now)
+    return last
   }
 }
 
@@ -52,7 +57,7 @@ function gatewayReach(): GatewayReach {
   let last: { readonly from: readonly unknown[]; readonly reach: Reach } | undefined
   return ({ routes, tcpRoutes }, backends) => {
     const leads = [ofRoutes(routes), ofTcpRoutes(tcpRoutes)]
-    const from = [...leads, ...[...backends].flat()]
+    const from = [...leads, backends]
     if (last !== undefined && isIdentical(last.from, from)) return last.reach
     const reach: GrowingReach = { services: new Map(), backends: new Set() }
     for (const counts of leads) for (const lead of counts.keys()) follow(referencesOfLead(lead), reach, backends)
@@ -80,24 +85,39 @@ function referencesOfLead(lead: Lead): References {
   return { services: [{ hostname: lead.slice(space + 1), port: Number(lead.slice(0, space)) }], backends: [] }
 }
 
-/** Adds what the references lead to. Cycles are fine: each backend is followed once. */
+export const NO_PORTS: ReadonlySet<number> = new Set()
+
+/** A Service or backend as a key. */
+export function serviceTarget(hostname: string): string {
+  return `service ${hostname}`
+}
+
+export function backendTarget(key: string): string {
+  return `backend ${key}`
+}
+
+/** Adds what the references lead to; `note` gets what is new. Cycles are fine: each backend is followed once. */
 export function follow(
   references: References,
   { services, backends: reached }: GrowingReach,
   backends: ReadonlyMap<string, DeliveredBackend>,
+  note?: (target: string, ports: ReadonlySet<number>) => void,
 ): void {
   const pending = [references]
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     for (const { hostname, port } of next.services) {
       const ports = services.get(hostname)
       // Sets of ports are shared with what was reached before, and never changed.
-      if (ports === undefined) services.set(hostname, new Set([port]))
-      else if (!ports.has(port)) services.set(hostname, new Set([...ports, port]))
+      if (ports?.has(port) === true) continue
+      const now = new Set([...(ports ?? []), port])
+      services.set(hostname, now)
+      note?.(serviceTarget(hostname), now)
     }
     for (const key of next.backends) {
       const backend = backends.get(key)
       if (backend === undefined || reached.has(key)) continue
       reached.add(key)
+      note?.(backendTarget(key), NO_PORTS)
       pending.push(backend.references)
     }
   }

@@ -33,3 +33,12 @@ export function sameFields<T extends object>(before: T | undefined, now: T): T {
   if (before === undefined) return now
   return isIdentical(Object.values(before), Object.values(now)) ? before : now
 }
+
+export function isSameSet<T>(a: ReadonlySet<T>, b: ReadonlySet<T>): boolean {
+  return a === b || (a.size === b.size && [...a].every((value) => b.has(value)))
+}
+
+/** The same values under the same keys, in any order. */
+export function isSameMap<K>(a: ReadonlyMap<K, unknown>, b: ReadonlyMap<K, unknown>): boolean {
+  return a === b || (a.size === b.size && [...a].every(([key, value]) => b.has(key) && b.get(key) === value))
+}

@@ -1,31 +1,27 @@
 // Translates one cluster again and again: keeps the result for each object with everything that was read for it.
 // Unchanged parts stay the same objects. Returns the same output as a fresh translation.
-import type { BackendTLSPolicy } from '#api/gateway/backendtlspolicy.gen.ts'
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
-import type { Route } from '#api/ir/types.gen.ts'
 import { Grouped } from '#api/incremental/grouped.ts'
+import type { Route } from '#api/ir/types.gen.ts'
 import type { GwBackend } from '#api/v1alpha1/gwbackend.gen.ts'
-import type { GwPolicy } from '#api/v1alpha1/gwpolicy.gen.ts'
 import { availabilityOf } from './availability.ts'
 import { type BackendTranslation, translateBackend, unusable } from '../backend/backend.ts'
 import type { DeliveredBackend } from '../delivered-backend.ts'
 import { gatewayAddresses } from '../gateway/addresses.ts'
 import { type GatewayFamily, ourGateways } from '../gateway/gateways.ts'
 import type { Caught, Defect } from '../defects.ts'
-import { attachPools, poolTranslator } from '../inference/pools.ts'
 import { poolRenderer } from '../service/rendered-pools.ts'
 import { derived, Memory } from '../memory.ts'
 import { modelTables } from '../model/models.ts'
 import { keyOf } from '../object-ref.ts'
-import { type PayloadOutcome, translateBackendTlsPolicies } from '../policy/backend-tls-policy.ts'
-import type { Claims } from '../policy/claims.ts'
-import { followPolicies } from '../policy/follow-policies.ts'
-import { attachPolicies, type PolicyFields, translateFields } from '../policy/policies.ts'
+import { policyTables } from './policy-tables.ts'
 import { problemCollector } from './problems.ts'
-import { NOTHING_REACHED, reachTracker } from '../reach.ts'
+import { NOTHING_REACHED } from '../reach.ts'
 import { type DeliveredPolicy, gatewayRenderer } from './render-gateway.ts'
+import { parentLookup } from '../gateway/parent-lookup.ts'
 import type { RoutesOfGateway } from '../route/placed-routes.ts'
 import { routeTables } from '../route/route-table.ts'
+import { isSameMap } from '../same.ts'
 import { sharedHostNotes } from '../route/shared-host-notes.ts'
 import { serviceRenderer } from '../service/rendered-services.ts'
 import type { Snapshot } from '../snapshot.ts'
@@ -49,37 +45,17 @@ export function createTranslator(settings: TranslateSettings): Translator {
     translate(snapshot) {
       lookups.enter(snapshot)
       const gateways = ourGateways(lookups.gateways, settings.controllerName, stages.families)
+      stages.parents.enter(gateways)
       const backends = stages.backends()
-      const { routes, perGateway: attached, gatewaysOf: routeGateways } = stages.routes(gateways)
+      const table = stages.routes(gateways)
+      const { routes, perGateway: attached } = table
       stages.availability.enter(snapshot, backends)
       stages.sharedHosts.enter(routes, gateways)
-      const models = stages.models(gateways)
-      const deliverable = new Map<string, DeliveredBackend>([...backends, ...models.backends])
+      const models = stages.models()
+      const deliverable = stages.deliverable(new Map<string, DeliveredBackend>([...backends, ...models.backends]))
       const lists = new Map([...attached].map(([key, list]) => [key, withModels(list, models.routes.get(key))]))
-      const led = {
-        // Targets are looked up again each time.
-        snapshot: lookups.references.snapshot,
-        gateways,
-        reach: stages.reach(lists, deliverable),
-        routeGateways,
-        serviceHostname: lookups.references.services.hostname,
-        pools: lookups.references.pools,
-      }
-      const fields = translateFields(lookups.scope, stages.fields)
-      const translatedPools = stages.pools()
-      const reach = followPolicies({ policies: fields, pools: translatedPools }, led, deliverable)
-      const lookup = { ...led, reach }
-      const claims: Claims = new Map()
-      const policies = attachPolicies(fields, { lookup, claims, caps: lookups.gateways.caps })
-      // After GwPolicy: where both set TLS of one target, our own API wins.
-      const backendTls = translateBackendTlsPolicies({
-        lookup,
-        claims,
-        remember: stages.backendTls,
-        defects: lookups.defects,
-      })
-      // Last: TLS settings that users make for a picker take precedence over those of pools.
-      const pools = attachPools(translatedPools, reach, claims)
+      const policyTable = stages.policies({ accepted: table, routes: lists, backends: deliverable })
+      const { reach, policies, backendTls, pools } = policyTable
       const services = stages.services(snapshot, stages.renderedPools(snapshot))
       const policiesAt = stages.policiesAt(policies, backendTls, pools)
       const perGateway: ReadonlyMap<string, RenderedGateway> = stages.render(
@@ -112,28 +88,34 @@ export function createTranslator(settings: TranslateSettings): Translator {
 
 function stagesOf(memory: Memory, lookups: ClusterLookups, settings: TranslateSettings) {
   const { caps } = lookups.gateways
+  const parents = parentLookup(memory)
   return {
     families: memory.table<Gateway, GatewayFamily>(),
-    fields: memory.table<GwPolicy, PolicyFields>(),
-    backendTls: memory.table<BackendTLSPolicy, PayloadOutcome>(),
-    routes: routeTables(memory, lookups.references, { caps, defects: lookups.defects }),
+    parents,
+    routes: routeTables(memory, lookups.references, { parents, caps, defects: lookups.defects }),
     backends: backendTranslator(memory, lookups),
-    models: modelTables(memory, { references: lookups.references, policies: lookups.scope }, caps),
+    models: modelTables(memory, { references: lookups.references, policies: lookups.scope }, { parents, caps }),
+    deliverable: keptMap<DeliveredBackend>(),
+    policies: policyTables(memory, lookups, { parents, caps }),
     availability: availabilityOf(memory, {
       areEndpointsComplete: settings.areEndpointsComplete === true,
       hostname: lookups.references.services.hostname,
     }),
     sharedHosts: sharedHostNotes(memory),
-    pools: poolTranslator(memory, lookups.references),
     renderedPools: poolRenderer(memory, lookups.references.pools),
     services: serviceRenderer(memory, lookups.references.services),
     policiesAt: groupedByGateway<DeliveredPolicy>(),
     render: gatewayRenderer(),
-    reach: reachTracker(),
     statuses: statusCollector(settings.controllerName),
     problems: problemCollector(),
     addresses: derived(gatewayAddresses),
   }
+}
+
+/** The same map as last time if its values are the same. */
+function keptMap<V>(): (now: ReadonlyMap<string, V>) => ReadonlyMap<string, V> {
+  let last: ReadonlyMap<string, V> = new Map()
+  return (now) => (last = isSameMap(last, now) ? last : now)
 }
 
 const NO_ROUTES: RoutesOfGateway = { routes: [], tcpRoutes: [] }

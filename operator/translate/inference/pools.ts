@@ -1,11 +1,11 @@
 // The parts of an InferencePool besides its endpoints: the endpoint picker that the proxy calls for every request, how
 // it is reached, and at which Gateways.
 import type { BackendReference, Policy } from '#api/ir/types.gen.ts'
-import { type Claims, isClaimed } from '../policy/claims.ts'
+import { type Claims, TLS_UNIT } from '../policy/claims.ts'
 import { CORE_GROUP, INFERENCE_GROUP } from '../groups.ts'
 import type { Memory } from '../memory.ts'
 import { keyOf, nameKey, namespaceOf } from '../object-ref.ts'
-import type { Reach } from '../reach.ts'
+import type { ReachLookup } from '../reach-index.ts'
 import { referencesOf, type References } from '../references.ts'
 import { type ReferenceScope, resolveReference } from '../service/reference.ts'
 import type { EndpointPickerRef, InferencePool } from '../inference-pool.ts'
@@ -35,14 +35,12 @@ const H2C = 'kubernetes.io/h2c'
 const FIELD = 'endpointPickerRef'
 
 export function poolTranslator(memory: Memory, scope: ReferenceScope): () => readonly TranslatedPool[] {
-  const remember = memory.table<InferencePool, TranslatedPool>()
-  return () => {
-    const { pools } = scope
-    if (pools === undefined) return []
-    return scope.snapshot.InferencePool.all.map((pool) =>
-      remember(pool, [], () => translatePool(pool, pools.hostname(namespaceOf(pool), pool.metadata.name), scope)),
-    )
-  }
+  const { pools } = scope
+  if (pools === undefined) return () => []
+  const translated = memory.list((pool: InferencePool) =>
+    translatePool(pool, pools.hostname(namespaceOf(pool), pool.metadata.name), scope),
+  )
+  return () => translated(scope.snapshot.InferencePool.all)
 }
 
 function translatePool(pool: InferencePool, hostname: string, scope: ReferenceScope): TranslatedPool {
@@ -82,16 +80,19 @@ function isPlainPort(pool: InferencePool, { services }: ReferenceScope): boolean
  * `claims`: those of all other policies. Pickers have self-signed certificates: they are not verified unless a user
  * configures the TLS of the picker.
  */
-export function attachPools(
-  pools: readonly TranslatedPool[],
-  reach: ReadonlyMap<string, Reach>,
-  claims: Claims,
-): PoolAtGateways[] {
-  return pools.map((one) => {
+export function poolAttacher(
+  memory: Memory,
+  { reached, claims }: { readonly reached: ReachLookup; readonly claims: Claims },
+): (pools: readonly TranslatedPool[]) => readonly PoolAtGateways[] {
+  return memory.list((one: TranslatedPool): PoolAtGateways => {
     const policies = [routingPolicy(one), ...tlsPolicy(one, claims)]
-    const gateways = [...reach].filter(([, { services }]) => services.has(one.hostname))
-    const { pool, fault } = one
-    return { pool, fault, secrets: [], perGateway: new Map(gateways.map(([key]) => [key, { policies }])) }
+    const { pool, fault, hostname } = one
+    return {
+      pool,
+      fault,
+      secrets: [],
+      perGateway: new Map(reached.service(hostname).map((key) => [key, { policies }])),
+    }
   })
 }
 
@@ -109,9 +110,7 @@ function tlsPolicy({ pool, picker: { service }, isPlain }: TranslatedPool, claim
   if (service === undefined || isPlain) return []
   const { name } = pool.spec.endpointPickerRef
   const target = `Service:${nameKey(service.namespace, name)}`
-  const isSettled = [target, `${target}/${service.port}`].some((key) =>
-    isClaimed(claims, { section: 'backend', phase: '', suffix: 'tls', target: key }),
-  )
+  const isSettled = [target, `${target}/${service.port}`].some((key) => claims.isClaimed(key, TLS_UNIT))
   if (isSettled) return []
   return [
     {

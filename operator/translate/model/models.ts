@@ -5,7 +5,6 @@ import type { HTTPRouteParentRef } from '#api/gateway/httproute.gen.ts'
 import type { OfferedModel, Route } from '#api/ir/types.gen.ts'
 import type { Problem } from '#api/problem.ts'
 import type { GwModel } from '#api/v1alpha1/gwmodel.gen.ts'
-import type { OurGateways } from '../gateway/gateways.ts'
 import type { Listener } from '../gateway/listener.ts'
 import type { Caught } from '../defects.ts'
 import type { Memory } from '../memory.ts'
@@ -15,7 +14,7 @@ import { type Offer, type Precedence, precedenceOf } from './precedence.ts'
 import type { ReferenceScope } from '../service/reference.ts'
 import { referencesOf } from '../references.ts'
 import { attachmentCap } from '../route/attachment-cap.ts'
-import { type ParentLookup, parentLookup } from '../route/parent-lookup.ts'
+import type { ParentLookup } from '../gateway/parent-lookup.ts'
 import { attachedParents, listenerSuffix, type ParentResult } from '../route/routes.ts'
 import { areFatal, modelFaults } from './faults.ts'
 import { MODEL_MATCHES } from '#api/llm/formats.ts'
@@ -53,10 +52,9 @@ interface ModelTranslation {
 export function modelTables(
   memory: Memory,
   scopes: ModelScopes,
-  caps: GatewayCaps,
-): (gateways: OurGateways) => ModelTable {
+  { parents, caps }: { readonly parents: ParentLookup; readonly caps: GatewayCaps },
+): () => ModelTable {
   const capped = attachmentCap<AttachedModel>({ objectOf: ({ model }) => model, rulesOf: () => 1, caps })
-  const ours = parentLookup(memory)
   const servedModels = memory.table<GwModel, ServedModel>()
   const translations = memory.table<GwModel, ModelTranslation>()
   const attachments = memory.table<GwModel, AttachedModel>()
@@ -69,12 +67,11 @@ export function modelTables(
       () => translateModel(model, { ...scopes, served }),
       (caught) => formlessModel(model, caught),
     )
-  return (gateways) => {
-    ours.enter(gateways)
+  return () => {
     const all = sortedBy(allModels(scopes.references), keyOf)
     const translated = all.map((model) => translations(model, [], () => translate(model)))
     const attached = all.map((model, index) =>
-      attachments(model, [translated[index]], () => attach(model, translated[index]?.problems ?? [], ours)),
+      attachments(model, [translated[index]], () => attach(model, translated[index]?.problems ?? [], parents)),
     )
     const models = capped(attached)
     const routeOf = (listener: Listener): Route => listenerRoutes(listener, [], () => listenerRoute(listener))

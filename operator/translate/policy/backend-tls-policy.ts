@@ -6,12 +6,13 @@ import type { BackendPayload, Policy } from '#api/ir/types.gen.ts'
 import type { ClientCertificate } from '../gateway/client-certificate.ts'
 import type { Defects } from '../defects.ts'
 import type { Service } from '../kube.ts'
-import type { Remember } from '../memory.ts'
+import type { Memory } from '../memory.ts'
 import { nameKey, namespaceOf } from '../object-ref.ts'
 import type { RouteFault } from '../route-fault.ts'
+import type { ParentLookup } from '../gateway/parent-lookup.ts'
 import type { Snapshot } from '../snapshot.ts'
 import { caBundle } from './ca-bundle.ts'
-import { claim, type Claims } from './claims.ts'
+import { type Claimant, type Claims, nameOfOwner, ownerOf, TLS_UNIT } from './claims.ts'
 import { resolveTarget } from './target-kinds.ts'
 import type { ResolvedTarget, TargetLookup } from './target.ts'
 import { targetKind } from './targets.ts'
@@ -38,41 +39,64 @@ export interface BackendTlsAtGateway {
 
 const VALIDATION = 'spec.validation'
 
+/** A policy with its payload and its targets, and what it claims there. */
+interface ClaimingTlsPolicy extends Claimant {
+  readonly policy: BackendTLSPolicy
+  readonly outcome: PayloadOutcome
+  readonly found: Targets
+}
+
+/** Older first. */
+export function backendTlsClaimants(
+  memory: Memory,
+  lookup: TargetLookup,
+  defects: Defects,
+): (policies: readonly BackendTLSPolicy[]) => readonly ClaimingTlsPolicy[] {
+  const outcomes = memory.table<BackendTLSPolicy, PayloadOutcome>()
+  return memory.list((policy: BackendTLSPolicy): ClaimingTlsPolicy => {
+    const outcome = outcomes(policy, [], () =>
+      defects.guarded(
+        { object: policy, path: 'spec', what: 'the policy' },
+        () => backendTlsPayload(policy, lookup.snapshot),
+        ({ reason, message }) => refused(reason, `${message}; traffic to the target is rejected`, []),
+      ),
+    )
+    const found = targetsOf(policy, lookup)
+    const claims = new Map(found.targets.map(({ key }) => [key, [TLS_UNIT]]))
+    return { owner: ownerOf(policy), claims, policy, outcome, found }
+  })
+}
+
 export interface BackendTlsScope {
-  readonly lookup: TargetLookup
+  /** Of all policies. */
   readonly claims: Claims
-  readonly remember: Remember<BackendTLSPolicy, PayloadOutcome>
-  readonly defects: Defects
+  readonly parents: ParentLookup
 }
 
-export function translateBackendTlsPolicies(scope: BackendTlsScope): BackendTlsTranslation[] {
-  return scope.lookup.snapshot.BackendTLSPolicy.all.map((policy) => translateOne(policy, scope))
+export function backendTlsAttacher(
+  memory: Memory,
+  scope: BackendTlsScope,
+): (policies: readonly ClaimingTlsPolicy[]) => readonly BackendTlsTranslation[] {
+  return memory.list((policy: ClaimingTlsPolicy) => attachOne(policy, scope))
 }
 
-function translateOne(policy: BackendTLSPolicy, scope: BackendTlsScope): BackendTlsTranslation {
-  const { lookup, claims, remember, defects } = scope
-  const { payload, invalid, unresolved } = remember(policy, [], () =>
-    defects.guarded(
-      { object: policy, path: 'spec', what: 'the policy' },
-      () => backendTlsPayload(policy, lookup.snapshot),
-      ({ reason, message }) => refused(reason, `${message}; traffic to the target is rejected`, []),
-    ),
-  )
+function attachOne(one: ClaimingTlsPolicy, { claims, parents }: BackendTlsScope): BackendTlsTranslation {
+  const { policy, owner, outcome, found } = one
+  const { payload, invalid, unresolved } = outcome
   const perGateway = new Map<string, AtGateway>()
-  const { targets, missing, misled } = targetsOf(policy, lookup)
+  const { targets, missing, misled } = found
   for (const target of targets) {
-    const place = { section: 'backend', phase: '', suffix: 'tls', target: target.key }
-    const winner = claim(claims, place, nameKey(namespaceOf(policy), policy.metadata.name))
+    const winner = claims.contested(target.key)?.get(TLS_UNIT) ?? owner
     for (const key of target.gateways) {
-      const client = lookup.gateways.gateways.get(key)?.clientCertificate
+      const client = parents.certificateOf(key)
       const at = perGateway.get(key) ?? emptyAt(client)
       perGateway.set(key, at)
-      if (winner === undefined) at.policies.push(renderPolicy(policy, target, withClient(payload, client)))
-      else at.winners.push(winner)
+      if (winner === owner) at.policies.push(renderPolicy(policy, target, withClient(payload, client)))
+      else at.winners.push(nameOfOwner(winner))
     }
   }
   for (const key of misled) {
-    if (!perGateway.has(key)) perGateway.set(key, emptyAt(lookup.gateways.gateways.get(key)?.clientCertificate))
+    if (!perGateway.has(key)) perGateway.set(key, emptyAt(parents.certificateOf(key)))
   }
   return { policy, secrets: [], perGateway, unresolved, missing, ...(invalid !== undefined && { invalid }) }
 }

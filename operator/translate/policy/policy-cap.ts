@@ -3,6 +3,8 @@
 import type { GwPolicy } from '#api/v1alpha1/gwpolicy.gen.ts'
 import { type GatewayCaps, capMessage } from '../caps.ts'
 import { fairlyAdmitted } from '../fair-share.ts'
+import { mapped, sums } from '../lists.ts'
+import { derived } from '../memory.ts'
 import { namespaceOf } from '../object-ref.ts'
 import type { FailureMode } from './field.ts'
 import { BACKEND, FRONTEND, TRAFFIC } from './registry.ts'
@@ -15,50 +17,112 @@ export interface PolicyDemand {
   readonly emissions: readonly SectionEmission[]
 }
 
-/** By Gateway key, the policies above its limit. `demands`: older first. */
-export function policiesBeyond(
-  demands: readonly PolicyDemand[],
-  { policyTargetsMax }: GatewayCaps,
-): ReadonlyMap<string, ReadonlySet<GwPolicy>> {
-  const counts = new WeakMap<TargetResolution, ReadonlyMap<string, number>>()
-  const countsOf = (resolution: TargetResolution): ReadonlyMap<string, number> => {
-    const known = counts.get(resolution) ?? targetsByGateway(resolution)
-    counts.set(resolution, known)
-    return known
+/** Gateways without room for the policy, with the denials that it gets there for its targets. */
+export type BeyondCap = ReadonlyMap<string, readonly SectionEmission[]>
+
+export interface CappedPolicy<D extends PolicyDemand> {
+  readonly demand: D
+  /** Unset: every Gateway has room. */
+  readonly beyond?: BeyondCap
+}
+
+/** `demands`: older first. The same objects as last time where nothing has changed. */
+export function policyCap<D extends PolicyDemand>(
+  caps: GatewayCaps,
+): (demands: readonly D[]) => readonly CappedPolicy<D>[] {
+  const total = sums(({ resolution, emissions }: D) =>
+    [...countsOf(resolution)].map(([gateway, count]) => [gateway, count * emissions.length] as const),
+  )
+  const fullOf = derived((counts: ReadonlyMap<string, number>) =>
+    [...counts].filter(([, count]) => count > caps.policyTargetsMax).map(([gateway]) => gateway),
+  )
+  const fitting = mapped((demand: D): CappedPolicy<D> => ({ demand }))
+  const known = new WeakMap<D, { readonly text: string; readonly capped: CappedPolicy<D> }>()
+  const cut = (demand: D, beyond: BeyondCap): CappedPolicy<D> => {
+    const text = JSON.stringify([...beyond])
+    const before = known.get(demand)
+    if (before?.text === text) return before.capped
+    const capped = { demand, beyond }
+    known.set(demand, { text, capped })
+    return capped
   }
-  const total = new Map<string, number>()
-  for (const { resolution, emissions } of demands) {
-    for (const [gateway, count] of countsOf(resolution)) {
-      total.set(gateway, (total.get(gateway) ?? 0) + count * emissions.length)
+  return (demands) => {
+    const all = fitting(demands)
+    const full = fullOf(total(demands))
+    if (full.length === 0) return all
+    const refusals = refusalsOf(full, demands, caps)
+    return all.map((one) => {
+      const beyond = refusals.get(one.demand)
+      return beyond === undefined ? one : cut(one.demand, beyond)
+    })
+  }
+}
+
+function refusalsOf<D extends PolicyDemand>(
+  full: readonly string[],
+  demands: readonly D[],
+  caps: GatewayCaps,
+): ReadonlyMap<D, BeyondCap> {
+  const refused = new Map<D, Set<string>>()
+  for (const gateway of full) {
+    const claimants = demands.flatMap((demand) => {
+      const cost = (countsOf(demand.resolution).get(gateway) ?? 0) * demand.emissions.length
+      return cost === 0 ? [] : [{ demand, namespace: namespaceOf(demand.policy), cost }]
+    })
+    const admitted = fairlyAdmitted(claimants, caps.policyTargetsMax)
+    for (const [at, { demand }] of claimants.entries()) {
+      if (admitted?.[at] === false) refused.set(demand, (refused.get(demand) ?? new Set()).add(gateway))
     }
   }
-  const full = [...total].filter(([, count]) => count > policyTargetsMax).map(([gateway]) => gateway)
+  const isFirst = firstDenials()
+  const older = demands.filter((demand) => refused.has(demand))
   return new Map(
-    full.map((gateway) => {
-      const claimants = demands.flatMap(({ policy, resolution, emissions }) => {
-        const cost = (countsOf(resolution).get(gateway) ?? 0) * emissions.length
-        return cost === 0 ? [] : [{ policy, namespace: namespaceOf(policy), cost }]
+    older.map((demand) => {
+      const gateways = [...(refused.get(demand) ?? [])]
+      const denials = gateways.map((gateway) => {
+        const all = denialsBeyond(demand.emissions, gateway, caps)
+        return [gateway, all.filter((denial) => isFirst(demand, gateway, denial))] as const
       })
-      const admitted = fairlyAdmitted(claimants, policyTargetsMax)
-      return [gateway, new Set(claimants.flatMap(({ policy }, at) => (admitted?.[at] === false ? [policy] : [])))]
+      return [demand, new Map(denials)]
     }),
   )
 }
 
-function targetsByGateway({ targets }: TargetResolution): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>()
-  for (const { gateways } of targets) {
-    for (const gateway of gateways) counts.set(gateway, (counts.get(gateway) ?? 0) + 1)
+/** Policies that name the same targets need one denial together: the oldest one has it. */
+function firstDenials(): (demand: PolicyDemand, gateway: string, denial: SectionEmission) => boolean {
+  const places = new Map<TargetResolution, Set<string>>()
+  return ({ policy, resolution }, gateway, denial) => {
+    const known = places.get(resolution) ?? new Set()
+    const place = `${gateway} ${phaseOf(policy, denial)} ${denial.section}`
+    const isFirst = !known.has(place)
+    places.set(resolution, known.add(place))
+    return isFirst
   }
-  return counts
+}
+
+export function phaseOf({ spec }: GwPolicy, { section }: SectionEmission): string {
+  return section === 'traffic' ? (spec.traffic?.phase ?? 'PostRouting') : ''
+}
+
+const counts = new WeakMap<TargetResolution, ReadonlyMap<string, number>>()
+
+/** By Gateway key, the number of targets. */
+function countsOf(resolution: TargetResolution): ReadonlyMap<string, number> {
+  const known = counts.get(resolution) ?? targetsByGateway(resolution)
+  counts.set(resolution, known)
+  return known
+}
+
+function targetsByGateway({ targets }: TargetResolution): ReadonlyMap<string, number> {
+  const byGateway = new Map<string, number>()
+  for (const { gateways } of targets) {
+    for (const gateway of gateways) byGateway.set(gateway, (byGateway.get(gateway) ?? 0) + 1)
+  }
+  return byGateway
 }
 
 /** One denial for each section in which the policy would protect traffic. */
-export function denialsBeyond(
-  emissions: readonly SectionEmission[],
-  gateway: string,
-  caps: GatewayCaps,
-): SectionEmission[] {
+function denialsBeyond(emissions: readonly SectionEmission[], gateway: string, caps: GatewayCaps): SectionEmission[] {
   const message = `${capMessage('policyTargetsMax', caps, gateway)}; until then its traffic is rejected`
   const guarding = emissions.filter(({ section, field }) => MODES[section].get(field) !== 'skip')
   return [...new Map(guarding.map((emission) => [emission.section, emission])).values()].map(({ section, field }) => {

@@ -72,7 +72,7 @@ const FINDERS: { readonly [K in TargetKind]: Finder } = {
 
 function findGateway({ name, sectionName, port }: TargetName, namespace: string, lookup: TargetLookup): Finding {
   const key = nameKey(namespace, name)
-  const ours = lookup.gateways.gateways.get(key)
+  const ours = lookup.parents.gateways.get(key)
   if (ours === undefined) return lookup.snapshot.Gateway.get(namespace, name) === undefined ? NOT_FOUND : 'foreign'
   const own = ours.listeners.filter(({ set }) => set === undefined)
   const missing = missingPart(sectionName, { part: 'listener', names: own.map(({ spec }) => spec.name) })
@@ -88,7 +88,7 @@ function findGateway({ name, sectionName, port }: TargetName, namespace: string,
 function findListenerSet({ name, sectionName }: TargetName, namespace: string, lookup: TargetLookup): Finding {
   const object = lookup.snapshot.ListenerSet.get(namespace, name)
   if (object === undefined) return NOT_FOUND
-  const ours = lookup.gateways.listenerSets.get(nameKey(namespace, name))
+  const ours = lookup.parents.listenerSets.get(nameKey(namespace, name))
   if (ours === undefined) return parentExists(object.spec.parentRef, namespace, lookup) ? 'foreign' : unattachedSet()
   const listeners = object.spec.listeners.map((one) => one.name)
   const missing = missingPart(sectionName, { part: 'listener', names: listeners })
@@ -141,22 +141,17 @@ function findService({ name, sectionName }: TargetName, namespace: string, looku
     return { problem: `has no port ${JSON.stringify(sectionName)} (a number; ${choice})`, field: 'sectionName' }
   }
   const hostname = lookup.serviceHostname(namespace, name)
-  const gateways = [...lookup.reach].filter(([, { services }]) => {
-    const ports = services.get(hostname)
-    return ports !== undefined && (port === undefined || ports.has(port))
-  })
   return {
     target: { service: { hostname, namespace, ...(port !== undefined && { port }) } },
-    gateways: gateways.map(([key]) => key),
+    gateways: lookup.reached.service(hostname, port),
   }
 }
 
-function findPool({ name }: TargetName, namespace: string, { pools, reach }: TargetLookup): Finding {
+function findPool({ name }: TargetName, namespace: string, { pools, reached }: TargetLookup): Finding {
   if (pools === undefined) return { problem: `has no effect: ${POOLS_ARE_OFF}` }
   if (pools.get(namespace, name) === undefined) return NOT_FOUND
   const hostname = pools.hostname(namespace, name)
-  const gateways = [...reach].filter(([, { services }]) => services.has(hostname))
-  return { target: { service: { hostname, namespace } }, gateways: gateways.map(([key]) => key) }
+  return { target: { service: { hostname, namespace } }, gateways: reached.service(hostname) }
 }
 
 function findBackend({ name, sectionName }: TargetName, namespace: string, lookup: TargetLookup): Finding {
@@ -167,7 +162,7 @@ function findBackend({ name, sectionName }: TargetName, namespace: string, looku
   const key = nameKey(namespace, name)
   return {
     target: { backend: { namespace, name, ...(sectionName !== undefined && { section: sectionName }) } },
-    gateways: [...lookup.reach].filter(([, { backends }]) => backends.has(key)).map(([gateway]) => gateway),
+    gateways: lookup.reached.backend(key),
   }
 }
 

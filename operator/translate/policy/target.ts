@@ -1,9 +1,9 @@
 // A policy target: its kinds, its resolved form, and the data for lookups. No lookups.
 import type { PolicyTarget } from '#api/ir/types.gen.ts'
 import { CORE_GROUP, GATEWAY_GROUP, GW_GROUP, INFERENCE_GROUP } from '../groups.ts'
-import type { OurGateways } from '../gateway/gateways.ts'
 import type { PoolLookup } from '../service/pool-lookup.ts'
-import type { Reach } from '../reach.ts'
+import type { ReachLookup } from '../reach-index.ts'
+import type { ParentLookup } from '../gateway/parent-lookup.ts'
 import type { Snapshot } from '../snapshot.ts'
 
 export const TARGET_KINDS = {
@@ -25,13 +25,16 @@ export interface ResolvedTarget {
   readonly gateways: readonly string[]
 }
 
+/** Keys of the Gateways that accepted a route; its key is `Kind/namespace/name`. */
+export interface RouteGateways {
+  readonly get: (route: string) => ReadonlySet<string> | undefined
+}
+
 export interface TargetLookup {
   readonly snapshot: Snapshot
-  readonly gateways: OurGateways
-  /** Keys of the Gateways that took the route; the key is `Kind/namespace/name`. */
-  readonly routeGateways: ReadonlyMap<string, ReadonlySet<string>>
-  /** By Gateway key. */
-  readonly reach: ReadonlyMap<string, Reach>
+  readonly parents: ParentLookup
+  readonly routeGateways: RouteGateways
+  readonly reached: ReachLookup
   readonly serviceHostname: (namespace: string, name: string) => string
   /** undefined: InferencePools are not read. */
   readonly pools: PoolLookup | undefined

@@ -19,9 +19,14 @@ export interface UnattachedTarget {
   readonly message: string
 }
 
-export function resolveTargets(policy: GwPolicy, snapshot: Snapshot, lookup: TargetLookup): TargetResolution {
-  const namespace = namespaceOf(policy)
-  const { refs, missing } = namedTargets(policy, snapshot)
+/** What a policy names: policies with equal queries have the same targets. */
+export interface TargetQuery extends Pick<GwPolicy['spec'], 'targetRefs' | 'targetSelectors'> {
+  readonly namespace: string
+}
+
+export function resolveTargets(query: TargetQuery, lookup: TargetLookup): TargetResolution {
+  const { namespace } = query
+  const { refs, missing } = namedTargets(query, lookup.snapshot)
   const byKey = new Map<string, ResolvedTarget>()
   const unattached: UnattachedTarget[] = [...missing]
   for (const { path, ...ref } of refs) {
@@ -67,12 +72,10 @@ interface NamedTargets {
   readonly missing: readonly UnattachedTarget[]
 }
 
-function namedTargets(policy: GwPolicy, snapshot: Snapshot): NamedTargets {
-  const { spec } = policy
-  const refs = (spec.targetRefs ?? []).map((ref, at) => ({ ...ref, path: `spec.targetRefs[${at}]` }))
+function namedTargets({ namespace, targetRefs, targetSelectors }: TargetQuery, snapshot: Snapshot): NamedTargets {
+  const refs = (targetRefs ?? []).map((ref, at) => ({ ...ref, path: `spec.targetRefs[${at}]` }))
   const missing: UnattachedTarget[] = []
-  const namespace = namespaceOf(policy)
-  for (const [at, { matchLabels, ...rest }] of (spec.targetSelectors ?? []).entries()) {
+  for (const [at, { matchLabels, ...rest }] of (targetSelectors ?? []).entries()) {
     const path = `spec.targetSelectors[${at}]`
     const kind = targetKind(rest)
     const objects: readonly KubeObject[] = kind === undefined ? [] : snapshot[kind].all

@@ -16,7 +16,7 @@ import { translateGrpcRoute } from './grpc-route.ts'
 import { translateHttpRoute } from './http-route.ts'
 import { translateL4Route } from './l4-route.ts'
 import { membersOf, type RouteGroup } from './route-group.ts'
-import { parentLookup } from './parent-lookup.ts'
+import type { ParentLookup } from '../gateway/parent-lookup.ts'
 import {
   delegatingAt,
   keyOfRoute,
@@ -32,13 +32,18 @@ export interface RouteTable extends PlacedRoutes {
   readonly routes: readonly AttachedRoute[]
 }
 
+export interface RouteScope {
+  readonly parents: ParentLookup
+  readonly caps: GatewayCaps
+  readonly defects: Defects
+}
+
 /** `references`: lookups in the current snapshot. */
 export function routeTables(
   memory: Memory,
   references: ReferenceScope,
-  { caps, defects }: { readonly caps: GatewayCaps; readonly defects: Defects },
+  { parents, caps, defects }: RouteScope,
 ): (gateways: OurGateways) => RouteTable {
-  const ours = parentLookup(memory)
   const translations = memory.table<AnyRoute, RouteTranslation>()
   const attachments = memory.table<AnyRoute, AttachedRoute>()
   const stage = memory.stage<RouteTable>()
@@ -53,7 +58,7 @@ export function routeTables(
         ),
       ),
     )
-    return attachments(route, [translation], () => attachRoute(route, translation, ours))
+    return attachments(route, [translation], () => attachRoute(route, translation, parents))
   })
   const capped = attachmentCap({ objectOf: routeOf, rulesOf: rulesPerListener, caps })
   const relations = tally(relationsOf)
@@ -61,7 +66,6 @@ export function routeTables(
   const place = routePlacer()
   const members = new Map<string, KeptList<Route>>()
   return (gateways) => {
-    ours.enter(gateways)
     return stage([...gateways.gateways.keys()], () => {
       const attached = capped(attachedRoutes(everyRoute(references)))
       const related = relations(attached)

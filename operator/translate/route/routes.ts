@@ -6,7 +6,7 @@ import { GATEWAY_GROUP } from '../groups.ts'
 import { nameKey, namespaceOf } from '../object-ref.ts'
 import { type Acceptance, acceptRoute, type AnyRoute, type Attachable } from './accept.ts'
 import type { RouteFault } from '../route-fault.ts'
-import type { ParentLookup } from './parent-lookup.ts'
+import type { ParentLookup } from '../gateway/parent-lookup.ts'
 import { parentRoutesOf } from './route-group.ts'
 import type { RouteTranslation, RuleDraft } from './translation.ts'
 
