@@ -2,9 +2,11 @@
 import type { Command } from 'commander'
 import { printError } from '../output.ts'
 import { addTargetFlags, portNumber, proxyGroup, RESOURCE_HELP } from './proxy-group.ts'
-import { splitArguments, type TraceArguments, type TraceFlags } from '../trace/plan.ts'
+import { splitArguments, type TraceArguments } from '../trace/plan.ts'
+import type { ShownTraceFlags } from '../trace/run.ts'
 
 const HELP = `
+At a terminal, the command shows the events in an interactive view (? lists its keys); elsewhere it prints a table.
 Without a URL, the command waits for the next request of any client. With a URL, it sends the request with curl to the
 listener on --port of the proxy. The URL sets only the requested host; the command does not resolve it. The arguments
 after the URL are passed to curl.
@@ -28,11 +30,12 @@ export function addProxyTrace(program: Command, finish: (code: number) => void):
     trace.argument('[arguments...]', `${RESOURCE_HELP}. After --: the URL to send, and arguments for curl`),
   )
     .option('--raw', 'Print each event as one JSON line')
+    .option('--no-ui', 'Print a table, also at a terminal')
     .option('--expression <cel>', 'Trace the first request that matches this CEL expression')
     .option('--port <number>', 'Port of the listener to send the request to', portNumber)
     .option('-f, --file <path>', 'Show a saved trace instead of tracing a running proxy; - is standard input')
     .addHelpText('after', HELP)
-    .action((all: string[], flags: TraceFlags) =>
+    .action((all: string[], flags: ShownTraceFlags) =>
       withSplitArguments(all, finish, async (given) => {
         const { traceCommand } = await import('../trace/run.ts')
         return traceCommand(flags, given)

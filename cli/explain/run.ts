@@ -21,7 +21,7 @@ export async function explainCommand(flags: ExplainFlags, given: TraceArguments)
   }
   const events: TraceEvent[] = []
   try {
-    await follow(plan, ({ event }) => events.push(event))
+    await follow(plan, { onEvent: ({ event }) => events.push(event), onStatus: printError })
   } catch (error) {
     printError(reasonText(error))
     return 1

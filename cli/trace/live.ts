@@ -13,7 +13,10 @@ export interface LiveTrace {
   readonly admin: AdminTransport
   readonly expression: string | undefined
   readonly injection: Injection | undefined
-  readonly onReady: () => void
+  /** What the command waits for, and messages of curl. */
+  readonly onStatus: (text: string) => void
+  /** Ends the trace early; undefined: nothing does. */
+  readonly signal: AbortSignal | undefined
   readonly onEvent: (line: EventLine) => void
 }
 
@@ -22,14 +25,17 @@ export async function traceLive(trace: LiveTrace): Promise<void> {
   const { expression, injection } = trace
   const query = expression === undefined ? '' : `?expression=${encodeURIComponent(expression)}`
   const stop = new AbortController()
-  const sender = new Sender(() => stop.abort())
+  const end = (): void => stop.abort()
+  trace.signal?.addEventListener('abort', end, { once: true })
+  if (trace.signal?.aborted === true) end()
+  const sender = new Sender({ stopStream: end, onStatus: trace.onStatus })
   const reader = new EventReader(
     (line) => {
       sender.isTraced = true
       trace.onEvent(line)
     },
     () => {
-      trace.onReady()
+      trace.onStatus(injection === undefined ? 'waiting for a request; press Ctrl-C to stop' : 'sending the request')
       if (injection !== undefined) sender.start(injection)
     },
   )
@@ -42,6 +48,7 @@ export async function traceLive(trace: LiveTrace): Promise<void> {
     throw await sender.reasonOf(error)
   } finally {
     sender.streamOver()
+    trace.signal?.removeEventListener('abort', end)
   }
   await sender.ended()
 }
@@ -51,6 +58,7 @@ class Sender {
   /** The stream has events. */
   isTraced = false
   readonly #stopStream: () => void
+  readonly #onStatus: (text: string) => void
   readonly #stop = new AbortController()
   #sending: Promise<void> = Promise.resolve()
   #failure: Error | undefined = undefined
@@ -58,12 +66,13 @@ class Sender {
   #isStreamOver = false
   #timer: NodeJS.Timeout | undefined = undefined
 
-  constructor(stopStream: () => void) {
+  constructor({ stopStream, onStatus }: { readonly stopStream: () => void } & Pick<LiveTrace, 'onStatus'>) {
     this.#stopStream = stopStream
+    this.#onStatus = onStatus
   }
 
   start(injection: Injection): void {
-    this.#sending = send(injection, this.#stop.signal).then(
+    this.#sending = send(injection, this.#onStatus, this.#stop.signal).then(
       () => this.#giveUpIn(REST_MS_MAX),
       (error: unknown) => {
         this.#failure = error instanceof Error ? error : new Error(String(error))
@@ -115,14 +124,19 @@ async function refusal(status: number, chunks: AsyncIterable<string>): Promise<s
 }
 
 /** @throws {Error} if curl cannot be run or fails */
-async function send({ args, authority, port }: Injection, signal: AbortSignal): Promise<void> {
+async function send(
+  { args, authority, port }: Injection,
+  onStatus: (text: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
   const quiet = ['--silent', '--show-error', '--output', '/dev/null']
   const curl = spawn('curl', [...quiet, ...args, '--connect-to', `${authority}:127.0.0.1:${port}`], {
-    stdio: ['ignore', 'ignore', 'inherit'],
+    stdio: ['ignore', 'ignore', 'pipe'],
     // The request goes to the listener, not to a proxy of the environment.
     env: { ...process.env, NO_PROXY: '*', no_proxy: '*' },
     signal,
   })
+  curl.stderr?.setEncoding('utf8').on('data', (text: string) => onStatus(text.trimEnd()))
   const code = await new Promise<number | string>((resolve, reject) => {
     curl.on('error', (error) => {
       if (signal.aborted) resolve(0)

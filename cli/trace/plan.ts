@@ -2,7 +2,6 @@
 import { type ProxyTarget, type TargetFlags, targetOf } from '../portforward/targets.ts'
 
 export interface TraceFlags extends TargetFlags {
-  readonly raw?: boolean
   readonly expression?: string
   readonly port?: number
   readonly file?: string

@@ -2,28 +2,59 @@
 import { printable, printableJson } from '#api/printable.ts'
 import { printError, printLine, reasonText } from '../output.ts'
 import { follow } from './follow.ts'
-import { type TraceArguments, type TraceFlags, planTrace } from './plan.ts'
+import { type TraceArguments, type TraceFlags, planTrace, type TracePlan } from './plan.ts'
 import type { EventLine } from './event-reader.ts'
-import { labelOf, summaryOf } from './summary.ts'
+import { labelOf, millisecondsOf, summaryOf } from './summary.ts'
 
 const NUMBER_COLUMNS = 4
 const TIME_COLUMNS = 9
 const TYPE_COLUMNS = 16
 
+export interface ShownTraceFlags extends TraceFlags {
+  readonly raw?: boolean
+  /** false: `--no-ui`. */
+  readonly ui: boolean
+}
+
 /** Resolves to the exit code. */
-export async function traceCommand(flags: TraceFlags, given: TraceArguments): Promise<number> {
+export async function traceCommand(flags: ShownTraceFlags, given: TraceArguments): Promise<number> {
   const plan = planTrace(flags, given)
   if ('problem' in plan) {
     printError(printable(plan.problem))
     return 1
   }
-  const printer = new Printer(flags.raw === true)
   try {
-    await follow(plan, (line) => printer.print(line))
+    return isInteractive(flags, plan) ? await show(plan) : await print(plan, flags.raw === true)
   } catch (error) {
     printError(reasonText(error))
     return 1
   }
+}
+
+/** Standard input must be free for keys. */
+function isInteractive({ raw = false, ui }: ShownTraceFlags, plan: TracePlan): boolean {
+  const isTerminal = process.stdin.isTTY && process.stdout.isTTY && process.env['TERM'] !== 'dumb'
+  return isTerminal && ui && !raw && !(plan.kind === 'file' && plan.file === '-')
+}
+
+async function show(plan: TracePlan): Promise<number> {
+  const { showTrace } = await import('../tui/run.ts')
+  await showTrace({ title: titleOf(plan), follow: (handlers) => follow(plan, handlers) })
+  return 0
+}
+
+function titleOf(plan: TracePlan): string {
+  if (plan.kind === 'file') return plan.file
+  const { target } = plan
+  if (target.kind === 'local') return `${target.address.host}:${target.address.port}`
+  const { resource, namespace } = target
+  const name = resource === undefined ? 'gateway' : `${resource.kind}/${resource.name}`
+  return namespace === undefined ? name : `${name} -n ${namespace}`
+}
+
+async function print(plan: TracePlan, isRaw: boolean): Promise<number> {
+  const printer = new Printer(isRaw)
+  await follow(plan, { onEvent: (line) => printer.print(line), onStatus: printError })
   if (printer.isComplete) return 0
   printError(printer.count === 0 ? 'the trace has no events' : 'the trace ends before the end of the request')
   return 1
@@ -49,11 +80,6 @@ class Printer {
     if (this.count === 1) printLine(row(['#', 'ms', 'Type', 'Summary']))
     printLine(row([String(this.count), millisecondsOf(event), labelOf(event), summaryOf(event)]))
   }
-}
-
-/** Milliseconds since the request began. */
-function millisecondsOf({ eventEnd }: EventLine['event']): string {
-  return (eventEnd / 1000).toFixed(1)
 }
 
 function row([number, time, type, summary]: readonly [string, string, string, string]): string {

@@ -31,6 +31,11 @@ export function labelOf({ message }: TraceEvent): string {
   return LABELS.get(message.type) ?? printable(message.type)
 }
 
+/** Since the request began. */
+export function millisecondsOf({ eventEnd }: TraceEvent): string {
+  return (eventEnd / 1000).toFixed(1)
+}
+
 export function summaryOf({ message, scope = [] }: TraceEvent): string {
   const summarise = SUMMARIES.get(message.type)
   const text = printable(summarise === undefined ? textOf(message) : summarise(message))
