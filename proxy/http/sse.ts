@@ -122,3 +122,12 @@ export class SseParser {
 export function sseData(json: unknown): string {
   return `data: ${JSON.stringify(json)}\n\n`
 }
+
+export function sseText(events: readonly SseEvent[]): string {
+  let text = ''
+  for (const { event, data } of events) {
+    if (event !== '') text += `event: ${event}\n`
+    text += `data: ${data.includes('\n') ? data.replaceAll('\n', '\ndata: ') : data}\n\n`
+  }
+  return text
+}

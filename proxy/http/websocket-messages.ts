@@ -139,6 +139,11 @@ export function closeMessage(code: number, reason: string, isMasked: boolean): B
   return frameOf(CLOSE, Buffer.concat([payload, Buffer.from(reason.slice(0, CONTROL_BYTES_MAX - 2))]), isMasked)
 }
 
+/** `frame`: a control frame. */
+export function isClose(frame: Buffer): boolean {
+  return ((frame[0] ?? 0) & 0x0f) === CLOSE
+}
+
 function frameOf(opcode: number, payload: Buffer, isMasked: boolean): Buffer {
   const head = headOf(payload.length)
   head[0] = FINAL | opcode

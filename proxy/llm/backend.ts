@@ -214,11 +214,10 @@ async function answerCall(
       return true
     }
     const { bufferBytesMax } = environment
-    const translationBytesMax = Math.max(bufferBytesMax, TRANSLATION_BYTES_MAX)
     const options = { client: call.conversion.client, facts, sizeMax: bufferBytesMax }
     const texts = answerTexts(exchange, provider.textReads, options)
     const { guards, answerHeaders } = provider
-    const limits = { bodyBytesMax: bufferBytesMax, translationBytesMax }
+    const limits = { bodyBytesMax: bufferBytesMax, translationBytesMax: translationBytesMax(environment) }
     const made = makeReply({ exchange, call, facts, guards, texts, hasNext, answerHeaders, ...limits }, upstream)
     exchange.response = made instanceof Promise ? await made : made
     await filtered(exchange, provider.response)
@@ -228,6 +227,10 @@ async function answerCall(
     exchange.upstreamCall = undefined
   }
   return false
+}
+
+function translationBytesMax({ bufferBytesMax }: BackendEnvironment): number {
+  return Math.max(bufferBytesMax, TRANSLATION_BYTES_MAX)
 }
 
 /** Rerank requests have endpoints of their own at some providers. */
@@ -261,7 +264,8 @@ async function answerSocket(
   await passThrough(exchange, context)
   if (isRefused(exchange, exchange.response, context)) return true
   const { guards } = provider
-  observeSocket(exchange, facts, { format: handling, guards, messageBytesMax: environment.bufferBytesMax })
+  const limits = { messageBytesMax: environment.bufferBytesMax, heldBytesMax: translationBytesMax(environment) }
+  observeSocket(exchange, facts, { format: handling, guards, ...limits })
   return false
 }
 

@@ -1,5 +1,5 @@
-// Guards of requests on a Realtime session: events of the client are masked, rejected, or not passed on because they
-// cannot be checked. What the provider sends arrives as it is.
+// Guards on a Realtime session. Of requests: events of the client are masked, rejected, or not passed on because they
+// cannot be checked. Of responses: texts and transcripts of the provider.
 // @module-tag full
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
@@ -23,6 +23,10 @@ const STREAMS: PromptGuard = {
 }
 const WHOLE_ANSWERS: PromptGuard = {
   response: [{ regex: { builtins: ['Email'], action: 'Mask' }, rejection: REJECTION }],
+}
+const FAILING_ANSWERS: PromptGuard = {
+  streaming: true,
+  response: [{ webhook: { service: { backend: 'ns/gone' }, failureMode: 'FailClosed' }, rejection: REJECTION }],
 }
 const asking = (backend: string): PromptGuard => ({
   request: [{ webhook: { service: { backend }, failureMode: 'FailClosed' }, rejection: REJECTION }],
@@ -65,6 +69,7 @@ beforeAll(async () => {
       { name: 'hook', prefix: '/hook', backend: { static: { host: '127.0.0.1', port: hook.port } } },
       route('streams', STREAMS),
       route('answers', WHOLE_ANSWERS),
+      route('failing', FAILING_ANSWERS),
     ],
     settings: log.settings,
   })
@@ -268,7 +273,7 @@ describe('a session ends', () => {
   })
 })
 
-it('large messages of the provider, and many of them, arrive as they are', async () => {
+it('without guards of answers, large messages of the provider, and many of them, arrive as they are', async () => {
   const { socket, seen } = await open('email')
   const texts = Array.from(
     { length: 200 },
@@ -309,17 +314,79 @@ it('a client of HTTP/2 is checked as well', async () => {
 })
 
 describe('guards of answers', () => {
-  const statusOf = (route: string): Promise<number | undefined> =>
-    new Promise((resolve) => {
-      const socket = new WebSocket(`${gateway.url.replace('http', 'ws')}/${route}/v1/realtime?model=m`)
-      socket.on('unexpected-response', (_, response) => resolve(response.statusCode))
-      socket.on('open', () => {
-        socket.close()
-        resolve(101)
-      })
-    })
+  const of = { response_id: 'r', item_id: 'i', output_index: 0, content_index: 0 }
+  const answer = (...transcript: readonly string[]): readonly string[] =>
+    [
+      { type: 'response.created', response: { id: 'r' } },
+      ...transcript.map((delta) => ({ type: 'response.output_audio_transcript.delta', ...of, delta })),
+      { type: 'response.output_audio.delta', ...of, delta: 'UklGRg==' },
+      { type: 'response.output_audio_transcript.done', ...of, transcript: transcript.join('') },
+      { type: 'response.done', response: { id: 'r', output: [], status: 'completed' } },
+    ].map((event) => JSON.stringify(event))
+  const typesOf = (seen: readonly string[]) => seen.map((text) => (JSON.parse(text) as { type: string }).type)
 
-  it('reject a session if they check streams', async () => {
-    expect(await Promise.all([statusOf('streams'), statusOf('answers')])).toEqual([400, 101])
+  it('mask the transcript and drop its sound; other answers are unchanged', async () => {
+    const { socket, seen, id } = await open('streams')
+    for (const event of answer('to a@b', '.example')) provider?.send(event)
+    await until('the masked answer', () => seen.length === 6)
+    expect(seen.slice(2, 5).join('\n')).toContain('to <EMAIL_ADDRESS>')
+    expect(seen.join('\n')).not.toMatch(/b\.example|UklGRg/)
+    const plain = answer('hello')
+    for (const event of plain) provider?.send(event)
+    await until('the next answer', () => seen.length === 11)
+    expect(seen.slice(6)).toEqual(plain)
+    const append = '{"type":"input_audio_buffer.append","audio":"AAAA"}'
+    socket.send(append)
+    await arrived(1)
+    expect(got).toEqual([append])
+    socket.close()
+    const line = await log.line(`model=${id} `)
+    expect(line).toContain('gw.ai.guards="Response regex Mask (Email)"')
+    expect(line).toContain('error="audio was dropped: guards masked its transcript, or it has none"')
+  })
+
+  it('reject an answer, and cancel it at the provider', async () => {
+    const { socket, seen, id } = await open('failing')
+    const events = answer(`no verdict${' '.repeat(1100)}`)
+    for (const event of events.slice(0, 2)) provider?.send(event)
+    await arrived(1)
+    expect(JSON.parse(got[0] ?? '')).toMatchObject({ type: 'response.cancel', response_id: 'r' })
+    for (const event of events.slice(2)) provider?.send(event)
+    await until('the end of the answer', () => seen.length === 4)
+    expect(typesOf(seen.slice(1))).toEqual(['response.created', 'error', 'response.done'])
+    expect(seen[3]).toContain('"status":"incomplete"')
+    socket.close()
+    expect(await log.line(`model=${id} `)).toContain('reason=Guardrail')
+  })
+
+  it('check what is held when the provider closes', async () => {
+    const { seen, closed } = await open('streams')
+    for (const event of answer('to a@b', '.example').slice(0, 4)) provider?.send(event)
+    provider?.close(1000, 'bye')
+    expect(await closed).toEqual([1000, 'bye'])
+    expect(typesOf(seen.slice(1))).toEqual([
+      'response.created',
+      'response.output_audio_transcript.delta',
+      'response.output_audio_transcript.delta',
+    ])
+    expect(seen.join('\n')).toContain('to <EMAIL_ADDRESS>')
+  })
+
+  it('end a session whose provider sends binary messages or no JSON', async () => {
+    const first = await open('streams')
+    provider?.send(Buffer.from([1]))
+    expect(await first.closed).toEqual([1008, 'guards cannot check binary messages'])
+    const second = await open('streams')
+    provider?.send('hello')
+    expect(await second.closed).toEqual([1008, 'guards cannot check a message that is not a JSON object'])
+  })
+
+  it('without streaming do not check a session', async () => {
+    const { socket, seen } = await open('answers')
+    const events = answer('to a@b.example')
+    for (const event of events) provider?.send(event)
+    await until('the answer', () => seen.length === 6)
+    expect(seen.slice(1)).toEqual(events)
+    socket.close()
   })
 })

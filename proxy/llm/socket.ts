@@ -3,14 +3,17 @@
 import type { LlmFacts } from '../exchange/facts.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { WebSocketError, WebSocketReader } from '../http/websocket-reader.ts'
+import type { HeaderList } from '../message/headers.ts'
 import type { HttpResponse } from '../message/message.ts'
 import type { BodyObserver } from '../message/incoming-body.ts'
 import { Tunnel } from '../socket/tunnel.ts'
 import { type CompiledProvider, pathFor } from './call.ts'
 import type { Format } from './formats/format.ts'
 import type { GuardChains } from './guards/chain.ts'
-import { guardedTunnel } from './guards/guarded-socket.ts'
+import { guardedTunnel, type SocketGuards } from './guards/guarded-socket.ts'
 import { RealtimeGuard } from './guards/realtime.ts'
+import { RealtimeAnswers } from './guards/realtime-answers.ts'
+import { RealtimeErrors } from './guards/realtime-errors.ts'
 import { observeEvent, reportUnobserved } from './stream-observer.ts'
 
 /** Addresses the request to the provider; a response is the failure that the client gets. */
@@ -31,7 +34,6 @@ export function addressSocket(
     const names = `from ${format.name} to provider ${profile.telemetryName}`
     return exchange.failVisibly('llmRequestInvalid', `unsupported conversion: ${names}`)
   }
-  if (checksAnswers(provider)) return exchange.failVisibly('llmRequestInvalid', ANSWERS_CHECKED)
   query.set('model', model)
   const sent = pathFor({ path: request.path, query: query.toString() }, provider, conversion, {
     model,
@@ -48,35 +50,47 @@ export function addressSocket(
   return undefined
 }
 
-const ANSWERS_CHECKED = 'promptGuard.response of this model does not check WebSockets: send its texts as requests'
-
-/** Only with `streaming: Enabled`: a WebSocket is a stream. */
-function checksAnswers({ guards }: CompiledProvider): boolean {
-  return guards !== undefined && guards.checksStreams && guards.response.length > 0
-}
-
 export interface SocketReaders {
   readonly format: Format
   readonly guards: GuardChains | undefined
   readonly messageBytesMax: number
+  /** Of events of the provider that wait for guards. */
+  readonly heldBytesMax: number
 }
 
 /** After the provider has switched protocols. */
 export function observeSocket(
   exchange: Exchange,
   facts: LlmFacts,
-  { format, guards, messageBytesMax }: SocketReaders,
+  { format, guards, messageBytesMax, heldBytesMax }: SocketReaders,
 ): void {
   const { response } = exchange
   const tunnel = response?.body
   if (response === undefined || !(tunnel instanceof Tunnel)) return
   tunnel.observer = new SocketObserver(exchange, facts, { format, messageBytesMax })
-  if (guards === undefined || guards.request.length === 0) return
+  const checks = guards && socketGuards(exchange, guards, { upstreamHeaders: response.headers, heldBytesMax })
+  if (checks === undefined) return
   // The time for the request has ended with the switch, and guards run later.
   exchange.deadline?.settle()
   exchange.deadline = undefined
   exchange.deadlineMs = undefined
-  response.body = guardedTunnel(tunnel, new RealtimeGuard(exchange, guards.request), messageBytesMax)
+  response.body = guardedTunnel(tunnel, checks, messageBytesMax)
+}
+
+/** undefined: no guard checks a session. A WebSocket is a stream: guards of responses need `streaming: Enabled`. */
+function socketGuards(
+  exchange: Exchange,
+  { request, response, checksStreams }: GuardChains,
+  { upstreamHeaders, heldBytesMax }: { readonly upstreamHeaders: HeaderList; readonly heldBytesMax: number },
+): SocketGuards | undefined {
+  const checksAnswers = checksStreams && response.length > 0
+  if (request.length === 0 && !checksAnswers) return undefined
+  const errors = new RealtimeErrors(exchange)
+  const settings = { guards: response, exchange, upstreamHeaders, heldBytesMax }
+  return {
+    ofClient: request.length === 0 ? undefined : new RealtimeGuard(exchange, request, errors),
+    ofProvider: checksAnswers ? new RealtimeAnswers(settings, errors) : undefined,
+  }
 }
 
 /** Ends the observation, not the connection, at a message that cannot be read. */

@@ -59,9 +59,10 @@ export class Conversation {
     return this.#places.map(({ span }) => span)
   }
 
-  /** All texts but those at these paths, which are written as `a.0.b`. */
-  without(paths: ReadonlySet<string>): Conversation {
-    const isOther = ({ path }: Place): boolean => {
+  /** All texts but those at these paths, which are written as `a.0.b`, and those that `isLeftOut` selects. */
+  without(paths: ReadonlySet<string>, isLeftOut?: (span: TextSpan) => boolean): Conversation {
+    const isOther = ({ path, span }: Place): boolean => {
+      if (isLeftOut?.(span) === true) return false
       const inside = path.indexOf(INSIDE)
       return !paths.has((inside === -1 ? path : path.slice(0, inside)).join('.'))
     }

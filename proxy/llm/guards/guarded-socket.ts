@@ -1,38 +1,63 @@
-// A WebSocket between a client and a provider whose client messages are checked by guards. Stands between both as a
+// A WebSocket between a client and a provider whose messages are checked by guards. Stands between both as a
 // connection in memory, so that the servers of HTTP/1.1 and HTTP/2 join it as any other.
 import type net from 'node:net'
 import { reportIfBug } from '../../exchange/defects.ts'
-import { closeMessage, textMessage, type WebSocketMessage, WebSocketMessages } from '../../http/websocket-messages.ts'
+import {
+  closeMessage,
+  isClose,
+  textMessage,
+  type WebSocketMessage,
+  WebSocketMessages,
+} from '../../http/websocket-messages.ts'
 import { WebSocketError } from '../../http/websocket-reader.ts'
 import { pipe } from '../../socket/pipe.ts'
 import { NO_USER, Transport, type TransportUser } from '../../socket/transport.ts'
 import { Tunnel } from '../../socket/tunnel.ts'
 import type { RealtimeGuard } from './realtime.ts'
+import type { RealtimeAnswers } from './realtime-answers.ts'
 
 /** Close codes of RFC 6455 section 7.4.1. */
 const POLICY_VIOLATION = 1008
 const NOTHING = Buffer.alloc(0)
+const BINARY = 'guards cannot check binary messages'
+
+/** undefined: messages in this direction pass unchanged. */
+export interface SocketGuards {
+  readonly ofClient: RealtimeGuard | undefined
+  readonly ofProvider: RealtimeAnswers | undefined
+}
 
 /** The tunnel for the client. Takes over `provider`, whose observer sees the messages of the provider. */
-export function guardedTunnel(provider: Tunnel, guard: RealtimeGuard, messageBytesMax: number): Tunnel {
+export function guardedTunnel(provider: Tunnel, guards: SocketGuards, messageBytesMax: number): Tunnel {
   const { near, far } = pipe()
   const client = Transport.ofSocket(near, NO_USER)
   client.pause()
-  const relay = new Relay(provider, far, messageBytesMax)
-  void relay.forwardClient(guard)
+  const relay = new Relay(provider, far, { guards, messageBytesMax })
+  void relay.forwardClient()
   return new Tunnel(client, NOTHING, provider.protocol)
+}
+
+interface RelayOptions {
+  readonly guards: SocketGuards
+  readonly messageBytesMax: number
 }
 
 /** The side of the provider, and the messages of the client. */
 class Relay implements TransportUser {
+  readonly #guards: SocketGuards
   readonly #provider: Tunnel
   readonly #client: net.Socket
   readonly #fromClient: WebSocketMessages
   readonly #fromProvider: WebSocketMessages
-  /** Of the message that waits until its receiver can take more. */
-  #wake: (() => void) | undefined
+  /** Of messages that wait until their receiver can take more. */
+  #wakes: (() => void)[] = []
+  /** Of the provider, for guards. */
+  readonly #unchecked: WebSocketMessage[] = []
+  #isChecking = false
+  #hasProviderEnded = false
 
-  constructor(provider: Tunnel, client: net.Socket, messageBytesMax: number) {
+  constructor(provider: Tunnel, client: net.Socket, { guards, messageBytesMax }: RelayOptions) {
+    this.#guards = guards
     this.#provider = provider
     this.#client = client
     this.#fromClient = new WebSocketMessages({ isMasked: true, messageBytesMax })
@@ -40,7 +65,7 @@ class Relay implements TransportUser {
     const { transport, early } = provider
     transport.user = this
     client.on('drain', () => {
-      transport.resume()
+      if (!this.#isChecking) transport.resume()
       this.#wakeUp()
     })
     client.once('close', () => this.#end())
@@ -50,12 +75,12 @@ class Relay implements TransportUser {
   }
 
   /** One message after the other; ends with the client. */
-  async forwardClient(guard: RealtimeGuard): Promise<void> {
+  async forwardClient(): Promise<void> {
     const { transport } = this.#provider
     try {
       // Its end must not end the other direction.
       for await (const chunk of this.#client.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-        for (const message of this.#fromClient.push(chunk)) await this.#forward(message, guard)
+        for (const message of this.#fromClient.push(chunk)) await this.#forward(message)
       }
       transport.end()
     } catch (error) {
@@ -64,12 +89,13 @@ class Relay implements TransportUser {
   }
 
   /** @throws {WebSocketError} */
-  async #forward({ kind, text, bytes }: WebSocketMessage, guard: RealtimeGuard): Promise<void> {
-    if (kind === 'binary') throw new WebSocketError('guards cannot check binary messages')
-    if (kind === 'control') {
+  async #forward({ kind, text, bytes }: WebSocketMessage): Promise<void> {
+    const guard = this.#guards.ofClient
+    if (guard === undefined || kind === 'control') {
       await this.#send(bytes)
       return
     }
+    if (kind === 'binary') throw new WebSocketError(BINARY)
     const checked = await guard.check(text)
     if (checked.kind === 'rejected') await this.#answer(textMessage(checked.error, false))
     else await this.#send(checked.text === text ? bytes : textMessage(checked.text, true))
@@ -88,13 +114,14 @@ class Relay implements TransportUser {
 
   async #writable(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
-    this.#wake = resolve
+    this.#wakes.push(resolve)
     await promise
   }
 
   #wakeUp(): void {
-    this.#wake?.()
-    this.#wake = undefined
+    const wakes = this.#wakes
+    this.#wakes = []
+    for (const wake of wakes) wake()
   }
 
   /** Nothing after the message can be read, or it cannot be checked: both directions end. */
@@ -115,18 +142,67 @@ class Relay implements TransportUser {
   bytes(buffer: Buffer, start: number, end: number): void {
     const chunk = Buffer.from(buffer.subarray(start, end))
     this.#provider.observer?.seen(chunk, 0, chunk.length)
+    const guard = this.#guards.ofProvider
     try {
       // Whole messages, so that an error event for the client can stand between them.
-      for (const { bytes } of this.#fromProvider.push(chunk)) {
-        if (!this.#client.write(bytes)) this.#provider.transport.pause()
+      const messages = this.#fromProvider.push(chunk)
+      if (guard === undefined) this.#pass(messages)
+      else {
+        this.#unchecked.push(...messages)
+        void this.#check(guard)
       }
     } catch (error) {
       this.#refuse(error)
     }
   }
 
+  #pass(messages: readonly WebSocketMessage[]): void {
+    for (const { bytes } of messages) {
+      if (!this.#client.write(bytes)) this.#provider.transport.pause()
+    }
+  }
+
+  /** One message after the other. The provider waits. */
+  async #check(guard: RealtimeAnswers): Promise<void> {
+    if (this.#isChecking) return
+    this.#isChecking = true
+    this.#provider.transport.pause()
+    try {
+      for (let next = this.#unchecked.shift(); next !== undefined; next = this.#unchecked.shift()) {
+        await this.#checkAnswer(next, guard)
+      }
+      if (this.#hasProviderEnded) await this.#release(guard)
+    } catch (error) {
+      this.#refuse(error)
+    }
+    this.#isChecking = false
+    if (this.#hasProviderEnded) this.#client.end()
+    else this.#provider.transport.resume()
+  }
+
+  /** @throws {WebSocketError} */
+  async #checkAnswer({ kind, text, bytes }: WebSocketMessage, guard: RealtimeAnswers): Promise<void> {
+    if (kind === 'binary') throw new WebSocketError(BINARY)
+    if (kind === 'control') {
+      if (isClose(bytes)) await this.#release(guard)
+      await this.#answer(bytes)
+      return
+    }
+    const { toClient, toProvider } = await guard.check(text)
+    const { transport } = this.#provider
+    for (const event of toProvider) if (!transport.socket.destroyed) transport.write(textMessage(event, true))
+    for (const event of toClient) await this.#answer(event === text ? bytes : textMessage(event, false))
+  }
+
+  async #release(guard: RealtimeAnswers): Promise<void> {
+    for (const event of await guard.end()) await this.#answer(textMessage(event, false))
+  }
+
   ended(): void {
-    this.#client.end()
+    this.#hasProviderEnded = true
+    const guard = this.#guards.ofProvider
+    if (guard === undefined) this.#client.end()
+    else void this.#check(guard)
   }
 
   drained(): void {
@@ -135,7 +211,8 @@ class Relay implements TransportUser {
 
   closed(): void {
     this.#wakeUp()
-    if (this.#provider.transport.socket.readableEnded) this.#client.end()
-    else if (!this.#client.writableEnded) this.#client.destroy()
+    if (this.#provider.transport.socket.readableEnded) {
+      if (!this.#isChecking) this.#client.end()
+    } else if (!this.#client.writableEnded) this.#client.destroy()
   }
 }

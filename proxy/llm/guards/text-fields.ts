@@ -105,7 +105,12 @@ export const FORMAT_TEXTS: { readonly [N in SentFormatName]: FormatTexts | undef
   },
   Embeddings: undefined,
   AnthropicTokenCount: undefined,
-  Realtime: undefined,
+  // Events of the provider; those of the client: REALTIME_TEXTS.
+  Realtime: {
+    request: {},
+    answer: [],
+    fields: byName({ ...OPENAI, output: 'text', reason: 'text' }),
+  },
   Rerank: undefined,
   // Requests of clients are never in this format.
   Converse: undefined,
@@ -119,7 +124,7 @@ export const FORMAT_TEXTS: { readonly [N in SentFormatName]: FormatTexts | undef
   BedrockCountTokens: undefined,
 }
 
-/** Events of a client of the Realtime API. Events of the provider are a stream, which guards of answers do not read. */
+/** Events of a client of the Realtime API. */
 export const REALTIME_TEXTS: FormatTexts = {
   request: { session: 'system', response: 'system', item: 'user' },
   answer: [],

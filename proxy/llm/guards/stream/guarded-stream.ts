@@ -1,6 +1,6 @@
 // A stream of events of the client's format behind the guards of responses.
 import { FAILURES } from '../../../exchange/errors.ts'
-import { SseParser, SseTooLarge } from '../../../http/sse.ts'
+import { SseParser, sseText, SseTooLarge } from '../../../http/sse.ts'
 import type { Cancellable } from '../../../message/body.ts'
 import type { HeaderList } from '../../../message/headers.ts'
 import type { HttpResponse } from '../../../message/message.ts'
@@ -8,7 +8,7 @@ import { madeStream } from '../../../message/made-stream.ts'
 import type { ReplyContext } from '../../reply-context.ts'
 import { answerCheck } from '../answer.ts'
 import { responseOf } from '../chain.ts'
-import { type Blocked, StreamGuard } from './stream-guard.ts'
+import { type Blocked, isBlocked, StreamGuard } from './stream-guard.ts'
 
 /** The same stream if it is not checked. `body`: its last event reports an error if there is one. */
 export function checkedStream(
@@ -30,9 +30,9 @@ export async function checkedEvents(
   if (guard === undefined) return events
   const parsed = new SseParser(context.translationBytesMax).push(Buffer.from(events))
   const sent = await guard.push(parsed)
-  if (typeof sent !== 'string') return responseOf(context.exchange, sent)
+  if (isBlocked(sent)) return responseOf(context.exchange, sent)
   const rest = await guard.end()
-  return typeof rest === 'string' ? sent + rest : responseOf(context.exchange, rest)
+  return isBlocked(rest) ? responseOf(context.exchange, rest) : sseText(sent) + sseText(rest)
 }
 
 function guardOf(context: ReplyContext, upstreamHeaders: HeaderList): StreamGuard | undefined {
@@ -51,15 +51,15 @@ async function* checked(context: ReplyContext, guard: StreamGuard, body: Cancell
   try {
     for await (const chunk of body) {
       const sent = await guard.push(parser.push(chunk))
-      if (typeof sent !== 'string') {
+      if (isBlocked(sent)) {
         body.cancel()
         yield blocked(context, sent)
         return
       }
-      if (sent !== '') yield Buffer.from(sent)
+      if (sent.length > 0) yield Buffer.from(sseText(sent))
     }
     const rest = await guard.end()
-    yield typeof rest === 'string' ? Buffer.from(rest) : blocked(context, rest)
+    yield isBlocked(rest) ? blocked(context, rest) : Buffer.from(sseText(rest))
   } catch (error) {
     if (!(error instanceof SseTooLarge)) throw error
     body.cancel()

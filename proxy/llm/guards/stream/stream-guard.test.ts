@@ -4,13 +4,13 @@ import type { FormatName } from '#api/llm/formats.ts'
 import { ServiceError } from '../../../chain/service.ts'
 import { HeaderList } from '../../../message/headers.ts'
 import { exchangeOf } from '../../../policy/exchange.testing.ts'
-import { SseParser, sseData } from '../../../http/sse.ts'
+import { SseParser, sseData, sseText } from '../../../http/sse.ts'
 import { asString, parseObject, type JsonObject } from '../../json.ts'
 import type { ChainedGuard } from '../chain.ts'
 import type { Guard } from '../guard.ts'
 import { regexGuard } from '../regex.ts'
 import { editsBetween } from './alignment.ts'
-import { StreamGuard } from './stream-guard.ts'
+import { isBlocked, StreamGuard } from './stream-guard.ts'
 
 const REJECTION = { status: 403, body: 'no' }
 const REGEX = regexGuard({ action: 'Mask', builtins: ['Email', 'Ssn'], patterns: ['secret-[0-9]+'] }, 'Response')
@@ -29,12 +29,12 @@ async function sentFor(guard: StreamGuard, chunks: readonly string[]): Promise<r
   const sent: string[] = []
   for (const chunk of chunks) {
     const text = await guard.push(parser.push(Buffer.from(chunk)))
-    if (typeof text !== 'string') throw new Error(text.kind)
-    sent.push(text)
+    if (isBlocked(text)) throw new Error(text.kind)
+    sent.push(sseText(text))
   }
   const rest = await guard.end()
-  if (typeof rest !== 'string') throw new Error(rest.kind)
-  return [...sent, rest]
+  if (isBlocked(rest)) throw new Error(rest.kind)
+  return [...sent, sseText(rest)]
 }
 
 function eventsIn(text: string): readonly JsonObject[] {
@@ -267,7 +267,10 @@ describe('a stream that is blocked', () => {
     )
     const stream = guardOf('Completions', reject)
     const parser = new SseParser(2 ** 20)
-    const push = (text: string) => stream.push(parser.push(Buffer.from(text)))
+    const push = async (text: string) => {
+      const sent = await stream.push(parser.push(Buffer.from(text)))
+      return isBlocked(sent) ? sent : sseText(sent)
+    }
     expect(await push(completion('ok '.repeat(500)) + completion('x'.repeat(300)))).toBe(completion('ok '.repeat(500)))
     expect(await push(completion('ba'))).toBe('')
     expect(await push(completion('d'))).toBe('')
@@ -286,6 +289,15 @@ describe('a stream that is blocked', () => {
       choices: [{ index: 0, delta: { tool_calls: [{ function: { arguments: `{"a":"${'x'.repeat(600)}` } }] } }],
     })
     expect(await full.push(new SseParser(2 ** 20).push(Buffer.from(call)))).toMatchObject({ kind: 'failed' })
+  })
+
+  it('fails if the texts that later events repeat are too many to keep', async () => {
+    const stream = guardOf('Responses', REGEX, 5000)
+    const delta = { type: 'response.output_text.delta', output_index: 0, delta: 'x'.repeat(1100) }
+    const results = []
+    for (let at = 0; at < 5; at++) results.push(await stream.push([{ event: '', data: JSON.stringify(delta) }]))
+    expect(results.map(isBlocked)).toEqual([false, false, false, false, true])
+    expect(results[4]).toEqual({ kind: 'failed', detail: 'the texts of a stream are larger than 5000 characters' })
   })
 })
 

@@ -49,9 +49,15 @@ interface Frame {
   readonly parts: readonly Part[]
   /** Its members, which may have whole texts; `PartsOnly`: they have none. */
   readonly content: JsonObject | 'PartsOnly' | 'Last'
+  /** The text of its sound; undefined: it has no sound. */
+  readonly spoken: Channel | undefined
 }
 
 export type Blocked = Exclude<ChainResult, { kind: 'passed' }>
+
+export function isBlocked(result: readonly SseEvent[] | SseEvent | Blocked): result is Blocked {
+  return 'kind' in result
+}
 
 export class StreamGuard {
   readonly #settings: StreamGuardSettings
@@ -63,6 +69,9 @@ export class StreamGuard {
   #heldBytes = 0
   #shape: EventShape | undefined = undefined
   #shapesLeft = SHAPES_MAX
+  /** Of texts that are kept until the end, because later events repeat them. */
+  #keptChars = 0
+  #isSoundDropped = false
 
   private constructor(settings: StreamGuardSettings, formats: Formats) {
     this.#settings = settings
@@ -75,8 +84,17 @@ export class StreamGuard {
     return texts === undefined || stream === undefined ? undefined : new StreamGuard(settings, { texts, stream })
   }
 
+  get heldBytes(): number {
+    return this.#heldBytes
+  }
+
+  /** Sound whose text was masked, or that has no text, was left out. */
+  get isSoundDropped(): boolean {
+    return this.#isSoundDropped
+  }
+
   /** @returns the events that may be sent, or why the stream ends. */
-  async push(events: readonly SseEvent[]): Promise<string | Blocked> {
+  async push(events: readonly SseEvent[]): Promise<readonly SseEvent[] | Blocked> {
     for (const event of events) {
       const fault = this.#hold(event)
       if (fault !== undefined) return fault
@@ -86,17 +104,18 @@ export class StreamGuard {
       if (blocked !== undefined) return blocked
     }
     const sent = await this.#released()
-    if (this.#heldBytes >= this.#settings.heldBytesMax) {
-      return {
-        kind: 'failed',
-        detail: `the held events of a stream are larger than ${this.#settings.heldBytesMax} bytes`,
-      }
+    const { heldBytesMax } = this.#settings
+    if (this.#heldBytes >= heldBytesMax) {
+      return { kind: 'failed', detail: `the held events of a stream are larger than ${heldBytesMax} bytes` }
+    }
+    if (this.#keptChars > heldBytesMax) {
+      return { kind: 'failed', detail: `the texts of a stream are larger than ${heldBytesMax} characters` }
     }
     return sent
   }
 
   /** All other events; the stream is over. */
-  async end(): Promise<string | Blocked> {
+  async end(): Promise<readonly SseEvent[] | Blocked> {
     for (const channel of this.#channels.values()) channel.close()
     return (await this.#check()) ?? this.#released()
   }
@@ -120,21 +139,28 @@ export class StreamGuard {
     const shape = this.#shape
     const text = shape?.textIn(event)
     if (shape !== undefined && text !== undefined) {
-      this.#held.push({ event, parts: [this.#partOf({ ...shape.delta, text })], content: 'PartsOnly' })
+      this.#held.push({
+        event,
+        parts: [this.#partOf({ ...shape.delta, text })],
+        content: 'PartsOnly',
+        spoken: undefined,
+      })
       this.#close(shape.isClosed)
       return undefined
     }
     const json = parseObject(event.data)
     if (json !== undefined) return this.#holdJson(event, json)
     if (event.data.trim() !== LAST) return { kind: 'failed', detail: 'an event of the stream is not a JSON object' }
-    this.#held.push({ event, parts: [], content: 'Last' })
+    this.#held.push({ event, parts: [], content: 'Last', spoken: undefined })
     return undefined
   }
 
   #holdJson(event: SseEvent, json: JsonObject): Blocked | undefined {
     const { stream } = this.#formats
     const deltas = stream.deltas(json)
-    this.#held.push({ event, parts: deltas.map((delta) => this.#partOf(delta)), content: json })
+    const transcript = stream.transcriptOf?.(json)
+    const spoken = transcript === undefined ? undefined : this.#channelOf({ channel: transcript, kind: 'text' })
+    this.#held.push({ event, parts: deltas.map((delta) => this.#partOf(delta)), content: json, spoken })
     this.#close(stream.closes(json))
     this.#shape = this.#shapeOf(event, json, deltas) ?? this.#shape
     if (this.#channels.size <= CHANNELS_MAX) return undefined
@@ -150,11 +176,13 @@ export class StreamGuard {
   }
 
   #otherTexts(json: JsonObject, own: readonly (readonly Step[])[]): Conversation {
-    return Conversation.ofEvent(json, this.#formats.texts).without(new Set(own.map((path) => path.join('.'))))
+    const { texts, stream } = this.#formats
+    return Conversation.ofEvent(json, texts).without(new Set(own.map((path) => path.join('.'))), stream.isOfClient)
   }
 
   #partOf(delta: Delta): Part {
     const channel = this.#channelOf(delta)
+    if (this.#formats.stream.isRepeated) this.#keptChars += delta.text.length
     return { channel, start: channel.add(delta.text), delta }
   }
 
@@ -162,7 +190,7 @@ export class StreamGuard {
     for (const [name, channel] of this.#channels) if (isClosed(name)) channel.close()
   }
 
-  #channelOf({ channel: name, kind }: Delta): Channel {
+  #channelOf({ channel: name, kind }: Pick<Delta, 'channel' | 'kind'>): Channel {
     const known = this.#channels.get(name)
     if (known !== undefined) return known
     const channel = new Channel(kind, this.#formats.stream.isRepeated)
@@ -196,16 +224,18 @@ export class StreamGuard {
     return runGuards(guards, { phase: 'Response', spans, exchange, upstreamHeaders })
   }
 
-  async #released(): Promise<string | Blocked> {
-    let out = ''
+  async #released(): Promise<readonly SseEvent[] | Blocked> {
+    const out: SseEvent[] = []
     let count = 0
     for (const frame of this.#held) {
-      if (!frame.parts.every(({ channel, start, delta }) => start + delta.text.length <= channel.clearedTo)) break
-      const made = this.#textOf(frame)
-      // Most texts are there: a turn for each of them would cost more than the rest.
-      const text = made instanceof Promise ? await made : made
-      if (typeof text !== 'string') return text
-      out += text
+      if (!isCleared(frame)) break
+      if (frame.spoken === undefined || isUnchanged(frame.spoken)) {
+        const made = this.#sentFor(frame)
+        // Most texts are there: a turn for each of them would cost more than the rest.
+        const event = made instanceof Promise ? await made : made
+        if (isBlocked(event)) return event
+        out.push(event)
+      } else this.#isSoundDropped = true
       this.#heldBytes -= frame.event.data.length
       count++
     }
@@ -214,28 +244,28 @@ export class StreamGuard {
   }
 
   /** A promise if guards read more texts. */
-  #textOf({ event, parts, content }: Frame): string | Blocked | Promise<string | Blocked> {
+  #sentFor({ event, parts, content }: Frame): SseEvent | Blocked | Promise<SseEvent | Blocked> {
     const changes: [readonly Step[], unknown][] = []
     for (const { channel, start, delta } of parts) {
       const text = channel.taken(start, start + delta.text.length, delta.text)
       if (text !== delta.text) changes.push([delta.path, text])
     }
-    if (content === 'Last' || (content === 'PartsOnly' && changes.length === 0)) return eventText(event)
+    if (content === 'Last' || (content === 'PartsOnly' && changes.length === 0)) return event
     const json = content === 'PartsOnly' ? asObject(parseObject(event.data)) : content
     const others = this.#otherTexts(
       json,
       parts.map(({ delta }) => delta.path),
     )
     const isKnown = others.spans.every(({ text }) => this.#masked.has(text))
-    if (!isKnown) return this.#checkedText(event, others, changes)
-    return changedText(event, { texts: others.spans.map((span) => this.#maskOf(span)), others, changes })
+    if (!isKnown) return this.#checkedEvent(event, others, changes)
+    return changedEvent(event, { texts: others.spans.map((span) => this.#maskOf(span)), others, changes })
   }
 
-  async #checkedText(
+  async #checkedEvent(
     event: SseEvent,
     others: Conversation,
     changes: EventChanges['changes'],
-  ): Promise<string | Blocked> {
+  ): Promise<SseEvent | Blocked> {
     const unknown = others.spans.filter(({ text }) => !this.#masked.has(text))
     const result = await this.#run(unknown)
     if (result.kind !== 'passed') return result
@@ -243,7 +273,7 @@ export class StreamGuard {
     const texts = others.spans.map((span) =>
       this.#masked.has(span.text) ? this.#maskOf(span) : (result.texts[at++] ?? span.text),
     )
-    return changedText(event, { texts, others, changes })
+    return changedEvent(event, { texts, others, changes })
   }
 
   #maskOf({ text }: TextSpan): string {
@@ -259,12 +289,23 @@ interface EventChanges {
 }
 
 /** The event with other texts; unchanged, byte for byte, if they are the same. */
-function changedText(event: SseEvent, { others, texts, changes }: EventChanges): string {
+function changedEvent(event: SseEvent, { others, texts, changes }: EventChanges): SseEvent {
   const isSame = changes.length === 0 && others.spans.every(({ text }, index) => texts[index] === text)
   const read = isSame ? undefined : readJsonText(event.data)
-  if (read === undefined) return eventText(event)
+  if (read === undefined) return event
   const members = others.write(texts, withValues(read.members, changes), changes.length > 0)
-  return eventText({ ...event, data: editedText({ ...read, members }) })
+  return { ...event, data: editedText({ ...read, members }) }
+}
+
+/** Sound waits for the end of its text: nothing shows which part of it has a match. */
+function isCleared({ parts, spoken }: Frame): boolean {
+  if (spoken !== undefined && !(spoken.isClosed && spoken.isCleared)) return false
+  return parts.every(({ channel, start, delta }) => start + delta.text.length <= channel.clearedTo)
+}
+
+/** Sound without a text is not checked. */
+function isUnchanged({ whole }: Channel): boolean {
+  return whole !== undefined && whole.raw !== '' && whole.raw === whole.masked
 }
 
 /** A pending text as a body, so that arguments of tools are read and written value by value. */
@@ -279,9 +320,4 @@ const PENDING: FormatTexts = {
 
 function bodyOf({ kind }: Channel, text: string): JsonObject {
   return { pending: { [kind]: text } }
-}
-
-function eventText({ event, data }: SseEvent): string {
-  const name = event === '' ? '' : `event: ${event}\n`
-  return `${name}data: ${data.includes('\n') ? data.replaceAll('\n', '\ndata: ') : data}\n\n`
 }

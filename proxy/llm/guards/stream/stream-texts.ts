@@ -3,6 +3,7 @@
 import type { FormatName } from '#api/llm/formats.ts'
 import { asArray, asNumber, asObject, asString, type JsonObject } from '../../json.ts'
 import type { Step } from '../conversation.ts'
+import type { TextSpan } from '../guard.ts'
 
 /** A part of a text that continues in later events. */
 export interface Delta {
@@ -19,6 +20,10 @@ export interface StreamTexts {
   closes(event: JsonObject): (channel: string) => boolean
   /** Later events repeat whole texts. */
   readonly isRepeated: boolean
+  /** The channel of the text of the sound in the event; undefined: the event has no sound. */
+  transcriptOf?(event: JsonObject): string | undefined
+  /** Texts that the client has sent; the provider repeats them. */
+  readonly isOfClient?: (span: TextSpan) => boolean
 }
 
 const NONE = (): boolean => false
@@ -162,6 +167,37 @@ const gemini: StreamTexts = {
   closes: (event) => endOf(alternatives(event['candidates']), 'finishReason'),
 }
 
+const REALTIME_DELTA = /^(.+)\.delta$/
+const REALTIME_END = /^(.+)\.(?:done|completed|failed)$/
+const REALTIME_SOUND = /[._]audio$/
+
+/** Events of one answer, or of what a user said. */
+const realtime: StreamTexts = {
+  isRepeated: true,
+  deltas(event) {
+    const name = REALTIME_DELTA.exec(asString(event['type']) ?? '')?.[1]
+    if (name === undefined || REALTIME_SOUND.test(name)) return []
+    const kind = name.endsWith('arguments') ? 'values' : 'text'
+    return deltaOf(event['delta'], { channel: realtimeChannel(event, name), kind, path: ['delta'] })
+  },
+  closes(event) {
+    const name = REALTIME_END.exec(asString(event['type']) ?? '')?.[1]
+    const ended = name === undefined ? undefined : realtimeChannel(event, name)
+    return (channel) => channel === ended
+  },
+  transcriptOf(event) {
+    const name = REALTIME_DELTA.exec(asString(event['type']) ?? '')?.[1]
+    const isSound = name !== undefined && REALTIME_SOUND.test(name)
+    return isSound ? realtimeChannel(event, `${name}_transcript`) : undefined
+  },
+  // What users say is not a text before the provider has transcribed it.
+  isOfClient: ({ role, at }) => role !== 'assistant' && !at.endsWith('transcript'),
+}
+
+function realtimeChannel({ item_id: item, content_index: content }: JsonObject, name: string): string {
+  return `${name}.${asString(item) ?? ''}.${asNumber(content) ?? 0}`
+}
+
 /** undefined: the format has no streams of a conversation. */
 export const STREAM_TEXTS: { readonly [N in FormatName]: StreamTexts | undefined } = {
   Completions: completions,
@@ -171,6 +207,6 @@ export const STREAM_TEXTS: { readonly [N in FormatName]: StreamTexts | undefined
   GeminiCountTokens: undefined,
   Embeddings: undefined,
   AnthropicTokenCount: undefined,
-  Realtime: undefined,
+  Realtime: realtime,
   Rerank: undefined,
 }
