@@ -32,7 +32,7 @@ import type { Format } from './formats/format.ts'
 import { FailedProviders } from './failover.ts'
 import { makeReply } from './reply.ts'
 import { type Handling, HANDLING, routeTypeMatcher } from './route-type.ts'
-import { addressSocket, observeSocket } from './socket.ts'
+import { addressSocket, joinSocket } from './socket.ts'
 import { answerTexts } from './texts.ts'
 import { emptyFacts } from './usage.ts'
 
@@ -263,9 +263,8 @@ async function answerSocket(
   if (addressSocket(exchange, facts, { provider, format: handling }) !== undefined) return false
   await passThrough(exchange, context)
   if (isRefused(exchange, exchange.response, context)) return true
-  const { guards } = provider
   const limits = { messageBytesMax: environment.bufferBytesMax, heldBytesMax: translationBytesMax(environment) }
-  observeSocket(exchange, facts, { format: handling, guards, ...limits })
+  joinSocket(exchange, facts, { provider, format: handling, ...limits })
   return false
 }
 

@@ -19,6 +19,8 @@ let upstream: Server
 let sockets: WebSocketServer
 let gateway: TestProxy
 let asked: IncomingMessage | undefined
+/** The model of a `session.update` that the provider got. */
+let updated: string | undefined
 const log = logFile()
 
 beforeAll(async () => {
@@ -29,7 +31,8 @@ beforeAll(async () => {
     const send = (event: object): void => socket.send(JSON.stringify(event))
     send({ type: 'session.created', session: { model: 'gpt-realtime-2' } })
     socket.on('message', (data: Buffer) => {
-      const { type } = JSON.parse(data.toString()) as { type: string }
+      const { type, session } = JSON.parse(data.toString()) as { type: string; session?: { model?: string } }
+      updated = session?.model ?? updated
       if (type === 'large') send({ type: 'large', text: 'x'.repeat(2_200_000) })
       send({ type: 'response.text.delta', delta: 'hello' })
       send({ type: 'response.done', response: { usage: USAGE } })
@@ -66,6 +69,7 @@ beforeAll(async () => {
 
 beforeEach(() => {
   asked = undefined
+  updated = undefined
 })
 
 afterAll(async () => {
@@ -75,14 +79,16 @@ afterAll(async () => {
   log.remove()
 })
 
-/** Sends events of these types, reads the answers, and closes. @returns types of the events that arrived */
-async function talk(path: string, types: readonly string[]): Promise<string[]> {
+/** Sends events, or events of these types, reads the answers, and closes. @returns types of the events that arrived */
+async function talk(path: string, types: readonly (string | object)[]): Promise<string[]> {
   const socket = new WebSocket(gateway.url.replace('http', 'ws') + path)
   const seen: string[] = []
   let left = types.length
   await new Promise<void>((resolve, reject) => {
     socket.on('error', reject)
-    socket.on('open', () => types.forEach((type) => socket.send(JSON.stringify({ type }))))
+    socket.on('open', () =>
+      types.forEach((type) => socket.send(JSON.stringify(typeof type === 'string' ? { type } : type))),
+    )
     socket.on('message', (data: Buffer) => {
       const { type } = JSON.parse(data.toString()) as { type: string }
       seen.push(type)
@@ -121,6 +127,18 @@ describe('a Realtime session', () => {
     }
   })
 
+  it('may name its model in an event: the provider gets it, and it is in the log', async () => {
+    const update = { type: 'session.update', session: { type: 'realtime', model: 'fast' } }
+    await talk('/one/v1/realtime?x=2', [update])
+    expect([asked?.url, updated]).toEqual(['/one/v1/realtime?x=2', 'gpt-realtime'])
+    expect(await log.line('/one/v1/realtime?x=2')).toContain('gen_ai.request.model=gpt-realtime ')
+  })
+
+  it('has the model of its provider, if that has one', async () => {
+    await talk('/two/v1/realtime', [{ type: 'session.update', session: { model: 'fast' } }])
+    expect([asked?.url, updated]).toEqual(['/two/v1/realtime?model=other', 'other'])
+  })
+
   it('goes to the next provider if the first one cannot be connected', async () => {
     expect(await talk('/two/v1/realtime?model=fast', ['response.create'])).toContain('response.done')
     expect(asked?.url).toBe('/two/v1/realtime?model=other')
@@ -143,7 +161,6 @@ describe('a Realtime session', () => {
 
 describe('a request that is refused', () => {
   it.each([
-    ['without a model', '/one/v1/realtime', 'missing field: model not specified'],
     [
       'for another provider',
       '/claude/v1/realtime?model=m',

@@ -1,5 +1,5 @@
-// Requests of formats whose transport is a WebSocket: the model is in the query, messages pass unchanged unless
-// guards check those of the client, and those of the provider are read for model and usage.
+// Requests of formats whose transport is a WebSocket: the model is in the query or in an event of the client, guards
+// check messages, and those of the provider are read for model and usage.
 import type { LlmFacts } from '../exchange/facts.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { WebSocketError, WebSocketReader } from '../http/websocket-reader.ts'
@@ -8,12 +8,12 @@ import type { HttpResponse } from '../message/message.ts'
 import type { BodyObserver } from '../message/incoming-body.ts'
 import { Tunnel } from '../socket/tunnel.ts'
 import { type CompiledProvider, pathFor } from './call.ts'
+import { checkedTunnel, type SocketChecks } from './checked-socket.ts'
 import type { Format } from './formats/format.ts'
-import type { GuardChains } from './guards/chain.ts'
-import { guardedTunnel, type SocketGuards } from './guards/guarded-socket.ts'
 import { RealtimeGuard } from './guards/realtime.ts'
 import { RealtimeAnswers } from './guards/realtime-answers.ts'
-import { RealtimeErrors } from './guards/realtime-errors.ts'
+import { RealtimeErrors } from './realtime-errors.ts'
+import { SessionModel } from './session-model.ts'
 import { observeEvent, reportUnobserved } from './stream-observer.ts'
 
 /** Addresses the request to the provider; a response is the failure that the client gets. */
@@ -26,15 +26,15 @@ export function addressSocket(
   const { profile, edits } = provider
   if (request.upgrade !== 'websocket') return exchange.failVisibly('llmRequestInvalid', 'a WebSocket is required')
   const query = new URLSearchParams(request.query)
+  // Without a model in the query, `session.update` may name one.
   const asked = profile.model ?? query.get('model') ?? ''
-  if (asked === '') return exchange.failVisibly('llmRequestInvalid', 'missing field: model not specified')
   const model = edits.alias(asked)
   const conversion = profile.conversion(format.name, model)
   if (conversion === undefined || conversion.translation !== undefined) {
     const names = `from ${format.name} to provider ${profile.telemetryName}`
     return exchange.failVisibly('llmRequestInvalid', `unsupported conversion: ${names}`)
   }
-  query.set('model', model)
+  if (model !== '') query.set('model', model)
   const sent = pathFor({ path: request.path, query: query.toString() }, provider, conversion, {
     model,
     isStreaming: true,
@@ -44,52 +44,54 @@ export function addressSocket(
   request.query = end === -1 ? '' : sent.slice(end + 1)
   // Compressed messages could not be read.
   request.headers.remove('sec-websocket-extensions')
-  facts.requestModel = model
+  facts.requestModel = model === '' ? undefined : model
   facts.isStreaming = true
   facts.operation = format.operation
   return undefined
 }
 
-export interface SocketReaders {
+export interface SocketContext {
+  readonly provider: CompiledProvider
   readonly format: Format
-  readonly guards: GuardChains | undefined
+  /** Of a message that guards check. */
   readonly messageBytesMax: number
-  /** Of events of the provider that wait for guards. */
+  /** Of events of the provider that wait for guards, and of a message that no guard checks. */
   readonly heldBytesMax: number
 }
 
 /** After the provider has switched protocols. */
-export function observeSocket(
-  exchange: Exchange,
-  facts: LlmFacts,
-  { format, guards, messageBytesMax, heldBytesMax }: SocketReaders,
-): void {
+export function joinSocket(exchange: Exchange, facts: LlmFacts, context: SocketContext): void {
   const { response } = exchange
   const tunnel = response?.body
   if (response === undefined || !(tunnel instanceof Tunnel)) return
+  const { format, messageBytesMax } = context
   tunnel.observer = new SocketObserver(exchange, facts, { format, messageBytesMax })
-  const checks = guards && socketGuards(exchange, guards, { upstreamHeaders: response.headers, heldBytesMax })
-  if (checks === undefined) return
   // The time for the request has ended with the switch, and guards run later.
   exchange.deadline?.settle()
   exchange.deadline = undefined
   exchange.deadlineMs = undefined
-  response.body = guardedTunnel(tunnel, checks, messageBytesMax)
+  response.body = checkedTunnel(tunnel, socketChecks(exchange, facts, response.headers, context))
 }
 
-/** undefined: no guard checks a session. A WebSocket is a stream: guards of responses need `streaming: Enabled`. */
-function socketGuards(
+function socketChecks(
   exchange: Exchange,
-  { request, response, checksStreams }: GuardChains,
-  { upstreamHeaders, heldBytesMax }: { readonly upstreamHeaders: HeaderList; readonly heldBytesMax: number },
-): SocketGuards | undefined {
-  const checksAnswers = checksStreams && response.length > 0
-  if (request.length === 0 && !checksAnswers) return undefined
+  facts: LlmFacts,
+  upstreamHeaders: HeaderList,
+  { provider, messageBytesMax, heldBytesMax }: SocketContext,
+): SocketChecks {
+  const { profile, edits, guards } = provider
   const errors = new RealtimeErrors(exchange)
+  const model = new SessionModel(facts, (asked) => edits.alias(profile.model ?? asked), errors)
+  const request = guards?.request ?? []
+  // A WebSocket is a stream: guards of responses need `streaming: Enabled`.
+  const response = guards?.checksStreams === true ? guards.response : []
+  const isGuarded = request.length > 0 || response.length > 0
   const settings = { guards: response, exchange, upstreamHeaders, heldBytesMax }
   return {
-    ofClient: request.length === 0 ? undefined : new RealtimeGuard(exchange, request, errors),
-    ofProvider: checksAnswers ? new RealtimeAnswers(settings, errors) : undefined,
+    ofClient: request.length === 0 ? [model] : [model, new RealtimeGuard(exchange, request, errors)],
+    ofProvider: response.length === 0 ? undefined : new RealtimeAnswers(settings, errors),
+    allowsBinary: request.length === 0,
+    messageBytesMax: isGuarded ? messageBytesMax : heldBytesMax,
   }
 }
 

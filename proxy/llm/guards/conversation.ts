@@ -188,7 +188,7 @@ class Reader {
 }
 
 /** Members that a reader without distinction of case takes for this one. */
-function namesOf(body: JsonObject, field: string): readonly string[] {
+export function namesOf(body: JsonObject, field: string): readonly string[] {
   return Object.keys(body).filter((name) => folded(name) === folded(field))
 }
 

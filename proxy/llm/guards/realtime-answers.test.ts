@@ -5,7 +5,7 @@ import { exchangeOf } from '../../policy/exchange.testing.ts'
 import { parseObject, type JsonObject } from '../json.ts'
 import type { Guard } from './guard.ts'
 import { RealtimeAnswers } from './realtime-answers.ts'
-import { RealtimeErrors } from './realtime-errors.ts'
+import { RealtimeErrors } from '../realtime-errors.ts'
 import { regexGuard } from './regex.ts'
 
 const REGEX = regexGuard({ action: 'Mask', builtins: ['Email'], patterns: ['secret-[0-9]+'] }, 'Response')

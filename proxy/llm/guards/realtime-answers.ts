@@ -6,7 +6,7 @@ import { WebSocketError } from '../../http/websocket-reader.ts'
 import { editedText, type JsonText, readJsonText } from '../json-text.ts'
 import { asObject, asString, type JsonObject } from '../json.ts'
 import { type Step, withValues } from './conversation.ts'
-import { isOwnEvent, type RealtimeErrors } from './realtime-errors.ts'
+import { isOwnEvent, type RealtimeErrors } from '../realtime-errors.ts'
 import { soundIn } from './realtime-sound.ts'
 import { type Blocked, isBlocked, StreamGuard, type StreamGuardSettings } from './stream/stream-guard.ts'
 

@@ -1,11 +1,12 @@
 // The guards of requests on the events that a client of the Realtime API sends. An event whose texts cannot be checked
 // is never passed on: audio, and events that are unknown.
 import type { Exchange } from '../../exchange/exchange.ts'
+import type { CheckedEvent, SocketCheck } from '../checked-socket.ts'
 import { editedText, type JsonText, readJsonText } from '../json-text.ts'
 import { asString, type JsonObject } from '../json.ts'
 import { type ChainedGuard, runGuards } from './chain.ts'
 import { Conversation } from './conversation.ts'
-import type { RealtimeErrors } from './realtime-errors.ts'
+import type { RealtimeErrors } from '../realtime-errors.ts'
 import { soundIn } from './realtime-sound.ts'
 import { REALTIME_TEXTS } from './text-fields.ts'
 
@@ -24,13 +25,7 @@ const EVENTS: ReadonlyMap<unknown, 'texts' | 'none'> = new Map([
   ['response.cancel', 'none'],
 ])
 
-export type CheckedEvent =
-  /** `text`: the event to send; with the masks of guards, or unchanged. */
-  | { readonly kind: 'passed'; readonly text: string }
-  /** `error`: the event that the client gets instead. The session continues. */
-  | { readonly kind: 'rejected'; readonly error: string }
-
-export class RealtimeGuard {
+export class RealtimeGuard implements SocketCheck {
   readonly #exchange: Exchange
   readonly #guards: readonly ChainedGuard[]
   readonly #errors: RealtimeErrors
@@ -41,7 +36,6 @@ export class RealtimeGuard {
     this.#errors = errors
   }
 
-  /** `text`: one message of the client. */
   async check(text: string): Promise<CheckedEvent> {
     const json = readJsonText(text)
     if (json === undefined) return this.#unchecked(undefined, 'the message is not a JSON object')

@@ -1,50 +1,59 @@
-// A WebSocket between a client and a provider whose messages are checked by guards. Stands between both as a
-// connection in memory, so that the servers of HTTP/1.1 and HTTP/2 join it as any other.
+// A WebSocket between a client and a provider whose messages are checked. Stands between both as a connection in
+// memory, so that the servers of HTTP/1.1 and HTTP/2 join it as any other.
 import type net from 'node:net'
-import { reportIfBug } from '../../exchange/defects.ts'
+import { reportIfBug } from '../exchange/defects.ts'
 import {
   closeMessage,
   isClose,
   textMessage,
   type WebSocketMessage,
   WebSocketMessages,
-} from '../../http/websocket-messages.ts'
-import { WebSocketError } from '../../http/websocket-reader.ts'
-import { pipe } from '../../socket/pipe.ts'
-import { NO_USER, Transport, type TransportUser } from '../../socket/transport.ts'
-import { Tunnel } from '../../socket/tunnel.ts'
-import type { RealtimeGuard } from './realtime.ts'
-import type { RealtimeAnswers } from './realtime-answers.ts'
+} from '../http/websocket-messages.ts'
+import { WebSocketError } from '../http/websocket-reader.ts'
+import { pipe } from '../socket/pipe.ts'
+import { NO_USER, Transport, type TransportUser } from '../socket/transport.ts'
+import { Tunnel } from '../socket/tunnel.ts'
+import type { RealtimeAnswers } from './guards/realtime-answers.ts'
 
 /** Close codes of RFC 6455 section 7.4.1. */
 const POLICY_VIOLATION = 1008
 const NOTHING = Buffer.alloc(0)
 const BINARY = 'guards cannot check binary messages'
 
-/** undefined: messages in this direction pass unchanged. */
-export interface SocketGuards {
-  readonly ofClient: RealtimeGuard | undefined
+export type CheckedEvent =
+  /** `text`: the event to send, changed or not. */
+  | { readonly kind: 'passed'; readonly text: string }
+  /** `error`: the event that the client gets instead. The session continues. */
+  | { readonly kind: 'rejected'; readonly error: string }
+
+export interface SocketCheck {
+  /** `text`: one message of the client. */
+  check(text: string): CheckedEvent | Promise<CheckedEvent>
+}
+
+export interface SocketChecks {
+  /** In their order; each gets the text that the previous one passed. */
+  readonly ofClient: readonly SocketCheck[]
+  /** undefined: messages of the provider pass unchanged. */
   readonly ofProvider: RealtimeAnswers | undefined
+  /** Guards cannot check binary messages of the client; others pass them. */
+  readonly allowsBinary: boolean
+  readonly messageBytesMax: number
 }
 
 /** The tunnel for the client. Takes over `provider`, whose observer sees the messages of the provider. */
-export function guardedTunnel(provider: Tunnel, guards: SocketGuards, messageBytesMax: number): Tunnel {
+export function checkedTunnel(provider: Tunnel, checks: SocketChecks): Tunnel {
   const { near, far } = pipe()
   const client = Transport.ofSocket(near, NO_USER)
   client.pause()
-  const relay = new Relay(provider, far, { guards, messageBytesMax })
+  const relay = new Relay(provider, far, checks)
   void relay.forwardClient()
   return new Tunnel(client, NOTHING, provider.protocol)
 }
 
-interface RelayOptions {
-  readonly guards: SocketGuards
-  readonly messageBytesMax: number
-}
-
 /** The side of the provider, and the messages of the client. */
 class Relay implements TransportUser {
-  readonly #guards: SocketGuards
+  readonly #checks: SocketChecks
   readonly #provider: Tunnel
   readonly #client: net.Socket
   readonly #fromClient: WebSocketMessages
@@ -56,8 +65,9 @@ class Relay implements TransportUser {
   #isChecking = false
   #hasProviderEnded = false
 
-  constructor(provider: Tunnel, client: net.Socket, { guards, messageBytesMax }: RelayOptions) {
-    this.#guards = guards
+  constructor(provider: Tunnel, client: net.Socket, checks: SocketChecks) {
+    const { messageBytesMax } = checks
+    this.#checks = checks
     this.#provider = provider
     this.#client = client
     this.#fromClient = new WebSocketMessages({ isMasked: true, messageBytesMax })
@@ -90,15 +100,21 @@ class Relay implements TransportUser {
 
   /** @throws {WebSocketError} */
   async #forward({ kind, text, bytes }: WebSocketMessage): Promise<void> {
-    const guard = this.#guards.ofClient
-    if (guard === undefined || kind === 'control') {
+    if (kind !== 'text') {
+      if (kind === 'binary' && !this.#checks.allowsBinary) throw new WebSocketError(BINARY)
       await this.#send(bytes)
       return
     }
-    if (kind === 'binary') throw new WebSocketError(BINARY)
-    const checked = await guard.check(text)
-    if (checked.kind === 'rejected') await this.#answer(textMessage(checked.error, false))
-    else await this.#send(checked.text === text ? bytes : textMessage(checked.text, true))
+    let sent = text
+    for (const check of this.#checks.ofClient) {
+      const checked = await check.check(sent)
+      if (checked.kind === 'rejected') {
+        await this.#answer(textMessage(checked.error, false))
+        return
+      }
+      sent = checked.text
+    }
+    await this.#send(sent === text ? bytes : textMessage(sent, true))
   }
 
   /** Resolves when the provider can take more. */
@@ -126,7 +142,7 @@ class Relay implements TransportUser {
 
   /** Nothing after the message can be read, or it cannot be checked: both directions end. */
   #refuse(error: unknown): void {
-    reportIfBug('llm realtime guard', error)
+    reportIfBug('llm realtime', error)
     const reason = error instanceof WebSocketError ? error.message : 'the connection failed'
     this.#client.end(closeMessage(POLICY_VIOLATION, reason, false))
     this.#provider.transport.destroy()
@@ -142,7 +158,7 @@ class Relay implements TransportUser {
   bytes(buffer: Buffer, start: number, end: number): void {
     const chunk = Buffer.from(buffer.subarray(start, end))
     this.#provider.observer?.seen(chunk, 0, chunk.length)
-    const guard = this.#guards.ofProvider
+    const guard = this.#checks.ofProvider
     try {
       // Whole messages, so that an error event for the client can stand between them.
       const messages = this.#fromProvider.push(chunk)
@@ -200,7 +216,7 @@ class Relay implements TransportUser {
 
   ended(): void {
     this.#hasProviderEnded = true
-    const guard = this.#guards.ofProvider
+    const guard = this.#checks.ofProvider
     if (guard === undefined) this.#client.end()
     else void this.#check(guard)
   }
