@@ -149,6 +149,14 @@ describe.each(Object.entries(WHOLE_FAULTS))('an answer that is %s', (_, script) 
   })
 })
 
+/** Whose provider has the format of the client. */
+const OWN: Readonly<Record<VendorName, string>> = {
+  Completions: 'completions',
+  Messages: 'messages',
+  Responses: 'responses',
+  GenerateContent: 'gemini',
+}
+
 const STREAM_FAULTS: Readonly<Record<string, readonly [rest: Rest, message: RegExp]>> = {
   'reports an error': [(response, { error }) => response.end(error), /too busy/],
   breaks: [(response) => response.destroy(), /ended early/],
@@ -173,13 +181,23 @@ describe.each(Object.entries(STREAM_FAULTS))('a stream that %s behind its first 
   })
 })
 
-/** Whose provider has the format of the client. */
-const OWN: Readonly<Record<VendorName, string>> = {
-  Completions: 'completions',
-  Messages: 'messages',
-  Responses: 'responses',
-  GenerateContent: 'gemini',
-}
+describe('a stream that reports an error and does not end', () => {
+  it.each(PAIRS.filter(([name, client]) => name !== OWN[client]))(
+    'of %s ends for a client of %s, and at the provider',
+    async (name, client) => {
+      const one = provider(name)
+      const closed = new Promise<void>((resolve) => {
+        upstream.script = streamThen(one, (response, { error }) => {
+          response.once('close', resolve)
+          response.write(error)
+        })
+      })
+      const { response } = await ask(name, client, true)
+      expect(await response.text()).toContain('too busy')
+      await closed
+    },
+  )
+})
 
 describe('a stream that stalls', () => {
   it.each(PAIRS)('of %s ends at the deadline of the request for a client of %s', async (name, client) => {

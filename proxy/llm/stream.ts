@@ -79,6 +79,8 @@ async function* translated(
         text += translator.event(event)
       }
       if (text !== '') yield Buffer.from(text)
+      // Nothing may follow an error, and the provider may not end its stream.
+      if (translator.isFailed) break
     }
     const rest = translator.end()
     if (translator.isFailed) markFailed(context, 'the stream of the provider failed')

@@ -4,6 +4,9 @@ import { parseExactObject, type JsonObject } from '../json.ts'
 import type { AnswerEvent, FinishReason, ModelError, OpenPart, TokenLogprob, Usage } from './answer.ts'
 import type { Citation, Signature } from './request.ts'
 
+/** Of one answer. Each is an object in memory, however short its text is. */
+const PARTS_MAX = 100_000
+
 interface OpenState {
   readonly kind: OpenPart['kind']
   /** What a tool call has as arguments if none follow. */
@@ -42,6 +45,7 @@ export class AnswerWriter {
   /** `argumentsText`: what a tool call has if no arguments follow. */
   open(part: OpenPart, argumentsText = '{}'): number {
     const index = this.#parts++
+    if (index === PARTS_MAX) this.fail(streamError(`the provider sent more than ${PARTS_MAX} parts of an answer`))
     if (this.isDone) return index
     this.start('', '')
     this.#open.set(index, {

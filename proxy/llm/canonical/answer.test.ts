@@ -1,10 +1,11 @@
 // Events of answers: their grammar, their fold, their order.
 import { describe, expect, it } from 'vitest'
 import { AnswerWriter, streamError } from './answer-writer.ts'
-import type { AnswerEvent } from './answer.ts'
+import type { AnswerEvent, OpenPart } from './answer.ts'
 import { carriedSignature, carriedText } from './carrier.ts'
-import { fold } from './fold.ts'
+import { AnswerFold, AnswerTooLarge, fold } from './fold.ts'
 import { AnswerGrammar, grammatical } from './grammar.testing.ts'
+import type { OpaqueValue } from './request.ts'
 import { Sequential } from './sequential.ts'
 
 const written = (write: (writer: AnswerWriter) => void): readonly AnswerEvent[] => {
@@ -76,6 +77,41 @@ describe('fold', () => {
   })
 })
 
+describe('limits of an answer', () => {
+  it('are 100,000 parts', () => {
+    const writer = new AnswerWriter()
+    for (let count = 0; count < 100_000; count++) writer.close(writer.open({ kind: 'text' }))
+    expect(writer.isDone).toBe(false)
+    writer.open({ kind: 'text' })
+    expect(grammatical(writer.take()).at(-1)).toMatchObject({
+      kind: 'error',
+      error: { message: 'the provider sent more than 100000 parts of an answer' },
+    })
+  })
+
+  it.each<[string, OpenPart, (value: OpaqueValue) => AnswerEvent]>([
+    [
+      'blocks of the vendor',
+      { kind: 'text' },
+      (value) => ({ kind: 'open', index: 1, part: { kind: 'opaque', ...value } }),
+    ],
+    [
+      'citations',
+      { kind: 'text' },
+      (value) => {
+        const places = { url: undefined, title: undefined, quote: undefined, start: undefined, end: undefined }
+        return { kind: 'citation', index: 0, citation: { ...places, original: value } }
+      },
+    ],
+  ])('count %s', (_, part, eventOf) => {
+    const answer = new AnswerFold()
+    answer.push({ kind: 'open', index: 0, part })
+    const event = eventOf({ format: 'Messages', value: { data: 'x'.repeat(2 ** 22) } })
+    for (let count = 0; count < 3; count++) answer.push(event)
+    expect(() => answer.push(event)).toThrow('the answer is larger than 16777216 characters')
+  })
+})
+
 describe('Sequential', () => {
   it('lets parts of parallel calls pass one after the other', () => {
     const events = written((writer) => {
@@ -89,6 +125,14 @@ describe('Sequential', () => {
     const places = grammatical(out).flatMap((event) => ('index' in event ? [event.index] : []))
     expect(places).toEqual([0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2])
     expect({ ...fold(out) }).toEqual({ ...fold(events) })
+  })
+
+  it('holds a bounded number of events, however short they are', () => {
+    const sequential = new Sequential()
+    const one: AnswerEvent = { kind: 'text', index: 1, text: 'x' }
+    expect(() => {
+      for (let count = 0; count < 300_000; count++) sequential.push(one)
+    }).toThrow(AnswerTooLarge)
   })
 
   it('does not delay the part that comes first', () => {

@@ -46,6 +46,7 @@ export class AnswerFold implements FoldedAnswer {
         this.model = event.model
         break
       case 'open':
+        this.#count(charsOf(event))
         this.parts.push(opened(event.part))
         break
       case 'text':
@@ -72,8 +73,10 @@ export class AnswerFold implements FoldedAnswer {
     if (event.kind === 'text' || event.kind === 'arguments') {
       this.#append(part, event.text)
       if (event.kind === 'text') this.#addLogprobs(part, event.logprobs)
-    } else if (event.kind === 'citation' && part?.kind === 'text') part.citations.push(event.citation)
-    else if (event.kind === 'signature' && part?.kind === 'reasoning') part.signature = event.signature
+    } else if (event.kind === 'citation' && part?.kind === 'text') {
+      this.#count(charsOf(event))
+      part.citations.push(event.citation)
+    } else if (event.kind === 'signature' && part?.kind === 'reasoning') part.signature = event.signature
   }
 
   #addLogprobs(part: FoldedPart | undefined, logprobs: readonly TokenLogprob[] = []): void {
@@ -95,6 +98,25 @@ export class AnswerFold implements FoldedAnswer {
       throw new AnswerTooLarge(`the answer is larger than ${FOLDED_CHARS_MAX} characters`)
     }
   }
+}
+
+/** Of the texts of an event, or of its JSON. */
+export function charsOf(event: PartEvent): number {
+  switch (event.kind) {
+    case 'text':
+    case 'arguments':
+      return event.text.length
+    case 'citation': {
+      const { original, url = '', title = '', quote = '' } = event.citation
+      return original === undefined ? url.length + title.length + quote.length : JSON.stringify(original.value).length
+    }
+    case 'signature':
+      return event.signature.value.length
+    case 'open':
+      return event.part.kind === 'opaque' ? JSON.stringify(event.part.value).length : 0
+    case 'close':
+  }
+  return 0
 }
 
 /** @throws {AnswerTooLarge} */

@@ -1,7 +1,10 @@
 // Parts of an answer one after the other, for formats whose parts must not overlap: events of a later part wait until
 // the earlier ones are closed.
 import type { AnswerEvent, PartEvent } from './answer.ts'
-import { AnswerTooLarge, FOLDED_CHARS_MAX } from './fold.ts'
+import { AnswerTooLarge, charsOf, FOLDED_CHARS_MAX } from './fold.ts'
+
+/** What an event counts beside its text: it is an object in memory. */
+const EVENT_CHARS = 64
 
 export class Sequential {
   readonly #waiting = new Map<number, PartEvent[]>()
@@ -26,7 +29,7 @@ export class Sequential {
   }
 
   #hold(event: PartEvent): void {
-    if (event.kind === 'text' || event.kind === 'arguments') this.#heldChars += event.text.length
+    this.#heldChars += EVENT_CHARS + charsOf(event)
     if (this.#heldChars > FOLDED_CHARS_MAX) {
       throw new AnswerTooLarge(`the parts that wait for an earlier one are larger than ${FOLDED_CHARS_MAX} characters`)
     }

@@ -28,6 +28,8 @@ export class CompletionsDecoder implements StreamDecoder {
   /** By the index of the provider. */
   readonly #calls = new Map<number, Call>()
   #last: Call | undefined
+  /** Calls whose arguments are a complete object. */
+  readonly #complete = new Set<Call>()
   #reason: unknown
 
   event({ data }: SseEvent): readonly AnswerEvent[] {
@@ -101,6 +103,7 @@ export class CompletionsDecoder implements StreamDecoder {
     const call = this.#callOf(delta, fn)
     const text = asString(fn['arguments']) ?? ''
     call.end.push(text)
+    if (call.end.isComplete) this.#complete.add(call)
     this.#writer.arguments(call.part, text)
   }
 
@@ -120,7 +123,8 @@ export class CompletionsDecoder implements StreamDecoder {
   #openCall(index: number, id: string, name: string): Call {
     this.#closeCurrent()
     // What follows a complete object cannot belong to it.
-    for (const { end, part } of this.#calls.values()) if (end.isComplete) this.#writer.close(part)
+    for (const { part } of this.#complete) this.#writer.close(part)
+    this.#complete.clear()
     const call = { id, index, part: this.#writer.open({ kind: 'toolCall', id, name }), end: new JsonEnd() }
     this.#calls.set(index, call)
     this.#last = call
