@@ -17,6 +17,7 @@ import { MCP_GUARDRAILS } from './guardrails/late-guardrails.ts'
 import { httpTarget } from './targets/http-target.ts'
 import { sseTarget } from './targets/sse-target.ts'
 import { withFailures } from './failures.ts'
+import { type Later, whenReady } from './later.ts'
 import { namingOf } from './names.ts'
 import { rememberedOwners } from './owners.ts'
 import { rememberedToolHeaders } from './tool-headers.ts'
@@ -62,32 +63,41 @@ export function compileMcpBackend(
     guard: guardrails && MCP_GUARDRAILS.get().mcpGuardrails(guardrails, environment),
   }
   return (exchange, done) => {
-    authenticated(exchange, endpoint, authentication).then(
-      (response) => {
-        exchange.response = response
-        done(exchange)
-      },
-      (error: unknown) => {
-        failByDefect(exchange, 'mcp', error)
-        done(exchange)
-      },
-    )
+    const finish = (response: HttpResponse): void => {
+      exchange.response = response
+      done(exchange)
+    }
+    const fail = (error: unknown): void => {
+      failByDefect(exchange, 'mcp', error)
+      done(exchange)
+    }
+    let response: Later<HttpResponse>
+    try {
+      response = authenticated(exchange, endpoint, authentication)
+    } catch (error) {
+      fail(error)
+      return
+    }
+    if (response instanceof Promise) response.then(finish, fail)
+    else finish(response)
   }
 }
 
 /** The response to a client that is rejected, whatever the servers return. */
-async function authenticated(
+function authenticated(
   exchange: Exchange,
   endpoint: McpEndpoint,
   authentication: Filter | undefined,
-): Promise<HttpResponse> {
-  const refusal = await authentication?.(exchange)
-  if (refusal !== undefined) return refusal
-  return answerDocument(exchange, endpoint) ?? refuseForeignOrigin(exchange) ?? answerMcp(exchange, endpoint)
+): Later<HttpResponse> {
+  return whenReady(
+    authentication?.(exchange),
+    (refusal) =>
+      refusal ?? answerDocument(exchange, endpoint) ?? refuseForeignOrigin(exchange) ?? answerMcp(exchange, endpoint),
+  )
 }
 
 /** Documents about sign-in at the server itself, for pages of all sites (data-plane supplement section 4.6). */
-function answerDocument(exchange: Exchange, { targets }: McpEndpoint): Promise<HttpResponse> | undefined {
+function answerDocument(exchange: Exchange, { targets }: McpEndpoint): Later<HttpResponse> | undefined {
   const { method, path } = exchange.request
   if (!DOCUMENT_METHODS.has(method) || !path.startsWith('/.well-known/')) return undefined
   const document = targets[0]?.document

@@ -1,6 +1,8 @@
 // CPU time of a call of a tool from the request to the whole answer, without sockets: `node proxy/mcp/bench.ts`.
 import type { BackendHandler } from '../chain/handler.ts'
-import type { Exchange } from '../exchange/exchange.ts'
+import { Exchange } from '../exchange/exchange.ts'
+import { HeaderList } from '../message/headers.ts'
+import { HttpRequest } from '../message/message.ts'
 import { exchangeOf } from '../policy/exchange.testing.ts'
 import { arrived, mcpBackend, textOf } from './backend.testing.ts'
 
@@ -38,12 +40,24 @@ const callOf = (name: string): string =>
     params: { name, arguments: { query: 'x'.repeat(100), limit: 10 } },
   })
 
+/** Requests share it, as those of one client. */
+const { connection } = exchangeOf({})
+
 async function send(
   handler: BackendHandler,
   body: string,
   headers: readonly (readonly [string, string])[],
 ): Promise<Exchange> {
-  const exchange = exchangeOf({ method: 'POST', path: '/mcp', headers })
+  const request = new HttpRequest({
+    method: 'POST',
+    path: '/mcp',
+    query: '',
+    host: 'example.com',
+    scheme: 'http',
+    version: 'HTTP/1.1',
+    headers: HeaderList.of(headers),
+  })
+  const exchange = new Exchange(connection, request, performance.now())
   exchange.request.body = arrived(body)
   await new Promise<void>((resolve) => handler(exchange, () => resolve()))
   if (exchange.response?.status !== 200) throw new Error(`${exchange.response?.status} ${exchange.errorDetail}`)

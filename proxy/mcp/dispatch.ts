@@ -3,10 +3,11 @@
 import type { HttpResponse } from '../message/message.ts'
 import { mayUse, noteItem, type ItemKind, type McpCall } from './context.ts'
 import { ask, notify, onEach, type Member } from './fan-out.ts'
-import { guardRequest, guardResult } from './guard.ts'
+import { type GuardedRequest, guardRequest, guardResult } from './guard.ts'
 import { jsonAnswer, rpcError } from './http-reply.ts'
 import { invalidItem, itemOf, withItemName, type NamedItem } from './items.ts'
 import { INVALID_PARAMS, METHOD_NOT_FOUND, type JsonRpcNotification, type JsonRpcRequest } from './jsonrpc.ts'
+import { type Later, whenReady } from './later.ts'
 import { listAnswer, listItems, listOne } from './lists.ts'
 import { LEGACY_ONLY, listOf, METHODS, type ItemMethod, type Method } from './methods.ts'
 import type { Located } from './names.ts'
@@ -19,7 +20,7 @@ import { ownResult, withOwnState } from './results.ts'
 /** For all servers. */
 type SharedMethod = Exclude<Method, ItemMethod>
 
-export async function answerRequest(call: McpCall, request: JsonRpcRequest): Promise<HttpResponse> {
+export function answerRequest(call: McpCall, request: JsonRpcRequest): Later<HttpResponse> {
   const method: Method | undefined = METHODS.get(request.method)
   if (call.era === 'Modern' && LEGACY_ONLY.has(request.method)) return methodNotFound(request)
   if (method?.route === 'item') return callItem(call, request, method)
@@ -28,8 +29,9 @@ export async function answerRequest(call: McpCall, request: JsonRpcRequest): Pro
   if (only === undefined || call.endpoint.naming.isMultiplexing) {
     return methodNotFound(request)
   }
-  const checked = await guardRequest(call, request, [only.target.name])
-  return 'error' in checked ? jsonAnswer(checked) : relay(call, only, checked)
+  return whenReady(guardRequest(call, request, [only.target.name]), (checked) =>
+    'error' in checked ? jsonAnswer(checked) : relay(call, only, checked),
+  )
 }
 
 /** A notification of the client, for all servers. */
@@ -61,10 +63,21 @@ async function resultOfAll(
   return {}
 }
 
-async function callItem(call: McpCall, request: JsonRpcRequest, method: ItemMethod): Promise<HttpResponse> {
+function callItem(call: McpCall, request: JsonRpcRequest, method: ItemMethod): Later<HttpResponse> {
   const item = itemOf(request, method)
   if (item === undefined) return invalidParams(request, invalidItem(request, method))
-  const located = await locate(call, request, item)
+  return whenReady(locate(call, request, item), (located) => callLocated(call, { request, method, item }, located))
+}
+
+interface ItemRequest {
+  /** Of the client. */
+  readonly request: JsonRpcRequest
+  readonly method: ItemMethod
+  readonly item: NamedItem
+}
+
+function callLocated(call: McpCall, asked: ItemRequest, located: Located | 'several' | undefined): Later<HttpResponse> {
+  const { request, method, item } = asked
   if (located === 'several') return invalidParams(request, `${item.name} is served by multiple targets`)
   const member = located && memberOf(call, located.target)
   if (located === undefined || member === undefined) return unknownItem(request, item)
@@ -73,25 +86,50 @@ async function callItem(call: McpCall, request: JsonRpcRequest, method: ItemMeth
   if (params === undefined) return invalidParams(request, 'params.requestState is not of this server')
   const ownParams = withOwnTasks(call.endpoint.naming, located.target, params)
   const own = withItemName({ ...request, params: ownParams }, method, located.name)
-  const mismatch = await paramMismatchOf(call, member, own)
-  if (mismatch !== undefined) return rpcError(400, request.id, { code: HEADER_MISMATCH, message: mismatch })
-  const checked = await guardRequest(call, own, [located.target])
+  return whenReady(paramMismatchOf(call, member, own), (mismatch) =>
+    mismatch === undefined
+      ? whenReady(guardRequest(call, own, [located.target]), (checked) =>
+          callChecked(call, asked, { member, own, checked }),
+        )
+      : rpcError(400, request.id, { code: HEADER_MISMATCH, message: mismatch }),
+  )
+}
+
+interface Checked {
+  readonly member: Member
+  /** With the names of the server. */
+  readonly own: JsonRpcRequest
+  readonly checked: GuardedRequest
+}
+
+function callChecked(
+  call: McpCall,
+  { request, method, item }: ItemRequest,
+  { member, own, checked }: Checked,
+): Later<HttpResponse> {
   if ('error' in checked) return jsonAnswer(checked)
-  followArguments(call, located.target, { own, checked })
+  const target = member.target.name
+  followArguments(call, target, { own, checked })
   // A guardrail may have named another item of the server.
   const used = itemOf(checked, method)
-  if (used === undefined || !mayCall(call, checked, { ...used, target: located.target })) {
-    return unknownItem(request, item)
-  }
+  if (used === undefined || !mayCall(call, checked, { ...used, target })) return unknownItem(request, item)
   return relay(call, member, checked)
 }
 
 /** Lists the server only if the request has such headers; a server checks what is missing itself. */
-async function paramMismatchOf(call: McpCall, member: Member, request: JsonRpcRequest): Promise<string | undefined> {
+function paramMismatchOf(call: McpCall, member: Member, request: JsonRpcRequest): Later<string | undefined> {
+  const tool = request.params?.['name']
+  if (call.era === 'Legacy' || request.method !== 'tools/call' || typeof tool !== 'string') return undefined
+  return toolMismatchOf(call, member, { request, tool })
+}
+
+async function toolMismatchOf(
+  call: McpCall,
+  member: Member,
+  { request, tool }: { readonly request: JsonRpcRequest; readonly tool: string },
+): Promise<string | undefined> {
   const { exchange, endpoint } = call
-  const { id, method, params } = request
-  const tool = params?.['name']
-  if (call.era === 'Legacy' || method !== 'tools/call' || typeof tool !== 'string') return undefined
+  const { id, params } = request
   const { headers } = exchange.request
   const list = listOf('tool')
   const target = member.target.name
@@ -120,15 +158,15 @@ function mayCall(call: McpCall, { params }: JsonRpcRequest, item: NamedItem & { 
   return mayUse(call, item.kind, item.target, item.name)
 }
 
-async function locate(
+function locate(
   call: McpCall,
   request: JsonRpcRequest,
   { kind, name }: NamedItem,
-): Promise<Located | 'several' | undefined> {
+): Later<Located | 'several' | undefined> {
   const { naming } = call.endpoint
   if (kind === 'resource') return naming.locateUri(name)
   if (kind === 'task') return naming.locateTask(name)
-  return naming.locate(name) ?? (await locateByLists(call, request, { kind, name }))
+  return naming.locate(name) ?? locateByLists(call, request, { kind, name })
 }
 
 /** Without prefixes, only the lists of the servers show which server has the name. */

@@ -1,16 +1,22 @@
 // Where guardrails run: on a request before authorization, and on the result of a server. Does not depend on how a
 // guardrail decides.
-import { noteError, type McpCall } from './context.ts'
+import { noteError, type GuardVerdict, type McpCall } from './context.ts'
 import { errorResponse, type JsonRpcRequest, type JsonRpcResponse } from './jsonrpc.ts'
+import type { Later } from './later.ts'
 
 /** The request to send, the same object if it is unchanged; or the response of the guardrail that rejects it. */
-export async function guardRequest(
+export function guardRequest(
   call: McpCall,
   request: JsonRpcRequest,
   targets: readonly string[],
-): Promise<JsonRpcRequest | (JsonRpcResponse & { readonly error: object })> {
-  const verdict = await call.endpoint.guard?.checkRequest(call, request, targets)
-  if (verdict === undefined) return request
+): Later<GuardedRequest> {
+  const checking = call.endpoint.guard?.checkRequest(call, request, targets)
+  return checking === undefined ? request : checking.then((verdict) => guardedRequest(call, request, verdict))
+}
+
+export type GuardedRequest = JsonRpcRequest | (JsonRpcResponse & { readonly error: object })
+
+function guardedRequest(call: McpCall, request: JsonRpcRequest, verdict: GuardVerdict): GuardedRequest {
   if ('error' in verdict) {
     noteError(call, verdict.error)
     return { ...errorResponse(request.id, verdict.error), error: verdict.error }
@@ -19,19 +25,22 @@ export async function guardRequest(
 }
 
 /** The response for the client. Errors of servers are not checked. */
-export async function guardResult(
+export function guardResult(
   call: McpCall,
   options: {
     readonly request: JsonRpcRequest
     readonly response: JsonRpcResponse
     readonly targets: readonly string[]
   },
-): Promise<JsonRpcResponse> {
+): Later<JsonRpcResponse> {
   const { request, response, targets } = options
   const { guard } = call.endpoint
   if (guard === undefined || response.result === undefined) return response
-  const verdict = await guard.checkResponse(call, { request, result: response.result, targets })
-  if (verdict === undefined) return response
+  const checking = guard.checkResponse(call, { request, result: response.result, targets })
+  return checking === undefined ? response : checking.then((verdict) => guardedResult(call, response, verdict))
+}
+
+function guardedResult(call: McpCall, response: JsonRpcResponse, verdict: GuardVerdict): JsonRpcResponse {
   if ('error' in verdict) {
     noteError(call, verdict.error)
     return errorResponse(response.id, verdict.error)

@@ -35,7 +35,7 @@ export function passedThrough(error: TargetHttpError): HttpResponse {
 /** A response that no other message precedes, as JSON. `text`: the message, if it is written already. */
 export function jsonAnswer(
   message: JsonRpcMessage,
-  { sessionId, text }: { readonly sessionId?: string | undefined; readonly text?: Buffer | undefined } = {},
+  { sessionId, text }: { readonly sessionId?: string | undefined; readonly text?: Buffer | string | undefined } = {},
 ): HttpResponse {
   const headers = HeaderList.of([['content-type', 'application/json']])
   return inSession(new HttpResponse(200, headers, text ?? JSON.stringify(message), false), sessionId)

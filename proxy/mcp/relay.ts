@@ -17,6 +17,7 @@ import {
   type JsonRpcRequest,
   type JsonRpcResponse,
 } from './jsonrpc.ts'
+import { type Later, whenReady } from './later.ts'
 import { shownResult } from './results.ts'
 import { deniedInput, mayAsk, refuse } from './server-requests.ts'
 import { noteDropped, type ServerStream, shownToClient } from './server-messages.ts'
@@ -29,28 +30,30 @@ interface Relayed {
 }
 
 /** Sends to one server and streams its messages back until its response. */
-export async function relay(call: McpCall, member: Member, request: JsonRpcRequest): Promise<HttpResponse> {
+export function relay(call: McpCall, member: Member, request: JsonRpcRequest): Promise<HttpResponse> {
   call.facts.target ??= member.target.name
-  const reply = await member.target.send(call.exchange, request, member.session)
-  if (reply.whole !== undefined) return relayWhole(call, { member, whole: reply.whole, request })
-  return eventStream(madeStream(relayed(call, { member, reply, request }), () => reply.messages.cancel()))
+  return member.target.send(call.exchange, request, member.session).then((reply) => {
+    if (reply.whole !== undefined) return relayWhole(call, { member, whole: reply.whole, request })
+    return eventStream(madeStream(relayed(call, { member, reply, request }), () => reply.messages.cancel()))
+  })
 }
 
 /** A response that no other message precedes needs no stream. Its bytes are forwarded unless the gateway changes it. */
-async function relayWhole(
+function relayWhole(
   call: McpCall,
   {
     member,
     whole,
     request,
   }: { readonly member: Member; readonly whole: WholeMessage; readonly request: JsonRpcRequest },
-): Promise<HttpResponse> {
-  const { message, bytes } = whole
+): Later<HttpResponse> {
+  const { message, text } = whole
   const { name: target } = member.target
   const response = shownToClient({ exchange: call.exchange, naming: call.endpoint.naming, target, request }, message)
   if (response === undefined || !isResponse(response)) return jsonAnswer(failed(call, target, request))
-  const shown = await answered(call, { target, request, response })
-  return jsonAnswer(shown, { text: shown === message ? bytes : undefined })
+  return whenReady(answered(call, { target, request, response }), (shown) =>
+    jsonAnswer(shown, { text: shown === message ? text : undefined }),
+  )
 }
 
 function failed(call: McpCall, target: string, request: JsonRpcRequest): JsonRpcResponse {
@@ -93,24 +96,25 @@ async function* relayed(call: McpCall, { member, reply, request }: Relayed): Asy
 }
 
 /** The response of a server as the client gets it; the same object if it is unchanged. */
-async function answered(
+function answered(
   call: McpCall,
   options: { readonly request: JsonRpcRequest; readonly response: JsonRpcResponse; readonly target: string },
-): Promise<JsonRpcResponse> {
+): Later<JsonRpcResponse> {
   const { request, response, target } = options
   const { facts, endpoint, exchange } = call
   noteError(call, response.error)
   if (response.error !== undefined && facts.kind !== undefined) endpoint.owners.forget(exchange, facts.kind)
-  const checked = await guardResult(call, { request, response, targets: [target] })
-  if (checked.result === undefined) return checked
-  const denied = deniedInput(call, target, checked.result)
-  if (denied !== undefined) {
-    noteError(call, denied)
-    return errorResponse(checked.id, denied)
-  }
-  const result = shownResult(call, { method: request.method, target, result: checked.result })
-  if (facts.kind === 'tool') facts.toolResult = result
-  return result === checked.result ? checked : { ...checked, result }
+  return whenReady(guardResult(call, { request, response, targets: [target] }), (checked) => {
+    if (checked.result === undefined) return checked
+    const denied = deniedInput(call, target, checked.result)
+    if (denied !== undefined) {
+      noteError(call, denied)
+      return errorResponse(checked.id, denied)
+    }
+    const result = shownResult(call, { method: request.method, target, result: checked.result })
+    if (facts.kind === 'tool') facts.toolResult = result
+    return result === checked.result ? checked : { ...checked, result }
+  })
 }
 
 /** Clients of MCP 2026-07-28 get no requests: servers ask with results that require input. */

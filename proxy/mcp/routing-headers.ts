@@ -33,10 +33,19 @@ export function setRoutingHeaders(headers: HeaderList, request: JsonRpcRequest):
 
 /** For servers of former versions. */
 export function removeRoutingHeaders(headers: HeaderList): void {
+  if (!hasRoutingHeaders(headers)) return
   headers.remove('mcp-method')
   headers.remove('mcp-name')
   const params = headers.fields.filter((field, index) => index % 2 === 0 && field.startsWith(PARAM_PREFIX))
   for (const field of params) headers.remove(field)
+}
+
+function hasRoutingHeaders({ fields }: HeaderList): boolean {
+  for (let i = 0; i < fields.length; i += 2) {
+    const name = fields[i]
+    if (name === 'mcp-method' || name === 'mcp-name' || name?.startsWith(PARAM_PREFIX) === true) return true
+  }
+  return false
 }
 
 /** undefined: the method has no such header, or the params lack the name. */

@@ -8,28 +8,33 @@ import { EVENT_STREAM, plain, SESSION_FIELDS } from './http-reply.ts'
 import { isRequest, type JsonRpcMessage } from './jsonrpc.ts'
 import { answerSse } from './legacy/sse-transport.ts'
 import { answerDelete, answerGet, answerLegacy } from './legacy/transport.ts'
+import { type Later, whenReady } from './later.ts'
 import { answerModern, isModern } from './modern/transport.ts'
 import { requestMessage } from './request-message.ts'
 import { SUPPORTED_VERSIONS } from './versions.ts'
 
-export async function answerMcp(exchange: Exchange, endpoint: McpEndpoint): Promise<HttpResponse> {
+export function answerMcp(exchange: Exchange, endpoint: McpEndpoint): Later<HttpResponse> {
   const isStateful = endpoint.settings.sessionRouting === 'Stateful'
   const { method } = exchange.request
   exchange.mcp = emptyMcpFacts()
   exchange.request.hideFields(SESSION_FIELDS)
   const sse = answerSse(exchange, endpoint)
   if (sse !== undefined) return sse
-  if (method === 'POST') return withFailures(exchange, null, () => answerPost(exchange, endpoint))
+  if (method === 'POST') return answerPost(exchange, endpoint)
   if (method === 'GET' && isStateful) return withFailures(exchange, null, () => answerGet(exchange, endpoint))
   if (method === 'DELETE' && isStateful) return withFailures(exchange, null, () => answerDelete(exchange, endpoint))
   return exchange.fail('methodNotAllowed')
 }
 
-async function answerPost(exchange: Exchange, endpoint: McpEndpoint): Promise<HttpResponse> {
+function answerPost(exchange: Exchange, endpoint: McpEndpoint): Later<HttpResponse> {
   const refusal = checkHeaders(exchange)
   if (refusal !== undefined) return refusal
-  const message = await requestMessage(exchange, endpoint.bodyBytesMax)
-  if (message instanceof HttpResponse) return message
+  return whenReady(requestMessage(exchange, endpoint.bodyBytesMax), (message) =>
+    message instanceof HttpResponse ? message : answerMessage(exchange, endpoint, message),
+  )
+}
+
+function answerMessage(exchange: Exchange, endpoint: McpEndpoint, message: JsonRpcMessage): Later<HttpResponse> {
   const version = checkVersion(exchange, message)
   if (version !== undefined) return version
   const id = isRequest(message) ? message.id : null
@@ -39,7 +44,8 @@ async function answerPost(exchange: Exchange, endpoint: McpEndpoint): Promise<Ht
 }
 
 function checkHeaders({ request }: Exchange): HttpResponse | undefined {
-  const accept = request.headers.getAll('accept').join(',')
+  const { headers } = request
+  const accept = headers.isRepeated('accept') ? headers.getAll('accept').join(',') : (headers.get('accept') ?? '')
   if (!accept.includes('application/json') || !accept.includes(EVENT_STREAM)) {
     return plain(406, 'Accept must list application/json and text/event-stream')
   }

@@ -83,6 +83,19 @@ export class HeaderList {
     this.#removeFrom(name, 0)
   }
 
+  /** A copy without the fields of these names. */
+  without(names: ReadonlySet<string>): HeaderList {
+    const { fields } = this
+    const kept: string[] = []
+    for (let i = 0; i < fields.length; i += 2) {
+      const name = fields[i] ?? ''
+      if (!names.has(name)) kept.push(name, fields[i + 1] ?? '')
+    }
+    const copy = new HeaderList(kept)
+    copy.wireNames = this.wireNames
+    return copy
+  }
+
   clone(): HeaderList {
     const copy = new HeaderList(this.fields.slice())
     copy.wireNames = this.wireNames

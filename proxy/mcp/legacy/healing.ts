@@ -69,7 +69,7 @@ class HealingTarget implements McpTarget {
     return live.current(this.#of.id, this.name)?.session ?? this.#of.sealed
   }
 
-  async send(
+  send(
     exchange: Exchange,
     message: JsonRpcMessage,
     _session: TargetSession | undefined,
@@ -102,12 +102,10 @@ class HealingTarget implements McpTarget {
     return this.#target.end(exchange, this.current)
   }
 
-  async #withSession<T>(exchange: Exchange, attempt: (used: TargetSession) => Promise<T>): Promise<T> {
+  #withSession<T>(exchange: Exchange, attempt: (used: TargetSession) => Promise<T>): Promise<T> {
     const used = this.current
-    if (used.isSkipped) return attempt((await this.#reopen(exchange, used)).session)
-    try {
-      return await attempt(used)
-    } catch (error) {
+    if (used.isSkipped) return this.#reopen(exchange, used).then(({ session }) => attempt(session))
+    return attempt(used).catch(async (error: unknown) => {
       if (!isLost(error, used)) throw error
       const reopened = await this.#reopen(exchange, used).catch((reason: unknown) => {
         reportIfBug('mcp session', reason)
@@ -115,7 +113,7 @@ class HealingTarget implements McpTarget {
       })
       exchange.errorDetail ??= `${this.name}: the server lost its session, which was opened again`
       return attempt(reopened.session)
-    }
+    })
   }
 
   /** Unless another request has done so. */

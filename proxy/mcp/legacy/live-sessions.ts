@@ -69,7 +69,7 @@ export class LiveSessions {
   /** undefined: that of the id of the session. `id`: digest of the id. */
   current(id: string, target: string): Reopened | undefined {
     this.#open()
-    return this.#reopened.get(keyOf(id, target))
+    return this.#reopened.size === 0 ? undefined : this.#reopened.get(keyOf(id, target))
   }
 
   isEnded(id: string): boolean {

@@ -18,6 +18,7 @@ import {
   type JsonRpcMessage,
   parseMessage,
 } from '../jsonrpc.ts'
+import type { Later } from '../later.ts'
 import { isModern } from '../modern/transport.ts'
 import { principalOf } from '../principal.ts'
 import { requestMessage } from '../request-message.ts'
@@ -102,9 +103,7 @@ async function serve(own: Exchange, endpoint: McpEndpoint, { stream, message }: 
     if (id !== null) stream.send(errorEvent(id, INVALID_REQUEST, problem))
     return
   }
-  const response = await withFailures(own, id, () => answerLegacy(own, endpoint, message)).catch((error: unknown) =>
-    failByDefect(own, 'mcp', error),
-  )
+  const response = await responseOf(own, id, () => answerLegacy(own, endpoint, message))
   const session = response.headers.get('mcp-session-id')
   if (session !== undefined && !(await stream.setSession(session))) {
     await end(ownCall(own, { method: 'DELETE', session, stream }), endpoint)
@@ -113,6 +112,15 @@ async function serve(own: Exchange, endpoint: McpEndpoint, { stream, message }: 
   await sendAll(stream, response, id)
   if (own.errorDetail !== undefined) stream.note(own.errorDetail)
   if ('method' in message && message.method === 'notifications/initialized') stream.initialized()
+}
+
+/** Failures are responses. */
+async function responseOf(own: Exchange, id: JsonRpcId | null, work: () => Later<HttpResponse>): Promise<HttpResponse> {
+  try {
+    return await withFailures(own, id, work)
+  } catch (error) {
+    return failByDefect(own, 'mcp', error)
+  }
 }
 
 function orderProblem({ settings }: McpEndpoint, { session }: UsedStream, message: JsonRpcMessage): string | undefined {
@@ -124,18 +132,14 @@ function orderProblem({ settings }: McpEndpoint, { session }: UsedStream, messag
 
 /** Messages that servers send on their own. */
 async function relayOwn(own: Exchange, endpoint: McpEndpoint, stream: ClientStream): Promise<void> {
-  const response = await withFailures(own, null, () => answerGet(own, endpoint)).catch((error: unknown) =>
-    failByDefect(own, 'mcp', error),
-  )
+  const response = await responseOf(own, null, () => answerGet(own, endpoint))
   if (response.status === 200) await sendAll(stream, response, null)
   // 405: no server has a stream.
   else if (response.status !== 405 && own.errorDetail !== undefined) stream.note(own.errorDetail)
 }
 
 async function end(own: Exchange, endpoint: McpEndpoint): Promise<void> {
-  await withFailures(own, null, () => answerDelete(own, endpoint)).catch((error: unknown) =>
-    failByDefect(own, 'mcp', error),
-  )
+  await responseOf(own, null, () => answerDelete(own, endpoint))
 }
 
 /** `id`: of the request; null: the client waits for no response. */

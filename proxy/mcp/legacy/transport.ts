@@ -8,6 +8,7 @@ import { answerRequest, notifyAll } from '../dispatch.ts'
 import { interleave, listenToAll, notify, type Member } from '../fan-out.ts'
 import { accepted, EVENT_STREAM, eventStream, jsonAnswer, plain } from '../http-reply.ts'
 import { isRequest, isResponse, type JsonRpcMessage, type JsonRpcRequest, type JsonRpcResponse } from '../jsonrpc.ts'
+import type { Later } from '../later.ts'
 import { locateServerId } from '../names.ts'
 import { type ServerStream, shownToClient } from '../server-messages.ts'
 import type { MessageStream } from '../targets/target.ts'
@@ -22,11 +23,7 @@ import { shownSessionId, type SessionClient } from './session-id.ts'
 import { mayAsk } from '../server-requests.ts'
 import { endSession, openSession, resumeSession } from './session.ts'
 
-export async function answerLegacy(
-  exchange: Exchange,
-  endpoint: McpEndpoint,
-  message: JsonRpcMessage,
-): Promise<HttpResponse> {
+export function answerLegacy(exchange: Exchange, endpoint: McpEndpoint, message: JsonRpcMessage): Later<HttpResponse> {
   if (isRequest(message) && message.method === 'initialize') return initialize(exchange, endpoint, message)
   return endpoint.settings.sessionRouting === 'Stateful'
     ? inSession(exchange, endpoint, message)
@@ -64,26 +61,25 @@ function clientOf({ params }: JsonRpcRequest, protocolVersion: unknown): Session
   return { protocolVersion, capabilities, clientInfo }
 }
 
-async function inSession(exchange: Exchange, endpoint: McpEndpoint, message: JsonRpcMessage): Promise<HttpResponse> {
+function inSession(exchange: Exchange, endpoint: McpEndpoint, message: JsonRpcMessage): Later<HttpResponse> {
   const members = sessionMembers(exchange, endpoint, 'session header is required for non-initialize requests')
   return members instanceof HttpResponse
     ? members
     : deliver(callOf({ era: 'Legacy', exchange, endpoint, members }), message)
 }
 
-async function withoutSession(
-  exchange: Exchange,
-  endpoint: McpEndpoint,
-  message: JsonRpcMessage,
-): Promise<HttpResponse> {
+function withoutSession(exchange: Exchange, endpoint: McpEndpoint, message: JsonRpcMessage): Later<HttpResponse> {
   // Notifications and responses belong to a session that does not exist.
   if (!isRequest(message)) return accepted()
   const { members, end } = onDemand(exchange, endpoint, 'Legacy')
-  return withEnd(() => answerRequest(callOf({ era: 'Legacy', exchange, endpoint, members }), message), end)
+  return withEnd(async () => answerRequest(callOf({ era: 'Legacy', exchange, endpoint, members }), message), end)
 }
 
-async function deliver(call: McpCall, message: JsonRpcMessage): Promise<HttpResponse> {
-  if (isRequest(message)) return answerRequest(call, message)
+function deliver(call: McpCall, message: JsonRpcMessage): Later<HttpResponse> {
+  return isRequest(message) ? answerRequest(call, message) : deliverOther(call, message)
+}
+
+async function deliverOther(call: McpCall, message: Exclude<JsonRpcMessage, JsonRpcRequest>): Promise<HttpResponse> {
   if (isResponse(message)) await deliverResponse(call, message)
   else await notifyAll(call, message)
   return accepted()

@@ -18,6 +18,7 @@ import { type SendOptions, UpstreamError, type UpstreamResponse } from '../../up
 import { single } from '../http-reply.ts'
 import { claimedVersion } from '../envelope.ts'
 import { isRequest, type JsonRpcMessage } from '../jsonrpc.ts'
+import type { Later } from '../later.ts'
 import { removeRoutingHeaders, setRoutingHeaders } from '../routing-headers.ts'
 import { LEGACY_VERSION, MODERN_VERSION } from '../versions.ts'
 import { isStream, messagesOf, wholeOf } from './response-messages.ts'
@@ -48,7 +49,7 @@ const SIGN_IN_FIELDS = ['www-authenticate', 'location']
 const OF_CONNECTION = ['connection', 'keep-alive', 'transfer-encoding', 'content-length', 'upgrade']
 /** Attributes of policies that identify the client. */
 const AUTHENTICATED = ['jwt', 'apiKey', 'basicAuth']
-const NOT_FORWARDED = [
+const NOT_FORWARDED: ReadonlySet<string> = new Set([
   'content-encoding',
   'content-length',
   'accept-encoding',
@@ -56,7 +57,7 @@ const NOT_FORWARDED = [
   'accept',
   'content-type',
   'last-event-id',
-]
+])
 const VERSION_HEADER = 'mcp-protocol-version'
 
 export interface HttpTargetOptions {
@@ -83,7 +84,7 @@ interface Call {
   readonly session: TargetSession | undefined
   /** undefined: GET and DELETE. */
   readonly message: JsonRpcMessage | undefined
-  readonly body: Buffer | undefined
+  readonly body: Buffer | string | undefined
   readonly timeoutMs: number
   /** Until the end of the body; undefined: it has no limit of its own. */
   readonly deadlineMs?: number | undefined
@@ -104,7 +105,7 @@ export function httpTarget(settings: HttpTargetOptions): McpTarget {
     name,
     answerMs: policies.http?.requestTimeoutMs,
     async send(exchange, message, session, deadlineMs): Promise<TargetReply> {
-      const body = Buffer.from(JSON.stringify(message))
+      const body = JSON.stringify(message)
       const { response, endpoint } = await callServer(exchange, options, {
         method: 'POST',
         session,
@@ -114,12 +115,15 @@ export function httpTarget(settings: HttpTargetOptions): McpTarget {
         deadlineMs,
       })
       if (response.status >= 300) throw await httpError(response, passesSignIn(exchange, settings))
-      const whole = isRequest(message) && !isStream(response) ? await wholeOf(name, response) : undefined
+      const reading = isRequest(message) && !isStream(response) ? wholeOf(name, response) : undefined
+      const whole = reading instanceof Promise ? await reading : reading
       return {
         serverSession: response.headers.get('mcp-session-id'),
         endpoint: endpoint.label,
         whole,
-        messages: whole === undefined ? messagesOf(name, response) : single(whole.message),
+        get messages() {
+          return whole === undefined ? messagesOf(name, response) : single(whole.message)
+        },
       }
     },
     async listen(exchange, session) {
@@ -192,8 +196,9 @@ export async function callServer(
   const { timeoutMs, session } = message
   const first = pickEndpoint(picker, session)
   if (first === undefined) throw new NoServerError(`${name}: no endpoint is ready`)
-  const prepare = (): Promise<PreparedRequest> => targetRequest(exchange, { call: message, path, name, filters })
-  let prepared = await prepare()
+  const prepare = (): Later<PreparedRequest> => targetRequest(exchange, { call: message, path, name, filters })
+  const preparing = prepare()
+  let prepared = preparing instanceof Promise ? await preparing : preparing
   const limits = limitsOf(exchange, message, performance.now() + timeoutMs)
   const endpoints = new OwnCallEndpoints(first, {
     exchange,
@@ -216,8 +221,7 @@ export async function callServer(
         if (exchange.endpoint === endpoint.label) exchange.endpoint = undefined
         continue
       }
-      if (error instanceof UpstreamError) throw failureOf(name, error)
-      throw error
+      throw failureOf(name, error)
     }
   }
 }
@@ -234,7 +238,7 @@ interface EndpointCall extends Call {
   readonly limits: SendOptions
 }
 
-async function callEndpoint(
+function callEndpoint(
   exchange: Exchange,
   { name, health, environment }: CompiledTarget,
   { method, body, request, endpoint, limits }: EndpointCall,
@@ -249,35 +253,32 @@ async function callEndpoint(
     const sent = { method, pathAndQuery: request.pathAndQuery, host: endpoint.authority, headers: request.headers }
     trace.backendStart(exchange, { target: endpoint.label, sent, body })
   }
-  try {
-    const response = await environment.client.send(
-      endpoint.target,
-      {
-        method,
-        pathAndQuery: request.pathAndQuery,
-        authority: endpoint.authority,
-        headers: request.headers,
-        body,
-        signer: request.signer,
-      },
-      limits,
-    )
+  const answered = (response: UpstreamResponse): UpstreamResponse => {
     // The body is streamed; a condition cannot read it.
     const answer = new HttpResponse(response.status, response.headers, undefined, false)
-    chargeAnswer(state, health, { exchange, request, response: answer, latencyMs: performance.now() - now })
-    exchange.upstreamHeadMs ??= performance.now()
+    const headMs = performance.now()
+    chargeAnswer(state, health, { exchange, request, response: answer, latencyMs: headMs - now })
+    exchange.upstreamHeadMs ??= headMs
     trace?.upstreamAnswered(exchange, response)
     return response
-  } catch (error) {
+  }
+  const failed = (error: unknown): never => {
     chargeUnanswered(state, health, exchange)
     trace?.backendResult({ status: undefined, error: String(error) })
     throw error
   }
+  const { pathAndQuery, headers, signer } = request
+  const { authority, target } = endpoint
+  return environment.client
+    .send(target, { method, pathAndQuery, authority, headers, body, signer }, limits)
+    .then(answered, failed)
 }
 
-function failureOf(name: string, { message, isMovable }: UpstreamError): TargetError {
-  const text = `${name}: ${message}`
-  return isMovable ? new UnreachableError(text) : new TargetError(text)
+/** Failures of the connection, for the client; other errors stay as they are. */
+function failureOf(name: string, error: unknown): unknown {
+  if (!(error instanceof UpstreamError)) return error
+  const text = `${name}: ${error.message}`
+  return error.isMovable ? new UnreachableError(text) : new TargetError(text)
 }
 
 function isKept(session: TargetSession | undefined): boolean {
@@ -310,7 +311,7 @@ function chargeUnanswered(state: Endpoint['state'], health: HealthRule | undefin
  * The request to the server: the client's headers without those of its own connection, with the target's policies
  * applied. Filters need an exchange, so each call has its own: fan-out runs several at once.
  */
-async function targetRequest(
+function targetRequest(
   exchange: Exchange,
   options: {
     name: string
@@ -318,25 +319,27 @@ async function targetRequest(
     path: string
     filters: readonly NamedFilter[]
   },
-): Promise<PreparedRequest> {
+): Later<PreparedRequest> {
   const { name, filters } = options
   const { method, session, message, document } = options.call
   const { path, query } = document ?? { path: options.path, query: '' }
   const { host, scheme, headers: clientHeaders } = exchange.request
-  const headers = clientHeaders.clone()
-  for (const field of NOT_FORWARDED) headers.remove(field)
+  const headers = clientHeaders.without(NOT_FORWARDED)
   headers.set('accept', document === undefined ? acceptOf(method) : 'application/json')
   if (method === 'POST') headers.set('content-type', 'application/json')
   setVersionHeaders(headers, message)
   if (session?.serverSession !== undefined) headers.set('mcp-session-id', session.serverSession)
   const request = new HttpRequest({ method, path, query, host, scheme, version: 'HTTP/1.1', headers })
   if (filters.length === 0) return { request, own: undefined }
-  const own = derive(exchange, { request, scope: name })
+  return filtered(derive(exchange, { request, scope: name }), filters)
+}
+
+async function filtered(own: Exchange, filters: readonly NamedFilter[]): Promise<PreparedRequest> {
   const { promise, resolve } = Promise.withResolvers<void>()
   runChain(filters, own, 0, () => resolve())
   await promise
   if (own.response !== undefined) throw new TargetError(own.errorDetail ?? 'a backend policy rejected the call')
-  return { request, own }
+  return { request: own.request, own }
 }
 
 /** The version of this message, which may differ from that of the client. */

@@ -1,10 +1,12 @@
 // The messages in the HTTP response of a server: one as JSON, or a stream of events.
 import { SseParser } from '../../http/sse.ts'
-import { BodyAborted, BodyTooLarge } from '../../message/body.ts'
+import { BodyAborted, BodyTooLarge, type StreamBody } from '../../message/body.ts'
+import { arrivedBody } from '../../message/arrived-body.ts'
 import { madeStream } from '../../message/made-stream.ts'
 import type { UpstreamResponse } from '../../upstream/target.ts'
 import { EVENT_STREAM } from '../http-reply.ts'
 import { parseMessage, type JsonRpcMessage } from '../jsonrpc.ts'
+import type { Later } from '../later.ts'
 import { MESSAGE_BYTES_MAX, type MessageStream, TargetError, type WholeMessage } from './target.ts'
 
 /** The response to a notification has no content: it is read only if it is a stream. */
@@ -17,10 +19,18 @@ export function isStream({ headers }: UpstreamResponse): boolean {
 }
 
 /** undefined: no content. */
-export async function wholeOf(name: string, { body }: UpstreamResponse): Promise<WholeMessage | undefined> {
+export function wholeOf(name: string, { body }: UpstreamResponse): Later<WholeMessage | undefined> {
+  const arrived = arrivedBody(body, MESSAGE_BYTES_MAX)
+  return arrived === undefined ? collected(name, body) : wholeIn(name, arrived)
+}
+
+function wholeIn(name: string, text: Buffer | string): WholeMessage | undefined {
+  return text.length === 0 ? undefined : { message: messageOf(name, text.toString('utf8')), text }
+}
+
+async function collected(name: string, body: StreamBody): Promise<WholeMessage | undefined> {
   try {
-    const bytes = await body.collect(MESSAGE_BYTES_MAX)
-    return bytes.length === 0 ? undefined : { message: messageOf(name, bytes.toString('utf8')), bytes }
+    return wholeIn(name, await body.collect(MESSAGE_BYTES_MAX))
   } catch (error) {
     body.cancel()
     if (error instanceof BodyTooLarge || error instanceof BodyAborted)

@@ -37,8 +37,8 @@ export function replyOf(messages: MessageStream): TargetReply {
 
 export interface WholeMessage {
   readonly message: JsonRpcMessage
-  /** As the server wrote it. */
-  readonly bytes: Buffer
+  /** As the server wrote it; a string has no characters beyond ASCII. */
+  readonly text: Buffer | string
 }
 
 /** Messages of a server, or derived from them: read to the end or cancel, or the connection stays open. */

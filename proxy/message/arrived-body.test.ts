@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest'
+import { arrivedBody } from './arrived-body.ts'
+import { IncomingBody } from './incoming-body.ts'
+
+function bodyOf(bytes: Buffer, isWhole = true): IncomingBody {
+  const body = new IncomingBody({ pauseBody() {}, resumeBody() {}, cancelBody() {} }, undefined)
+  body.push(bytes, 0, bytes.length)
+  body.settle()
+  if (isWhole) body.end()
+  return body
+}
+
+describe('arrivedBody', () => {
+  it('returns text of ASCII as a string, and other text as the bytes that arrived', () => {
+    expect(arrivedBody(bodyOf(Buffer.from('{"a":1}\n')), 100)).toBe('{"a":1}\n')
+    for (const bytes of [Buffer.from('"ä€😀"'), Buffer.of(0x7f, 0x80), Buffer.of(0xff, 0xc3)]) {
+      expect(arrivedBody(bodyOf(bytes), 100)).toEqual(bytes)
+    }
+    expect(arrivedBody(bodyOf(Buffer.alloc(0)), 100)).toBe('')
+  })
+
+  it('leaves a body that has not arrived, or is too large, to other readers', async () => {
+    const open = bodyOf(Buffer.from('part'), false)
+    expect(arrivedBody(open, 100)).toBeUndefined()
+    const large = bodyOf(Buffer.from('12345'))
+    expect(arrivedBody(large, 4)).toBeUndefined()
+    expect(arrivedBody(bodyOf(Buffer.from('1234')), 4)).toBe('1234')
+    open.end()
+    expect([String(await open.collect(100)), String(await large.collect(100))]).toEqual(['part', '12345'])
+  })
+})
