@@ -2,12 +2,13 @@ import { describe, expect, it, vi } from 'vitest'
 import { SseParser, SseTooLarge, type SseEvent } from './sse.ts'
 
 const STREAM =
-  'event: a\ndata: 1\n\n: comment\r\ndata: 2\r\ndata: ü€\r\n\r\ndata\r\rdata:  x\nid: 7\n\ndata: unfinished'
+  'event: a\ndata: 1\n\n: comment\r\ndata: 2\r\ndata: ü€\r\n\r\ndata\r\rdata:  x\nid: 7\n\nretry: 50\nid: 8\ndata:\n\nretry: soon\ndata: unfinished'
 const EVENTS: SseEvent[] = [
   { event: 'a', data: '1' },
   { event: '', data: '2\nü€' },
   { event: '', data: '' },
-  { event: '', data: ' x' },
+  { event: '', data: ' x', id: '7' },
+  { event: '', data: '', id: '8', retryMs: 50 },
 ]
 
 describe('SseParser', () => {

@@ -4,6 +4,10 @@ export interface SseEvent {
   /** Empty when the stream names none. */
   readonly event: string
   readonly data: string
+  /** Of this event itself; absent: it has none. */
+  readonly id?: string
+  /** Time until a client connects again, in milliseconds. */
+  readonly retryMs?: number
 }
 
 export class SseTooLarge extends Error {}
@@ -20,6 +24,8 @@ export class SseParser {
   #heldBytes = 0
   #isFirstLine = true
   #event = ''
+  #id: string | undefined = undefined
+  #retryMs: number | undefined = undefined
   #data: string[] = []
   #dataBytes = 0
   #skipLf = false
@@ -101,8 +107,10 @@ export class SseParser {
     const line = this.#isFirstLine && text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text
     this.#isFirstLine = false
     if (line === '') {
-      if (this.#data.length > 0) events.push({ event: this.#event, data: this.#data.join('\n') })
+      if (this.#data.length > 0) events.push(this.#finished())
       this.#event = ''
+      this.#id = undefined
+      this.#retryMs = undefined
       this.#data = []
       this.#dataBytes = 0
       return
@@ -116,6 +124,23 @@ export class SseParser {
       // Lines without a value take room as well.
       this.#dataBytes += value.length + 1
     } else if (field === 'event') this.#event = value
+    else this.#mark(field, value)
+  }
+
+  /** What a client needs to connect again. */
+  #mark(field: string, value: string): void {
+    if (field === 'id' && !value.includes('\0')) this.#id = value
+    else if (field === 'retry' && /^\d{1,9}$/.test(value)) this.#retryMs = Number(value)
+  }
+
+  #finished(): SseEvent {
+    const event = { event: this.#event, data: this.#data.join('\n') }
+    if (this.#id === undefined && this.#retryMs === undefined) return event
+    return {
+      ...event,
+      ...(this.#id !== undefined && { id: this.#id }),
+      ...(this.#retryMs !== undefined && { retryMs: this.#retryMs }),
+    }
   }
 }
 

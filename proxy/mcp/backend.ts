@@ -22,6 +22,7 @@ import { namingOf } from './names.ts'
 import { rememberedOwners } from './owners.ts'
 import { rememberedToolHeaders } from './tool-headers.ts'
 import { openApiTarget } from './targets/openapi/target.ts'
+import { eventIdSealer } from './legacy/event-ids.ts'
 import { sessionCodec } from './legacy/session-id.ts'
 import { TargetError, type McpTarget } from './targets/target.ts'
 import { traced } from './trace-context.ts'
@@ -55,6 +56,7 @@ export function compileMcpBackend(
     targets: backend.targets.map((target) => compileTarget(target, { environment, isOnly })),
     codec: sessionCodec(environment.sessionKeys),
     streamIds: jsonSealer({ kind: STREAM_IDS, keys: environment.sessionKeys, charactersMax: STREAM_ID_CHARACTERS_MAX }),
+    eventIds: eventIdSealer(environment.sessionKeys),
     isAllowed,
     bodyBytesMax: environment.bufferBytesMax,
     eras: rememberedEras(),

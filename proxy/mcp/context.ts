@@ -8,6 +8,7 @@ import type { Member } from './fan-out.ts'
 import type { JsonRpcError, JsonRpcRequest } from './jsonrpc.ts'
 import type { Naming } from './names.ts'
 import type { Owners } from './owners.ts'
+import type { EventIds } from './legacy/event-ids.ts'
 import type { SessionCodec } from './legacy/session-id.ts'
 import type { McpTarget } from './targets/target.ts'
 import type { ToolHeaders } from './tool-headers.ts'
@@ -22,6 +23,8 @@ export interface McpEndpoint {
   readonly codec: SessionCodec
   /** Seals the ids of event streams of clients of 2024-11-05. */
   readonly streamIds: JsonSealer
+  /** Seals the ids of events. */
+  readonly eventIds: JsonSealer
   /** Whether the rules of the backend let the caller see and use an item; reads `exchange.mcp`. */
   readonly isAllowed: (exchange: Exchange) => boolean
   readonly bodyBytesMax: number
@@ -68,6 +71,8 @@ export interface McpCall {
   readonly facts: McpFacts
   /** Servers of the session, in configuration order. */
   readonly members: readonly Member[]
+  /** undefined: the client cannot resume a stream, so the gateway does it. */
+  readonly eventIds?: EventIds | undefined
 }
 
 export function emptyMcpFacts(): McpFacts {

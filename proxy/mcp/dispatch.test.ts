@@ -6,6 +6,7 @@ import { rememberedEras } from './bridge/era.ts'
 import { callOf, emptyMcpFacts, type McpCall, type McpEndpoint, type McpGuard } from './context.ts'
 import { answerRequest } from './dispatch.ts'
 import { isRequest, type JsonRpcMessage, type JsonRpcRequest } from './jsonrpc.ts'
+import { eventIdSealer } from './legacy/event-ids.ts'
 import { sessionCodec } from './legacy/session-id.ts'
 import { namingOf } from './names.ts'
 import { rememberedOwners } from './owners.ts'
@@ -97,6 +98,7 @@ function callOn(guard: McpGuard | undefined): { readonly call: McpCall; readonly
     targets,
     codec: sessionCodec([new Uint8Array(32)]),
     streamIds: jsonSealer({ kind: 4, keys: [new Uint8Array(32)], charactersMax: 100 }),
+    eventIds: eventIdSealer([new Uint8Array(32)]),
     isAllowed: ({ mcp }) => {
       steps.push(`rules ${mcp?.name}`)
       return mcp?.name !== 'secret'

@@ -3,18 +3,20 @@ import { messageOf } from '../exchange/diagnosis.ts'
 import type { MCPBackend } from '#api/ir/types.gen.ts'
 import { reportIfBug } from '../exchange/defects.ts'
 import type { Exchange } from '../exchange/exchange.ts'
+import type { Cancellable } from '../message/body.ts'
 import { madeStream } from '../message/made-stream.ts'
 import {
   isResponse,
   METHOD_NOT_FOUND,
-  type JsonRpcMessage,
   type JsonRpcNotification,
   type JsonRpcRequest,
   type JsonRpcResponse,
 } from './jsonrpc.ts'
+import { messagesOf, resumed } from './targets/events.ts'
 import { rpcErrorIn } from './targets/rpc-error.ts'
 import { noteDropped } from './server-messages.ts'
 import {
+  type EventStream,
   type McpTarget,
   type MessageStream,
   NoServerError,
@@ -27,6 +29,8 @@ export interface Member {
   readonly target: McpTarget
   readonly session: TargetSession | undefined
 }
+
+type FailureMode = MCPBackend['failureMode']
 
 export interface Answer {
   readonly member: Member
@@ -50,7 +54,9 @@ export async function ask(
 ): Promise<Answer> {
   const { target, session } = member
   const reply = await target.send(exchange, request, session, deadlineMs)
-  const response = await responseIn(exchange, { target, request, messages: reply.messages })
+  const { events } = reply
+  const messages = events === undefined ? reply.messages : messagesOf(resumed(exchange, { ...member, events }))
+  const response = await responseIn(exchange, { target, request, messages })
   if (response !== undefined) {
     return { member, response, serverSession: reply.serverSession, endpoint: reply.endpoint }
   }
@@ -90,17 +96,21 @@ export async function notify(
   reply.messages.cancel()
 }
 
-/** Opens the streams of all servers that have one; none stays open if the call fails as a whole. */
+/**
+ * Opens the streams of all servers that have one, after their events in `positions`; none stays open if the call fails
+ * as a whole.
+ */
 export async function listenToAll(
   exchange: Exchange,
   members: readonly Member[],
-  failureMode: MCPBackend['failureMode'],
-): Promise<{ readonly member: Member; readonly stream: MessageStream }[]> {
-  const opened: { readonly member: Member; readonly stream: MessageStream }[] = []
+  { failureMode, positions }: { readonly failureMode: FailureMode; readonly positions: ReadonlyMap<string, string> },
+): Promise<{ readonly member: Member; readonly stream: EventStream }[]> {
+  const opened: { readonly member: Member; readonly stream: EventStream }[] = []
   try {
     await onEach(exchange, members, failureMode, async (member) => {
       const { target, session } = member
-      const stream = session === undefined ? undefined : await target.listen(exchange, session)
+      const stream =
+        session === undefined ? undefined : await target.listen(exchange, session, positions.get(target.name))
       if (stream !== undefined) opened.push({ member, stream })
     })
     return opened
@@ -118,7 +128,7 @@ export async function listenToAll(
 export async function onEach<T>(
   exchange: Exchange,
   members: readonly Member[],
-  failureMode: MCPBackend['failureMode'],
+  failureMode: FailureMode,
   work: (member: Member) => Promise<T>,
 ): Promise<{ member: Member; value: T }[]> {
   if (members.length === 0) throw new NoServerError('the backend has no server')
@@ -187,14 +197,14 @@ async function page(
   }
 }
 
-/** Messages of several streams in the order of arrival. Ends when all have ended; cancelling it cancels all. */
-export function interleave(streams: readonly MessageStream[]): MessageStream {
+/** Items of several streams in the order of arrival. Ends when all have ended; cancelling it cancels all. */
+export function interleave<T>(streams: readonly Cancellable<T>[]): Cancellable<T> {
   return madeStream(interleaved(streams), () => cancelAll(streams))
 }
 
-async function* interleaved(streams: readonly MessageStream[]): AsyncGenerator<JsonRpcMessage> {
+async function* interleaved<T>(streams: readonly Cancellable<T>[]): AsyncGenerator<T> {
   const iterators = streams.map((stream) => stream[Symbol.asyncIterator]())
-  const pending = new Map<number, Promise<{ index: number; step: IteratorResult<JsonRpcMessage> }>>()
+  const pending = new Map<number, Promise<{ index: number; step: IteratorResult<T> }>>()
   const advance = (index: number): void => {
     const step = iterators[index]?.next()
     if (step !== undefined)
@@ -218,6 +228,6 @@ async function* interleaved(streams: readonly MessageStream[]): AsyncGenerator<J
   }
 }
 
-function cancelAll(streams: readonly MessageStream[]): void {
+function cancelAll(streams: readonly Cancellable<unknown>[]): void {
   for (const stream of streams) stream.cancel()
 }

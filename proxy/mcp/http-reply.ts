@@ -4,7 +4,8 @@ import { madeStream } from '../message/made-stream.ts'
 import { HttpResponse } from '../message/message.ts'
 import { HeaderList } from '../message/headers.ts'
 import { errorResponse, type JsonRpcError, type JsonRpcId, type JsonRpcMessage } from './jsonrpc.ts'
-import type { MessageStream, TargetHttpError } from './targets/target.ts'
+import { eventsOf } from './targets/events.ts'
+import type { EventStream, MessageStream, TargetHttpError } from './targets/target.ts'
 
 /** The id is a credential for the session: logs do not show it. */
 export const SESSION_FIELDS: readonly string[] = ['mcp-session-id']
@@ -42,7 +43,12 @@ export function jsonAnswer(
 }
 
 export function eventStream(messages: MessageStream): HttpResponse {
-  return streamOf(madeStream(encode(messages), () => messages.cancel()))
+  return resumableStream(eventsOf(messages))
+}
+
+/** Events with ids of the gateway. */
+export function resumableStream(events: EventStream): HttpResponse {
+  return streamOf(madeStream(encode(events), () => events.cancel()))
 }
 
 /** Of events that are text already. */
@@ -69,8 +75,12 @@ async function* once(message: JsonRpcMessage): AsyncGenerator<JsonRpcMessage> {
   yield message
 }
 
-async function* encode(messages: MessageStream): AsyncGenerator<Buffer> {
-  for await (const message of messages) yield Buffer.from(eventOf(JSON.stringify(message)))
+async function* encode(events: EventStream): AsyncGenerator<Buffer> {
+  for await (const { message, id, retryMs } of events) {
+    const fields = `${id === undefined ? '' : `id: ${id}\n`}${retryMs === undefined ? '' : `retry: ${retryMs}\n`}`
+    if (message !== undefined) yield Buffer.from(fields + eventOf(JSON.stringify(message)))
+    else if (fields !== '') yield Buffer.from(`${fields}data: \n\n`)
+  }
 }
 
 /** `text`: of one message, possibly with several lines. */

@@ -1,12 +1,13 @@
 // One request for one server: its messages until its response, as the client sees them.
 import { messageOf } from '../exchange/diagnosis.ts'
 import { reportIfBug } from '../exchange/defects.ts'
+import type { Exchange } from '../exchange/exchange.ts'
 import { madeStream } from '../message/made-stream.ts'
 import type { HttpResponse } from '../message/message.ts'
 import { noteError, type McpCall } from './context.ts'
 import type { Member } from './fan-out.ts'
 import { guardResult } from './guard.ts'
-import { eventStream, jsonAnswer } from './http-reply.ts'
+import { eventStream, jsonAnswer, resumableStream, single } from './http-reply.ts'
 import {
   errorResponse,
   INTERNAL_ERROR,
@@ -18,14 +19,26 @@ import {
   type JsonRpcResponse,
 } from './jsonrpc.ts'
 import { type Later, whenReady } from './later.ts'
+import type { CallPosition } from './legacy/event-ids.ts'
+import { METHODS } from './methods.ts'
 import { shownResult } from './results.ts'
 import { deniedInput, mayAsk, refuse } from './server-requests.ts'
-import { noteDropped, type ServerStream, shownToClient } from './server-messages.ts'
-import type { TargetReply, WholeMessage } from './targets/target.ts'
+import { noteDropped, shownToClient } from './server-messages.ts'
+import { eventsOf, resumed, untilLost } from './targets/events.ts'
+import {
+  type EventStream,
+  type ServerEvent,
+  TargetError,
+  TargetHttpError,
+  type WholeMessage,
+} from './targets/target.ts'
+
+/** Statuses with which a server rejects a client, which may then ask again. */
+const OF_CLIENT: ReadonlySet<number> = new Set([401, 403, 429])
 
 interface Relayed {
   readonly member: Member
-  readonly reply: TargetReply
+  readonly events: EventStream
   readonly request: JsonRpcRequest
 }
 
@@ -34,8 +47,39 @@ export function relay(call: McpCall, member: Member, request: JsonRpcRequest): P
   call.facts.target ??= member.target.name
   return member.target.send(call.exchange, request, member.session).then((reply) => {
     if (reply.whole !== undefined) return relayWhole(call, { member, whole: reply.whole, request })
-    return eventStream(madeStream(relayed(call, { member, reply, request }), () => reply.messages.cancel()))
+    return relayEvents(call, { member, events: reply.events ?? eventsOf(reply.messages), request })
   })
+}
+
+/** The stream of a response, or the rest of it. */
+function relayEvents(call: McpCall, { member, events, request }: Relayed): HttpResponse {
+  const all = call.eventIds === undefined ? resumed(call.exchange, { ...member, events }) : events
+  return resumableStream(madeStream(relayed(call, { member, events: all, request }), () => all.cancel()))
+}
+
+/** The rest of a response, for a client that lost its stream. A server that does not have it fails the request. */
+export async function relayRest(call: McpCall, { target, event, request }: CallPosition): Promise<HttpResponse> {
+  const { exchange, facts, members } = call
+  const method = METHODS.get(request.method)
+  facts.methodName = request.method
+  facts.target = target
+  if (method?.route === 'item') facts.kind = method.kind
+  const member = members.find((one) => one.target.name === target)
+  const events = member && (await restOf(exchange, member, event))
+  if (member !== undefined && events !== undefined) return relayEvents(call, { member, events, request })
+  return eventStream(single(failed(call, target, request)))
+}
+
+/** undefined: the server does not have it. */
+async function restOf(exchange: Exchange, { target, session }: Member, last: string): Promise<EventStream | undefined> {
+  try {
+    return await target.resume?.(exchange, session, last)
+  } catch (error) {
+    const isAboutClient = error instanceof TargetHttpError && OF_CLIENT.has(error.status)
+    if (isAboutClient || !(error instanceof TargetHttpError || error instanceof TargetError)) throw error
+    exchange.errorDetail ??= `${target.name}: ${error.message}`
+    return undefined
+  }
 }
 
 /** A response that no other message precedes needs no stream. Its bytes are forwarded unless the gateway changes it. */
@@ -64,35 +108,71 @@ function failed(call: McpCall, target: string, request: JsonRpcRequest): JsonRpc
   return errorResponse(request.id, failure)
 }
 
-/** Always ends with a response: the client must not wait for a server that has failed. */
-async function* relayed(call: McpCall, { member, reply, request }: Relayed): AsyncGenerator<JsonRpcMessage> {
-  const { target } = member
-  const { naming } = call.endpoint
-  const stream: ServerStream = { exchange: call.exchange, naming, target: target.name, request }
+/**
+ * Ends with a response, because the client must not wait for a server that has failed, or with an id after which the
+ * client can ask again.
+ */
+async function* relayed(call: McpCall, { member, events, request }: Relayed): AsyncGenerator<ServerEvent> {
+  const { name: target } = member.target
+  let canResume = false
   try {
-    for await (const sent of reply.messages) {
-      if (isRequest(sent)) {
-        if (call.era === 'Modern') {
-          await refuseRequest(call, member, sent)
-          continue
-        }
-        if (!(await mayAsk(call, member, sent))) continue
-      }
-      call.endpoint.owners.note(sent)
-      const message = shownToClient(stream, sent)
-      if (message === undefined) continue
-      if (!isResponse(message)) {
-        yield message
-        continue
-      }
-      yield await answered(call, { request, response: message, target: target.name })
-      return
+    for await (const event of untilLost(events, () => canResume)) {
+      const shown = await shownEvent(call, { member, request, event })
+      canResume ||= shown?.id !== undefined
+      if (shown !== undefined) yield shown
+      if (shown?.message !== undefined && isResponse(shown.message)) return
     }
+    // The client asks for the rest.
+    if (canResume) return
   } catch (error) {
     reportIfBug('mcp stream', error)
-    call.exchange.errorDetail ??= `${target.name}: ${messageOf(error)}`
+    call.exchange.errorDetail ??= `${target}: ${messageOf(error)}`
   }
-  yield failed(call, target.name, request)
+  yield { message: failed(call, target, request) }
+}
+
+/** undefined: the client does not get the event. */
+async function shownEvent(
+  call: McpCall,
+  sent: { readonly member: Member; readonly request: JsonRpcRequest; readonly event: ServerEvent },
+): Promise<ServerEvent | undefined> {
+  const { member, request, event } = sent
+  const message = event.message && (await forClient(call, { member, request, sent: event.message }))
+  if (message === undefined && event.message !== undefined) return undefined
+  return { message, ...markOf(call, { target: member.target.name, request, event }) }
+}
+
+/** After which the client can ask again. */
+function markOf(
+  { eventIds }: McpCall,
+  sent: { readonly target: string; readonly request: JsonRpcRequest; readonly event: ServerEvent },
+): Omit<ServerEvent, 'message'> {
+  const { id: event, retryMs } = sent.event
+  if (eventIds === undefined || (event === undefined && retryMs === undefined)) return {}
+  return { id: event && eventIds.ofCall({ ...sent, event }), retryMs }
+}
+
+/** undefined: the client does not get the message. */
+async function forClient(
+  call: McpCall,
+  {
+    member,
+    request,
+    sent,
+  }: { readonly member: Member; readonly request: JsonRpcRequest; readonly sent: JsonRpcMessage },
+): Promise<JsonRpcMessage | undefined> {
+  const { exchange, endpoint } = call
+  const { name: target } = member.target
+  if (isRequest(sent)) {
+    if (call.era === 'Modern') {
+      await refuseRequest(call, member, sent)
+      return undefined
+    }
+    if (!(await mayAsk(call, member, sent))) return undefined
+  }
+  endpoint.owners.note(sent)
+  const message = shownToClient({ exchange, naming: endpoint.naming, target, request }, sent)
+  return message !== undefined && isResponse(message) ? answered(call, { request, response: message, target }) : message
 }
 
 /** The response of a server as the client gets it; the same object if it is unchanged. */

@@ -40,9 +40,9 @@ const KNOWN: readonly Known[] = [
     reason: 'by design: there are no sessions',
   },
   {
-    ways: THROUGH,
+    ways: ['stateless'],
     checks: /^server-sse-polling /,
-    reason: 'open: ids, retry times and resumption of the streams of calls',
+    reason: 'by design: there are no sessions; the gateway resumes streams itself',
   },
 ]
 

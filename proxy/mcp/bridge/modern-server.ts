@@ -15,6 +15,7 @@ import {
   type JsonRpcRequest,
   type JsonRpcResponse,
 } from '../jsonrpc.ts'
+import { eventsOf } from '../targets/events.ts'
 import { LISTEN, LISTS, subscriptionTo } from '../subscription.ts'
 import { type McpTarget, type MessageStream, TargetError, TargetHttpError, replyOf } from '../targets/target.ts'
 import { LEGACY_VERSION, LEGACY_VERSIONS } from '../versions.ts'
@@ -37,7 +38,7 @@ export function modernServer(target: McpTarget): McpTarget {
       if (own !== undefined) return replyOf(single(own))
       return target.send(exchange, withEnvelope(message), undefined, deadlineMs)
     },
-    listen: (exchange) => listsOf(exchange, target),
+    listen: async (exchange) => eventsOf(await listsOf(exchange, target)),
     end: () => Promise.resolve(),
   }
 }

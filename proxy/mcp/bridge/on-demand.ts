@@ -9,7 +9,7 @@ import { isRequest, type JsonRpcMessage, type JsonRpcRequest } from '../jsonrpc.
 import { single } from '../http-reply.ts'
 import { openOwn, openTemporary } from '../legacy/session.ts'
 import { LISTEN } from '../subscription.ts'
-import { replyOf, type McpTarget, type TargetReply, type TargetSession } from '../targets/target.ts'
+import { type EventStream, replyOf, type McpTarget, type TargetReply, type TargetSession } from '../targets/target.ts'
 import { type Era, MODERN_VERSION } from '../versions.ts'
 import { discovered, discoverEra, eraIn, isEraRejection } from './era.ts'
 import { isRejection, modernServer } from './modern-server.ts'
@@ -97,6 +97,12 @@ class OnDemandTarget implements McpTarget {
   /** The client has no stream of its own. */
   listen(): Promise<undefined> {
     return Promise.resolve(undefined)
+  }
+
+  /** The client has no session in which it could do so. */
+  async resume(exchange: Exchange, _session: undefined, last: string): Promise<EventStream | undefined> {
+    const session = await this.#session
+    return session && this.#target.resume?.(exchange, session, last)
   }
 
   /** Sessions end with the request. */

@@ -6,6 +6,7 @@ import { madeStream } from '../../message/made-stream.ts'
 import { ask, type Answer, type Member } from '../fan-out.ts'
 import { isRequest, isResponse, type JsonRpcId, type JsonRpcMessage, type JsonRpcRequest } from '../jsonrpc.ts'
 import { acknowledgement, announced, subscribed, type Subscription, subscriptionIn } from '../subscription.ts'
+import { messagesOf } from '../targets/events.ts'
 import type { MessageStream, TargetSession } from '../targets/target.ts'
 
 /** At once, for one client and server. */
@@ -24,7 +25,8 @@ export async function sessionEvents(
   request: JsonRpcRequest,
 ): Promise<MessageStream> {
   const wanted = announced(subscriptionIn(request.params) ?? {}, recordOf(answer.response.result?.['capabilities']))
-  const stream = await member.target.listen(exchange, member.session)
+  const listened = await member.target.listen(exchange, member.session)
+  const stream = listened && messagesOf(listened)
   if (stream === undefined) return madeStream(events(request.id, {}, []), () => {})
   const { resourceSubscriptions = [], ...lists } = wanted
   const uris = await subscribeToAll(exchange, member, resourceSubscriptions)

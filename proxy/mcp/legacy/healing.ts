@@ -1,16 +1,17 @@
 // One server of a session that outlives the server: a session that the server lost is opened again for the client, and
 // a stream that broke is opened again. Calls whose result is unknown are not repeated.
 import { LISTS } from '../subscription.ts'
-import { setTimeout as delay } from 'node:timers/promises'
 import { recordOf } from '#api/json.ts'
 import { reportIfBug } from '../../exchange/defects.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
 import { madeStream } from '../../message/made-stream.ts'
 import type { Member } from '../fan-out.ts'
 import { isResponse, type JsonRpcMessage } from '../jsonrpc.ts'
+import { waited } from '../targets/events.ts'
 import {
+  type EventStream,
   type McpTarget,
-  type MessageStream,
+  type ServerEvent,
   TargetError,
   TargetHttpError,
   type TargetReply,
@@ -81,9 +82,9 @@ class HealingTarget implements McpTarget {
     return isResponse(message) ? attempt(this.current) : this.#withSession(exchange, attempt)
   }
 
-  async listen(exchange: Exchange): Promise<MessageStream | undefined> {
+  async listen(exchange: Exchange, _session: TargetSession, last?: string): Promise<EventStream | undefined> {
     const { current } = this
-    const first = current.isSkipped ? NOTHING : await this.#listenOnce(exchange)
+    const first = current.isSkipped ? NOTHING : await this.#listenOnce(exchange, last)
     if (first === undefined) return undefined
     const over = new AbortController()
     let stream = first
@@ -91,11 +92,20 @@ class HealingTarget implements McpTarget {
       over.abort()
       stream.cancel()
     }
-    const opened = (next: MessageStream): void => {
+    const opened = (next: EventStream): void => {
       stream = next
       if (over.signal.aborted) next.cancel()
     }
-    return madeStream(this.#listening(exchange, { first, from: current, opened, signal: over.signal }), release)
+    return madeStream(this.#listening(exchange, { first, from: current, last, opened, signal: over.signal }), release)
+  }
+
+  /** The rest of a response is lost with its session. */
+  async resume(
+    exchange: Exchange,
+    _session: TargetSession | undefined,
+    last: string,
+  ): Promise<EventStream | undefined> {
+    return this.#target.resume?.(exchange, this.current, last)
   }
 
   end(exchange: Exchange): Promise<void> {
@@ -133,30 +143,41 @@ class HealingTarget implements McpTarget {
     return live.reopen(id, this.name, { replaces: lost.serverSession, open })
   }
 
-  #listenOnce(exchange: Exchange): Promise<MessageStream | undefined> {
-    return this.#withSession(exchange, (used) => this.#target.listen(exchange, used))
+  /** From now on if the server does not have the event `last`, for example in a session that was opened again. */
+  async #listenOnce(exchange: Exchange, last: string | undefined): Promise<EventStream | undefined> {
+    const listen = (after?: string): Promise<EventStream | undefined> =>
+      this.#withSession(exchange, (used) => this.#target.listen(exchange, used, after))
+    if (last === undefined) return listen()
+    return listen(last).catch((error: unknown) => {
+      if (error instanceof TargetHttpError && error.status === 400) return listen()
+      throw error
+    })
   }
 
   async *#listening(
     exchange: Exchange,
     options: {
-      readonly first: MessageStream
+      readonly first: EventStream
       readonly from: TargetSession
-      readonly opened: (stream: MessageStream) => void
+      readonly last: string | undefined
+      readonly opened: (stream: EventStream) => void
       readonly signal: AbortSignal
     },
-  ): AsyncGenerator<JsonRpcMessage> {
+  ): AsyncGenerator<ServerEvent> {
     const { opened, signal } = options
-    let { from } = options
+    let { from, last } = options
     let waitMs = LISTEN_MS
-    for (let stream: MessageStream | undefined = options.first; stream !== undefined;) {
+    for (let stream: EventStream | undefined = options.first; stream !== undefined;) {
       const startMs = performance.now()
-      yield* untilBroken(stream)
+      for await (const event of untilBroken(stream)) {
+        last = event.id ?? last
+        yield event
+      }
       if (performance.now() - startMs > LASTING_MS) waitMs = LISTEN_MS
       if (!(await waited(waitMs, signal)) || live.isEnded(this.#of.id)) return
       waitMs = Math.min(waitMs * 2, LISTEN_MS_MAX)
       try {
-        stream = await this.#listenOnce(exchange)
+        stream = await this.#listenOnce(exchange, last)
       } catch (error) {
         reportIfBug('mcp stream', error)
         stream = NOTHING
@@ -166,34 +187,28 @@ class HealingTarget implements McpTarget {
       const reopened = live.current(this.#of.id, this.name)
       if (reopened === undefined || reopened.session.serverSession === from.serverSession) continue
       from = reopened.session
-      for (const list of reopened.lists) yield { jsonrpc: '2.0', method: `notifications/${list}/list_changed` }
+      last = undefined
+      for (const list of reopened.lists) yield { message: listChanged(list) }
     }
   }
 }
 
+function listChanged(list: string): JsonRpcMessage {
+  return { jsonrpc: '2.0', method: `notifications/${list}/list_changed` }
+}
+
 /** A stream without messages. */
-const NOTHING: MessageStream = {
+const NOTHING: EventStream = {
   async *[Symbol.asyncIterator]() {},
   cancel() {},
 }
 
 /** Ends also if the stream fails. */
-async function* untilBroken(stream: MessageStream): AsyncGenerator<JsonRpcMessage> {
+async function* untilBroken(stream: EventStream): AsyncGenerator<ServerEvent> {
   try {
-    for await (const message of stream) yield message
+    for await (const event of stream) yield event
   } catch (error) {
     reportIfBug('mcp stream', error)
-  }
-}
-
-/** False: the client has left. */
-async function waited(ms: number, signal: AbortSignal): Promise<boolean> {
-  try {
-    await delay(ms, undefined, { signal })
-    return true
-  } catch {
-    // Aborted.
-    return false
   }
 }
 

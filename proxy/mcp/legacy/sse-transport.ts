@@ -30,6 +30,9 @@ const PARAMETER = 'sessionId'
 const NOT_FOUND =
   'session not found: its event stream has ended, or another replica of the gateway has it. Open the stream again'
 
+/** A client that lost its stream opens another one, and another session. */
+const NOT_RESUMING = { canResume: false }
+
 /** Of this worker: streams outlive the configuration that opened them. */
 const streams = new ClientStreams()
 
@@ -103,7 +106,7 @@ async function serve(own: Exchange, endpoint: McpEndpoint, { stream, message }: 
     if (id !== null) stream.send(errorEvent(id, INVALID_REQUEST, problem))
     return
   }
-  const response = await responseOf(own, id, () => answerLegacy(own, endpoint, message))
+  const response = await responseOf(own, id, () => answerLegacy(own, endpoint, message, NOT_RESUMING))
   const session = response.headers.get('mcp-session-id')
   if (session !== undefined && !(await stream.setSession(session))) {
     await end(ownCall(own, { method: 'DELETE', session, stream }), endpoint)
@@ -132,7 +135,7 @@ function orderProblem({ settings }: McpEndpoint, { session }: UsedStream, messag
 
 /** Messages that servers send on their own. */
 async function relayOwn(own: Exchange, endpoint: McpEndpoint, stream: ClientStream): Promise<void> {
-  const response = await responseOf(own, null, () => answerGet(own, endpoint))
+  const response = await responseOf(own, null, () => answerGet(own, endpoint, NOT_RESUMING))
   if (response.status === 200) await sendAll(stream, response, null)
   // 405: no server has a stream.
   else if (response.status !== 405 && own.errorDetail !== undefined) stream.note(own.errorDetail)

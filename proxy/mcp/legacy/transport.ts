@@ -6,27 +6,41 @@ import { HttpResponse } from '../../message/message.ts'
 import { callOf, type McpCall, type McpEndpoint } from '../context.ts'
 import { answerRequest, notifyAll } from '../dispatch.ts'
 import { interleave, listenToAll, notify, type Member } from '../fan-out.ts'
-import { accepted, EVENT_STREAM, eventStream, jsonAnswer, plain } from '../http-reply.ts'
+import { accepted, EVENT_STREAM, jsonAnswer, plain, resumableStream } from '../http-reply.ts'
 import { isRequest, isResponse, type JsonRpcMessage, type JsonRpcRequest, type JsonRpcResponse } from '../jsonrpc.ts'
 import type { Later } from '../later.ts'
 import { locateServerId } from '../names.ts'
 import { type ServerStream, shownToClient } from '../server-messages.ts'
-import type { MessageStream } from '../targets/target.ts'
+import { relayRest } from '../relay.ts'
+import type { EventStream, ServerEvent } from '../targets/target.ts'
 import { withOwnTasks } from '../tasks.ts'
 import { onDemand } from '../bridge/on-demand.ts'
 import { withEnd } from '../ending.ts'
 import { LEGACY_VERSION } from '../versions.ts'
 import { guardRequest, guardResult } from '../guard.ts'
+import { type EventIds, eventIdsOf } from './event-ids.ts'
 import { mergeInitialize } from './initialize.ts'
 import { healing, isEnded, noteEnded } from './healing.ts'
 import { shownSessionId, type SessionClient } from './session-id.ts'
 import { mayAsk } from '../server-requests.ts'
 import { endSession, openSession, resumeSession } from './session.ts'
 
-export function answerLegacy(exchange: Exchange, endpoint: McpEndpoint, message: JsonRpcMessage): Later<HttpResponse> {
+interface LegacyClient {
+  /** It can continue streams after the last id of an event. */
+  readonly canResume: boolean
+}
+
+const RESUMING: LegacyClient = { canResume: true }
+
+export function answerLegacy(
+  exchange: Exchange,
+  endpoint: McpEndpoint,
+  message: JsonRpcMessage,
+  client: LegacyClient = RESUMING,
+): Later<HttpResponse> {
   if (isRequest(message) && message.method === 'initialize') return initialize(exchange, endpoint, message)
   return endpoint.settings.sessionRouting === 'Stateful'
-    ? inSession(exchange, endpoint, message)
+    ? inSession(exchange, endpoint, { message, client })
     : withoutSession(exchange, endpoint, message)
 }
 
@@ -61,11 +75,16 @@ function clientOf({ params }: JsonRpcRequest, protocolVersion: unknown): Session
   return { protocolVersion, capabilities, clientInfo }
 }
 
-function inSession(exchange: Exchange, endpoint: McpEndpoint, message: JsonRpcMessage): Later<HttpResponse> {
-  const members = sessionMembers(exchange, endpoint, 'session header is required for non-initialize requests')
-  return members instanceof HttpResponse
-    ? members
-    : deliver(callOf({ era: 'Legacy', exchange, endpoint, members }), message)
+function inSession(
+  exchange: Exchange,
+  endpoint: McpEndpoint,
+  { message, client }: { readonly message: JsonRpcMessage; readonly client: LegacyClient },
+): Later<HttpResponse> {
+  const session = openedSession(exchange, endpoint, 'session header is required for non-initialize requests')
+  if (session instanceof HttpResponse) return session
+  const { members } = session
+  const eventIds = client.canResume ? session.eventIds : undefined
+  return deliver(callOf({ era: 'Legacy', exchange, endpoint, members, eventIds }), message)
 }
 
 function withoutSession(exchange: Exchange, endpoint: McpEndpoint, message: JsonRpcMessage): Later<HttpResponse> {
@@ -97,18 +116,32 @@ async function deliverResponse({ exchange, endpoint, members }: McpCall, message
   await notify(exchange, member, { ...message, ...own, id: located.id })
 }
 
-export async function answerGet(exchange: Exchange, endpoint: McpEndpoint): Promise<HttpResponse> {
-  if (!(exchange.request.headers.get('accept') ?? '').includes(EVENT_STREAM)) return plain(406, 'not acceptable')
-  const members = sessionMembers(exchange, endpoint, 'session ID is required')
-  if (members instanceof HttpResponse) return members
+export async function answerGet(
+  exchange: Exchange,
+  endpoint: McpEndpoint,
+  client: LegacyClient = RESUMING,
+): Promise<HttpResponse> {
+  const { headers } = exchange.request
+  if (!(headers.get('accept') ?? '').includes(EVENT_STREAM)) return plain(406, 'not acceptable')
+  const session = openedSession(exchange, endpoint, 'session ID is required')
+  if (session instanceof HttpResponse) return session
+  const { members } = session
+  const eventIds = client.canResume ? session.eventIds : undefined
+  const last = eventIds && headers.get('last-event-id')
+  const position = last === undefined ? new Map<string, string>() : eventIds?.read(last)
+  if (position === undefined) return plain(400, 'Last-Event-ID is not an id of this session')
+  if ('target' in position) {
+    return relayRest(callOf({ era: 'Legacy', exchange, endpoint, members, eventIds }), position)
+  }
   const { naming, settings } = endpoint
-  const opened = await listenToAll(exchange, members, settings.failureMode)
-  const streams = opened.map(({ member, stream }) => {
-    const { name: target } = member.target
-    return shown({ endpoint, member, stream: { exchange, naming, target, request: undefined } }, stream)
+  const opened = await listenToAll(exchange, members, { failureMode: settings.failureMode, positions: position })
+  const positions = new Map(position)
+  const streams = opened.map(({ member, stream: events }) => {
+    const stream: ServerStream = { exchange, naming, target: member.target.name, request: undefined }
+    return madeStream(showing({ endpoint, member, stream, positions, eventIds }, events), () => events.cancel())
   })
   if (streams.length === 0) return exchange.fail('methodNotAllowed', 'no server of the session has a stream')
-  return eventStream(interleave(streams))
+  return resumableStream(interleave(streams))
 }
 
 /** The stream of one server of the session. */
@@ -116,38 +149,40 @@ interface Listened {
   readonly endpoint: McpEndpoint
   readonly member: Member
   readonly stream: ServerStream
-}
-
-function shown(listened: Listened, messages: MessageStream): MessageStream {
-  return madeStream(showing(listened, messages), () => messages.cancel())
+  /** Of all servers: the client names only its last event. */
+  readonly positions: Map<string, string>
+  readonly eventIds: EventIds | undefined
 }
 
 async function* showing(
-  { endpoint, member, stream }: Listened,
-  messages: MessageStream,
-): AsyncGenerator<JsonRpcMessage> {
-  const { exchange } = stream
-  for await (const sent of messages) {
-    if (isRequest(sent) && !(await mayAsk({ endpoint, exchange }, member, sent))) continue
-    endpoint.owners.note(sent)
-    const message = shownToClient(stream, sent)
-    if (message !== undefined) yield message
+  { endpoint, member, stream, positions, eventIds }: Listened,
+  events: EventStream,
+): AsyncGenerator<ServerEvent> {
+  const { exchange, target } = stream
+  for await (const { message: sent, id, retryMs } of events) {
+    if (id !== undefined) positions.set(target, id)
+    if (sent !== undefined && isRequest(sent) && !(await mayAsk({ endpoint, exchange }, member, sent))) continue
+    if (sent !== undefined) endpoint.owners.note(sent)
+    const message = sent && shownToClient(stream, sent)
+    yield eventIds === undefined ? { message } : { message, id: id && eventIds.ofStreams(positions), retryMs }
   }
 }
 
 export async function answerDelete(exchange: Exchange, endpoint: McpEndpoint): Promise<HttpResponse> {
-  const members = sessionMembers(exchange, endpoint, 'session ID is required')
-  if (members instanceof HttpResponse) return members
+  const session = openedSession(exchange, endpoint, 'session ID is required')
+  if (session instanceof HttpResponse) return session
   noteEnded(shownSessionId(exchange.request.headers.get('mcp-session-id') ?? ''))
-  await endSession(exchange, members)
+  await endSession(exchange, session.members)
   return accepted()
 }
 
-function sessionMembers(
-  exchange: Exchange,
-  endpoint: McpEndpoint,
-  whenMissing: string,
-): readonly Member[] | HttpResponse {
+interface OpenedSession {
+  readonly members: readonly Member[]
+  readonly eventIds: EventIds
+}
+
+/** A rejection if the session cannot be used. */
+function openedSession(exchange: Exchange, endpoint: McpEndpoint, whenMissing: string): OpenedSession | HttpResponse {
   const id = exchange.request.headers.get('mcp-session-id')
   if (id === undefined) return plain(400, whenMissing)
   const session = endpoint.codec.decode(id)
@@ -158,5 +193,9 @@ function sessionMembers(
   const isOver = session === 'Over' || (isEnded(shownId) && exchange.request.method !== 'DELETE')
   if (isOver) return plain(404, 'session not found')
   const members = resumeSession(exchange, endpoint, session)
-  return members?.map((member) => healing(shownId, session.client, member)) ?? plain(404, 'session not found')
+  if (members === undefined) return plain(404, 'session not found')
+  return {
+    members: members.map((member) => healing(shownId, session.client, member)),
+    eventIds: eventIdsOf(endpoint.eventIds, shownId),
+  }
 }

@@ -21,8 +21,10 @@ import { isRequest, type JsonRpcMessage } from '../jsonrpc.ts'
 import type { Later } from '../later.ts'
 import { removeRoutingHeaders, setRoutingHeaders } from '../routing-headers.ts'
 import { LEGACY_VERSION, MODERN_VERSION } from '../versions.ts'
-import { isStream, messagesOf, wholeOf } from './response-messages.ts'
+import { messagesOf } from './events.ts'
+import { eventsIn, isStream, wholeOf } from './response-messages.ts'
 import {
+  type EventStream,
   type McpTarget,
   NoServerError,
   TargetError,
@@ -82,6 +84,8 @@ interface Call {
   /** undefined: the request is for the MCP endpoint. */
   readonly document?: { readonly path: string; readonly query: string }
   readonly session: TargetSession | undefined
+  /** Id of the event after which a stream continues. */
+  readonly last?: string | undefined
   /** undefined: GET and DELETE. */
   readonly message: JsonRpcMessage | undefined
   readonly body: Buffer | string | undefined
@@ -117,33 +121,22 @@ export function httpTarget(settings: HttpTargetOptions): McpTarget {
       if (response.status >= 300) throw await httpError(response, passesSignIn(exchange, settings))
       const reading = isRequest(message) && !isStream(response) ? wholeOf(name, response) : undefined
       const whole = reading instanceof Promise ? await reading : reading
+      const serverSession = response.headers.get('mcp-session-id')
+      if (whole === undefined) {
+        const events = eventsIn(name, response)
+        return { serverSession, endpoint: endpoint.label, events, messages: messagesOf(events) }
+      }
       return {
-        serverSession: response.headers.get('mcp-session-id'),
+        serverSession,
         endpoint: endpoint.label,
         whole,
         get messages() {
-          return whole === undefined ? messagesOf(name, response) : single(whole.message)
+          return single(whole.message)
         },
       }
     },
-    async listen(exchange, session) {
-      for (let attempt = 0; ; attempt++) {
-        const request: Call = {
-          method: 'GET',
-          session,
-          message: undefined,
-          body: undefined,
-          timeoutMs: HEAD_TIMEOUT_MS,
-        }
-        const { response } = await callServer(exchange, options, request)
-        if (response.status < 300) return messagesOf(name, response)
-        const error = await httpError(response, passesSignIn(exchange, settings))
-        if (error.status === 405) return undefined
-        const waitMs = LISTEN_AGAIN_MS[attempt]
-        if (error.status !== 409 || waitMs === undefined) throw error
-        await delay(waitMs)
-      }
-    },
+    listen: (exchange, session, last) => openStream(exchange, options, { session, last }),
+    resume: (exchange, session, last) => openStream(exchange, options, { session, last }),
     async end(exchange, session) {
       try {
         const request: Call = {
@@ -160,6 +153,30 @@ export function httpTarget(settings: HttpTargetOptions): McpTarget {
       }
     },
     ...(settings.passesSignIn && { document: (exchange: Exchange) => documentOf(exchange, options) }),
+  }
+}
+
+/** undefined: the server has no streams. */
+async function openStream(
+  exchange: Exchange,
+  target: CompiledTarget,
+  { session, last }: { readonly session: TargetSession | undefined; readonly last: string | undefined },
+): Promise<EventStream | undefined> {
+  for (let attempt = 0; ; attempt++) {
+    const { response } = await callServer(exchange, target, {
+      method: 'GET',
+      session,
+      last,
+      message: undefined,
+      body: undefined,
+      timeoutMs: HEAD_TIMEOUT_MS,
+    })
+    if (response.status < 300) return eventsIn(target.name, response)
+    const error = await httpError(response, passesSignIn(exchange, target))
+    if (error.status === 405) return undefined
+    const waitMs = LISTEN_AGAIN_MS[attempt]
+    if (error.status !== 409 || waitMs === undefined) throw error
+    await delay(waitMs)
   }
 }
 
@@ -321,7 +338,7 @@ function targetRequest(
   },
 ): Later<PreparedRequest> {
   const { name, filters } = options
-  const { method, session, message, document } = options.call
+  const { method, session, message, document, last } = options.call
   const { path, query } = document ?? { path: options.path, query: '' }
   const { host, scheme, headers: clientHeaders } = exchange.request
   const headers = clientHeaders.without(NOT_FORWARDED)
@@ -329,6 +346,7 @@ function targetRequest(
   if (method === 'POST') headers.set('content-type', 'application/json')
   setVersionHeaders(headers, message)
   if (session?.serverSession !== undefined) headers.set('mcp-session-id', session.serverSession)
+  if (last !== undefined) headers.set('last-event-id', last)
   const request = new HttpRequest({ method, path, query, host, scheme, version: 'HTTP/1.1', headers })
   if (filters.length === 0) return { request, own: undefined }
   return filtered(derive(exchange, { request, scope: name }), filters)

@@ -7,11 +7,11 @@ import type { UpstreamResponse } from '../../upstream/target.ts'
 import { EVENT_STREAM } from '../http-reply.ts'
 import { parseMessage, type JsonRpcMessage } from '../jsonrpc.ts'
 import type { Later } from '../later.ts'
-import { MESSAGE_BYTES_MAX, type MessageStream, TargetError, type WholeMessage } from './target.ts'
+import { type EventStream, MESSAGE_BYTES_MAX, type ServerEvent, TargetError, type WholeMessage } from './target.ts'
 
 /** The response to a notification has no content: it is read only if it is a stream. */
-export function messagesOf(name: string, response: UpstreamResponse): MessageStream {
-  return madeStream(messagesIn(name, response), () => response.body.cancel())
+export function eventsIn(name: string, response: UpstreamResponse): EventStream {
+  return madeStream(read(name, response), () => response.body.cancel())
 }
 
 export function isStream({ headers }: UpstreamResponse): boolean {
@@ -39,10 +39,16 @@ async function collected(name: string, body: StreamBody): Promise<WholeMessage |
   }
 }
 
-async function* messagesIn(name: string, response: UpstreamResponse): AsyncGenerator<JsonRpcMessage> {
+/** Official servers that send their events again send those without a message so. */
+const NO_MESSAGE = '{}'
+
+async function* read(name: string, response: UpstreamResponse): AsyncGenerator<ServerEvent> {
   const parser = new SseParser(MESSAGE_BYTES_MAX)
   for await (const chunk of response.body) {
-    for (const { data } of parser.push(chunk)) if (data !== '') yield messageOf(name, data)
+    for (const { data, id, retryMs } of parser.push(chunk)) {
+      if (data !== '' && data !== NO_MESSAGE) yield { message: messageOf(name, data), id, retryMs }
+      else if (id !== undefined || retryMs !== undefined) yield { message: undefined, id, retryMs }
+    }
   }
 }
 

@@ -13,6 +13,7 @@ import {
   httpError,
   type HttpTargetOptions,
 } from './http-target.ts'
+import { eventsOf } from './events.ts'
 import { SseLink, type LinkCall } from './sse-link.ts'
 import { LINKS_MAX, SseLinks, type Purpose, type UsedLink } from './sse-links.ts'
 import {
@@ -63,7 +64,7 @@ export function sseTarget(settings: HttpTargetOptions): McpTarget {
     },
     async listen(_exchange, { serverSession }) {
       const { messages } = await usedLink(serverSession, 'Listener')
-      return messages
+      return eventsOf(messages)
     },
     end(_exchange, { serverSession }) {
       if (serverSession !== undefined) links.close(serverSession)

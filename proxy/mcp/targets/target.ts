@@ -28,6 +28,8 @@ export interface TargetReply {
   readonly whole?: WholeMessage | undefined
   /** Messages of the server for this message: notifications, its own requests, and the response as the last. */
   readonly messages: MessageStream
+  /** The same messages with their ids; only one of both can be read. undefined: the stream cannot be resumed. */
+  readonly events?: EventStream
 }
 
 /** A reply that is only these messages. */
@@ -43,6 +45,18 @@ export interface WholeMessage {
 
 /** Messages of a server, or derived from them: read to the end or cancel, or the connection stays open. */
 export type MessageStream = Cancellable<JsonRpcMessage>
+
+export interface ServerEvent {
+  /** undefined: the event only has an id or a time. */
+  readonly message: JsonRpcMessage | undefined
+  /** After which the stream can be resumed. */
+  readonly id?: string | undefined
+  /** Before the stream is resumed. */
+  readonly retryMs?: number | undefined
+}
+
+/** Read to the end or cancel, or the connection stays open. */
+export type EventStream = Cancellable<ServerEvent>
 
 /** The server returned an HTTP error: forwarded to the client unchanged. */
 export class TargetHttpError extends Error {
@@ -93,8 +107,13 @@ export interface McpTarget {
     session: TargetSession | undefined,
     deadlineMs?: number,
   ): Promise<TargetReply>
-  /** Opens the server's own stream (GET); undefined if the server has none. */
-  listen(exchange: Exchange, session: TargetSession): Promise<MessageStream | undefined>
+  /** Opens the server's own stream (GET), after the event `last` if it is set; undefined if the server has none. */
+  listen(exchange: Exchange, session: TargetSession, last?: string): Promise<EventStream | undefined>
+  /**
+   * The rest of the stream of a request, after the event `last`. undefined: it cannot be resumed.
+   * @throws {TargetError | TargetHttpError}
+   */
+  resume?(exchange: Exchange, session: TargetSession | undefined, last: string): Promise<EventStream | undefined>
   /** Ends the session. Failures are ignored: the server drops idle sessions itself. */
   end(exchange: Exchange, session: TargetSession): Promise<void>
   /**
