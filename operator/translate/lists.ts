@@ -101,6 +101,15 @@ export function withParts<B extends object>(
   return changed(list, placed)
 }
 
+/** The results for all items, one after the other. `before`: as of `mapped`. */
+export function mappedParts<A, B extends object>(
+  partsOf: (item: A, before: readonly B[] | undefined) => readonly B[],
+): (items: readonly A[]) => readonly B[] {
+  const parts = mapped(partsOf)
+  const all = flatMapped((part: readonly B[]) => part)
+  return (items) => all(parts(items))
+}
+
 /** One list behind the other; the same as last time for the same ones, and the only one that has items itself. */
 export function joined<T>(): (...lists: readonly (readonly T[])[]) => readonly T[] {
   let last: { readonly lists: readonly (readonly T[])[]; readonly all: readonly T[] } | undefined

@@ -11,37 +11,62 @@ import { policyStatus } from '../../status/policy-status.ts'
 import { routeStatus } from '../../status/route-status.ts'
 import type { Listener } from '../gateway/listener.ts'
 import { nameKey, type ObjectRef, refOf } from '../object-ref.ts'
-import { flatMapped, joined, mapped, tally } from '../lists.ts'
+import type { BackendTranslation } from '../backend/backend.ts'
+import type { OurGateway, OurListenerSet } from '../gateway/gateways.ts'
+import type { PoolAtGateways } from '../inference/pools.ts'
+import { joined, mappedParts, tally } from '../lists.ts'
+import type { Memory } from '../memory.ts'
+import type { PolicyTranslation } from '../policy/attached-policies.ts'
+import type { BackendTlsTranslation } from '../policy/backend-tls-policy.ts'
 import type { AttachedModel } from '../model/models.ts'
 import type { StageResults } from './results.ts'
 import type { AttachedRoute } from '../route/routes.ts'
 import { keptList, same, sameList } from '../same.ts'
 import { sorted } from '../sorted.ts'
 
-/** A status that is equal to the last one is the same object. */
-export function statusCollector(controllerName: string): (results: StageResults) => readonly ObjectStatus[] {
+/** A status that is equal to the last one is the same object; so is the list of all. */
+export function statusCollector(
+  memory: Memory,
+  controllerName: string,
+): (results: StageResults) => readonly ObjectStatus[] {
   const order = sorted<ObjectStatus>(statusKey)
-  const routeStatuses = mapped((attached: AttachedRoute, before: readonly ObjectStatus[] | undefined) =>
-    same(before, statusOfRoute(attached, controllerName)),
-  )
-  const ofRoutes = flatMapped((statuses: readonly ObjectStatus[]) => statuses)
-  const countsOf = tally(({ listeners }: AttachedRoute) => listeners)
-  const both = joined<ObjectStatus>()
-  let others = keptList<ObjectStatus>([], statusKey)
+  const ofGateways = gatewayStatuses(memory)
+  const ofRoutes = statusesOf((attached: AttachedRoute) => statusOfRoute(attached, controllerName))
+  const ofBackends = statusesOf(statusOfBackend)
+  const ofModels = statusesOf((attached: AttachedModel) => statusOfModel(attached, controllerName))
+  const ofPolicies = statusesOf((policy: PolicyTranslation) => statusOfPolicy(policy, controllerName))
+  const ofBackendTls = statusesOf((policy: BackendTlsTranslation) => statusOfBackendTls(policy, controllerName))
+  const ofPools = statusesOf((pool: PoolAtGateways) => statusOfPool(pool, controllerName))
+  const all = joined<ObjectStatus>()
+  let classes = keptList<ObjectStatus>([], statusKey)
   return (results) => {
-    const now = [
-      ...classStatuses(results),
-      ...gatewayStatuses(results, countsOf(results.routes)),
-      ...backendStatuses(results),
-      ...modelStatuses(results),
-      ...policyStatuses(results),
-      ...backendTlsStatuses(results),
-      ...poolStatuses(results),
-    ]
-    others = sameList(others, now, statusKey)
-    return order.of(both(others.list, ofRoutes(routeStatuses(results.routes))))
+    classes = sameList(classes, classStatuses(results), statusKey)
+    return order.of(
+      all(
+        classes.list,
+        ofGateways(results),
+        ofBackends([...results.backends.values()]),
+        ofModels(results.models),
+        ofPolicies(results.policies),
+        ofBackendTls(results.backendTls),
+        ofPools(results.pools),
+        ofRoutes(results.routes),
+      ),
+    )
   }
 }
+
+/** `statusOf`: undefined if the object gets no status. */
+function statusesOf<A>(
+  statusOf: (item: A) => ObjectStatus | undefined,
+): (items: readonly A[]) => readonly ObjectStatus[] {
+  return mappedParts((item: A, before: readonly ObjectStatus[] | undefined) => {
+    const status = statusOf(item)
+    return status === undefined ? NOTHING : same(before, [status])
+  })
+}
+
+const NOTHING: readonly ObjectStatus[] = []
 
 function statusKey({ kind, namespace, name }: ObjectRef): string {
   return `${kind}/${nameKey(namespace, name)}`
@@ -53,66 +78,72 @@ function classStatuses({ snapshot, settings }: StageResults): ObjectStatus[] {
     .map((one) => ({ ...refOf(one), status: gatewayClassStatus(one, settings.className) }))
 }
 
-function gatewayStatuses(
-  { gateways, models, addressesOf, sharedHostsOf }: StageResults,
-  ofRoutes: ReadonlyMap<Listener, number>,
-): ObjectStatus[] {
-  const ofModels = tally(({ listeners }: AttachedModel) => listeners)(models)
-  const attachedRoutes = (listener: Listener): number => (ofRoutes.get(listener) ?? 0) + (ofModels.get(listener) ?? 0)
-  return [
-    ...[...gateways.gateways.values()].map((ours) => ({
-      ...refOf(ours.gateway),
-      status: gatewayStatus({ ours, addresses: addressesOf(ours.gateway), attachedRoutes }),
-    })),
-    ...[...gateways.listenerSets.values()].map((ours) => ({
-      ...refOf(ours.set),
-      status: listenerSetStatus({ ours, attachedRoutes, sharedHosts: sharedHostsOf(ours.set) }),
-    })),
-  ]
+/** Of Gateways and ListenerSets: those whose listeners, addresses and numbers of routes are the same stay the same. */
+function gatewayStatuses(memory: Memory): (results: StageResults) => readonly ObjectStatus[] {
+  const countsOfRoutes = tally(({ listeners }: AttachedRoute) => listeners)
+  const countsOfModels = tally(({ listeners }: AttachedModel) => listeners)
+  const ofGateway = memory.table<OurGateway, ObjectStatus>()
+  const ofSet = memory.table<OurListenerSet, ObjectStatus>()
+  let kept = keptList<ObjectStatus>([], statusKey)
+  return ({ gateways, routes, models, addressesOf, sharedHostsOf }) => {
+    const [ofRoutes, ofModels] = [countsOfRoutes(routes), countsOfModels(models)]
+    const attachedRoutes = (listener: Listener): number => (ofRoutes.get(listener) ?? 0) + (ofModels.get(listener) ?? 0)
+    const statuses = [...gateways.gateways.values()].map((ours) => {
+      const addresses = addressesOf(ours.gateway)
+      const inputs = [...addresses.flatMap(({ type, value }) => [type, value]), ...ours.listeners.map(attachedRoutes)]
+      return ofGateway(ours, inputs, () => ({
+        ...refOf(ours.gateway),
+        status: gatewayStatus({ ours, addresses, attachedRoutes }),
+      }))
+    })
+    const ofSets = [...gateways.listenerSets.values()].map((ours) => {
+      const sharedHosts = sharedHostsOf(ours.set)
+      return ofSet(ours, [sharedHosts, ...ours.parent.listeners.map(attachedRoutes)], () => ({
+        ...refOf(ours.set),
+        status: listenerSetStatus({ ours, attachedRoutes, sharedHosts }),
+      }))
+    })
+    kept = sameList(kept, [...statuses, ...ofSets], statusKey)
+    return kept.list
+  }
 }
 
-const NOTHING: readonly ObjectStatus[] = []
-
-function statusOfRoute(attached: AttachedRoute, controllerName: string): readonly ObjectStatus[] {
+function statusOfRoute(attached: AttachedRoute, controllerName: string): ObjectStatus | undefined {
   const { parents, route } = attached
-  if (parents.length === 0 && !hasEntry(route.status?.parents, controllerName)) return NOTHING
-  return [{ ...refOf(route), status: routeStatus(attached, controllerName) }]
+  if (parents.length === 0 && !hasEntry(route.status?.parents, controllerName)) return undefined
+  return { ...refOf(route), status: routeStatus(attached, controllerName) }
 }
 
-function backendStatuses({ backends }: StageResults): ObjectStatus[] {
-  return [...backends.values()].map(({ backend, isUsable, problems }) => ({
-    ...refOf(backend),
-    status: backendStatus({ isUsable, problems, generation: backend.metadata.generation }),
-  }))
+function statusOfBackend({ backend, isUsable, problems }: BackendTranslation): ObjectStatus {
+  const status = backendStatus({ isUsable, problems, generation: backend.metadata.generation })
+  return { ...refOf(backend), status }
 }
 
-function modelStatuses({ models, settings: { controllerName } }: StageResults): ObjectStatus[] {
-  return models
-    .filter(({ model, parents }) => parents.length > 0 || hasEntry(model.status?.parents, controllerName))
-    .map((one) => ({ ...refOf(one.model), status: modelStatus(one, controllerName) }))
+function statusOfModel(attached: AttachedModel, controllerName: string): ObjectStatus | undefined {
+  const { model, parents } = attached
+  if (parents.length === 0 && !hasEntry(model.status?.parents, controllerName)) return undefined
+  return { ...refOf(model), status: modelStatus(attached, controllerName) }
 }
 
-function policyStatuses({ policies, settings: { controllerName } }: StageResults): ObjectStatus[] {
-  return policies.flatMap(({ policy, ...translation }) => {
-    const status = policyStatus({ ...translation, controllerName, generation: policy.metadata.generation })
-    const isSilent = status.ancestors.length === 0 && !hasEntry(policy.status?.ancestors, controllerName)
-    return isSilent ? [] : [{ ...refOf(policy), status }]
-  })
+function statusOfPolicy(
+  { policy, ...translation }: PolicyTranslation,
+  controllerName: string,
+): ObjectStatus | undefined {
+  const status = policyStatus({ ...translation, controllerName, generation: policy.metadata.generation })
+  const isSilent = status.ancestors.length === 0 && !hasEntry(policy.status?.ancestors, controllerName)
+  return isSilent ? undefined : { ...refOf(policy), status }
 }
 
-function backendTlsStatuses({ backendTls, settings: { controllerName } }: StageResults): ObjectStatus[] {
-  return backendTls
-    .filter(({ policy, perGateway }) => perGateway.size > 0 || hasEntry(policy.status?.ancestors, controllerName))
-    .map((translation) => ({
-      ...refOf(translation.policy),
-      status: backendTlsPolicyStatus(translation, controllerName),
-    }))
+function statusOfBackendTls(translation: BackendTlsTranslation, controllerName: string): ObjectStatus | undefined {
+  const { policy, perGateway } = translation
+  if (perGateway.size === 0 && !hasEntry(policy.status?.ancestors, controllerName)) return undefined
+  return { ...refOf(policy), status: backendTlsPolicyStatus(translation, controllerName) }
 }
 
-function poolStatuses({ pools, settings: { controllerName } }: StageResults): ObjectStatus[] {
-  return pools
-    .filter(({ pool, perGateway }) => perGateway.size > 0 || hasEntry(pool.status?.parents, controllerName))
-    .map((one) => ({ ...refOf(one.pool), status: inferencePoolStatus(one, controllerName) }))
+function statusOfPool(attached: PoolAtGateways, controllerName: string): ObjectStatus | undefined {
+  const { pool, perGateway } = attached
+  if (perGateway.size === 0 && !hasEntry(pool.status?.parents, controllerName)) return undefined
+  return { ...refOf(pool), status: inferencePoolStatus(attached, controllerName) }
 }
 
 function hasEntry(

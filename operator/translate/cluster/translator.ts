@@ -106,7 +106,7 @@ function stagesOf(memory: Memory, lookups: ClusterLookups, settings: TranslateSe
     services: serviceRenderer(memory, lookups.references.services),
     policiesAt: groupedByGateway<DeliveredPolicy>(),
     render: gatewayRenderer(),
-    statuses: statusCollector(settings.controllerName),
+    statuses: statusCollector(memory, settings.controllerName),
     problems: problemCollector(),
     addresses: derived(gatewayAddresses),
   }
