@@ -15,19 +15,19 @@ interface Worker {
 
 type QueueSettings = Pick<WorkQueueOptions, 'name' | 'component' | 'concurrency' | 'retryFirstMs' | 'retryLimit'>
 
-/** `component`: of the log lines. */
+/** `component`: of the log lines. Of `concurrency`, one namespace gets half. */
 export const QUEUES = {
-  publish: { name: 'publisher', component: 'publisher', concurrency: 16 },
+  publish: { name: 'publisher', component: 'publisher', concurrency: 32 },
   deploy: {
     name: 'gateway',
     component: 'deployer',
-    concurrency: 8,
+    concurrency: 16,
     // Resources supplement, section 2.15.
     retryFirstMs: 500,
     retryLimit: { perSecond: 10, burst: 100 },
   },
-  // Resources supplement, section 2.10.
-  status: { name: 'status', component: 'status', concurrency: 100 },
+  // Resources supplement, section 2.10: 100 for a namespace.
+  status: { name: 'status', component: 'status', concurrency: 200 },
   gatewayClass: { name: 'gatewayclass', component: 'gateway-controller', concurrency: 1 },
   rejections: { name: 'rejections', component: 'gateway-controller', concurrency: 1 },
   events: { name: 'events', component: 'gateway-controller', concurrency: 1 },

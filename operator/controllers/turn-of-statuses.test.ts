@@ -79,3 +79,20 @@ it.effect('a leader starts without Gateways: statuses are written at once', () =
     expect(yield* comes(turn, [0])).toEqual([true])
   }),
 )
+
+it.effect('a configuration is written slowly: it delays statuses once, and those of a later change as usual', () =>
+  Effect.gen(function* () {
+    const turn = new TurnOfStatuses()
+    turn.delay('slow/gateway')
+    expect(yield* comes(turn, [700])).toEqual([true])
+    expect(yield* comes(turn, [0])).toEqual([true])
+    turn.delay('slow/gateway')
+    turn.delay('shop/web')
+    const waiter = yield* Effect.forkChild(turn.come)
+    yield* TestClock.adjust(10)
+    expect(waiter.pollUnsafe()).toBeUndefined()
+    turn.ended('shop/web')
+    yield* TestClock.adjust(0)
+    expect(waiter.pollUnsafe()).toBeDefined()
+  }),
+)

@@ -3,32 +3,71 @@
 import { Duration, Effect, Latch } from 'effect'
 import { elapsedMs } from '../kube/elapsed.ts'
 
-/** While configurations are being written: after thousands of statuses the first dozen requests take seconds. */
-const WRITING_MAX = '700 millis'
+/** Of one configuration: after thousands of statuses the first dozen requests take seconds. */
+const WRITING_MS_MAX = 700
 /** At the start of a leader: thousands of statuses are due, and proxies may have no configuration at all. */
-const START_MAX = '15 seconds'
+const START_MS_MAX = 15_000
 /** After that: proxies have loaded most changes by then, so a status reports what is served. */
 const PROXIES_MS = 25
 
-export class TurnOfStatuses {
-  /** Gateways whose configuration is being written; the latch is open while the set is empty. */
-  readonly #underWay = new Set<string>()
+/** Gateways for which statuses wait, each for a limited time: one that is written slowly does not delay all others. */
+class Waiting {
+  readonly #msMax: number
+  /** By key the time of the first status that waited for it; undefined: none has. */
+  readonly #since = new Map<string, number | undefined>()
+  /** Opened for a moment whenever a key leaves the map; open while it is empty. */
   readonly #latch = Latch.makeUnsafe(true)
-  /** Gateways whose first configuration under this leader is being written, and the latch of this set. */
-  readonly #starting = new Set<string>()
-  readonly #started = Latch.makeUnsafe(true)
+
+  constructor(msMax: number) {
+    this.#msMax = msMax
+  }
+
+  add(key: string): void {
+    if (!this.#since.has(key)) this.#since.set(key, undefined)
+    this.#latch.closeUnsafe()
+  }
+
+  ended(key: string): void {
+    // Those that wait look whether they still have to.
+    if (this.#since.delete(key)) this.#latch.openUnsafe()
+    if (this.#since.size > 0) this.#latch.closeUnsafe()
+  }
+
+  readonly over: Effect.Effect<void> = Effect.flatMap(elapsedMs, (nowMs) => {
+    const restMs = this.#restMs(nowMs)
+    if (restMs <= 0) return Effect.void
+    const wait = Effect.raceFirst(this.#latch.await, Effect.sleep(Duration.millis(restMs)))
+    return Effect.andThen(
+      wait,
+      Effect.suspend(() => this.over),
+    )
+  })
+
+  #restMs(nowMs: number): number {
+    let restMs = 0
+    for (const [key, since = nowMs] of this.#since) {
+      this.#since.set(key, since)
+      restMs = Math.max(restMs, since + this.#msMax - nowMs)
+    }
+    return restMs
+  }
+}
+
+export class TurnOfStatuses {
+  /** Gateways whose configuration is being written. */
+  readonly #writing = new Waiting(WRITING_MS_MAX)
+  /** Those whose first configuration under this leader is. */
+  readonly #starting = new Waiting(START_MS_MAX)
   #writtenMs = Number.NEGATIVE_INFINITY
 
   /** Called when a leader starts, with all Gateways that have a configuration. */
   start(keys: Iterable<string>): void {
     for (const key of keys) this.#starting.add(key)
-    if (this.#starting.size > 0) this.#started.closeUnsafe()
   }
 
   /** The configuration of this Gateway is going to be written. */
   delay(key: string): void {
-    this.#underWay.add(key)
-    this.#latch.closeUnsafe()
+    this.#writing.add(key)
   }
 
   /** Objects were written; proxies see them now. */
@@ -38,23 +77,17 @@ export class TurnOfStatuses {
 
   /** The write succeeded or failed. */
   ended(key: string): void {
-    this.#underWay.delete(key)
-    if (this.#underWay.size === 0) this.#latch.openUnsafe()
-    this.#starting.delete(key)
-    if (this.#starting.size === 0) this.#started.openUnsafe()
+    this.#writing.ended(key)
+    this.#starting.ended(key)
   }
 
   /** Until it has come. */
-  readonly come: Effect.Effect<void> = Effect.suspend(() => opened(this.#started, START_MAX)).pipe(
-    Effect.andThen(Effect.suspend(() => opened(this.#latch, WRITING_MAX))),
+  readonly come: Effect.Effect<void> = Effect.suspend(() => this.#starting.over).pipe(
+    Effect.andThen(Effect.suspend(() => this.#writing.over)),
     Effect.andThen(elapsedMs),
     Effect.flatMap((nowMs) => {
       const restMs = this.#writtenMs + PROXIES_MS - nowMs
       return restMs > 0 ? Effect.sleep(Duration.millis(restMs)) : Effect.void
     }),
   )
-}
-
-function opened(latch: Latch.Latch, max: typeof WRITING_MAX | typeof START_MAX): Effect.Effect<void> {
-  return latch.isOpen() ? Effect.void : Effect.raceFirst(latch.await, Effect.sleep(max))
 }

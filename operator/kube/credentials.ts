@@ -11,7 +11,8 @@ export interface Access {
 
 /** Credentials are replaced minutes before the old ones expire. */
 const FRESH_MS = 10_000
-const CONNECTIONS_MAX = 100
+/** More than all queues and watches use at the same time: a slow answer for one namespace delays no other. */
+const CONNECTIONS_MAX = 320
 const CONNECT_MS_MAX = 30_000
 
 export class Credentials {

@@ -44,4 +44,13 @@ describe('FairKeys', () => {
     keys.add('a/2')
     expect(drained(keys)).toEqual(['b/1', 'c/1', 'a/2'])
   })
+
+  it('leaves out namespaces that are full, and keeps their turns', () => {
+    const keys = new FairKeys()
+    for (const key of ['a/1', 'b/1', 'c/1']) keys.add(key)
+    expect(keys.take((namespace) => namespace === 'a')).toBe('b/1')
+    expect(keys.take(() => true)).toBeUndefined()
+    expect(keys.size).toBe(2)
+    expect(drained(keys)).toEqual(['a/1', 'c/1'])
+  })
 })

@@ -28,9 +28,13 @@ export class FairKeys {
     return true
   }
 
-  /** Takes the oldest key of the namespace whose turn it is, and sends that namespace to the end. */
-  take(): string | undefined {
+  /**
+   * Takes the oldest key of the namespace whose turn it is, and sends that namespace to the end. Namespaces for which
+   * `isFull` returns true keep their turns. undefined: all of them are full, or no key waits.
+   */
+  take(isFull: (namespace: string) => boolean = () => false): string | undefined {
     for (const [namespace, keys] of this.#byNamespace) {
+      if (isFull(namespace)) continue
       this.#byNamespace.delete(namespace)
       for (const key of keys) {
         keys.delete(key)

@@ -1,5 +1,5 @@
 import { it } from '@effect/vitest'
-import { Effect } from 'effect'
+import { Clock, Effect } from 'effect'
 import { TestClock } from 'effect/testing'
 import { describe, expect } from 'vitest'
 import { KubeClient } from './client.ts'
@@ -54,6 +54,47 @@ describe('a work queue', () => {
       yield* TestClock.adjust('5 seconds')
       expect(runs).toBe(2)
       expect(queue.isIdle()).toBe(true)
+    }).pipe(Effect.provideService(KubeClient, NO_CLIENT), Effect.scoped),
+  )
+
+  it.effect('runs a key at once whatever slow namespaces there are, up to one for each halving of its places', () =>
+    Effect.gen(function* () {
+      const ended = new Map<string, number>()
+      const queue = yield* queueOf({
+        concurrency: 16,
+        work: (key) =>
+          Effect.gen(function* () {
+            yield* Effect.sleep(key.startsWith('slow') ? '10 seconds' : '20 millis')
+            ended.set(key, yield* Clock.currentTimeMillis)
+          }),
+      })
+      for (let index = 0; index < 100; index++) for (const slow of ['slow-a', 'slow-b']) queue.add(`${slow}/${index}`)
+      yield* TestClock.adjust('1 second')
+      const begun = yield* Clock.currentTimeMillis
+      for (let index = 0; index < 10; index++) queue.add(`quick/${index}`)
+      yield* TestClock.adjust('100 millis')
+      const waits = [...ended].map(([, at]) => at - begun)
+      expect(ended.size).toBe(10)
+      expect(Math.max(...waits)).toBeLessThanOrEqual(100)
+    }).pipe(Effect.provideService(KubeClient, NO_CLIENT), Effect.scoped),
+  )
+
+  it.effect('gives one namespace half of its places, and all keys their run', () =>
+    Effect.gen(function* () {
+      let [running, most, ended] = [0, 0, 0]
+      const queue = yield* queueOf({
+        concurrency: 16,
+        work: () =>
+          Effect.gen(function* () {
+            most = Math.max(most, ++running)
+            yield* Effect.sleep('1 second')
+            running--
+            ended++
+          }),
+      })
+      for (let index = 0; index < 80; index++) queue.add(`only/${index}`)
+      yield* TestClock.adjust('11 seconds')
+      expect([most, ended, queue.isIdle()]).toEqual([8, 80, true])
     }).pipe(Effect.provideService(KubeClient, NO_CLIENT), Effect.scoped),
   )
 

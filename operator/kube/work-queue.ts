@@ -1,18 +1,20 @@
 // Work by key: many changes of one key are one run, one key runs once at a time, and failures are retried with growing
-// waits. Namespaces take turns (fair-keys.ts). A defect is logged and counted, and the queue continues.
+// waits. Namespaces take turns (fair-keys.ts), and none takes all places. A defect is logged and counted, and the queue
+// continues.
 import { Cause, Duration, Effect, Queue } from 'effect'
 import type { KubeClient } from './client.ts'
 import { elapsedMs } from './elapsed.ts'
 import { describeKubeError, type KubeError } from './errors.ts'
 import { FairKeys, namespaceOfKey } from './fair-keys.ts'
-import { waitMs } from './reflector.ts'
 import { KeyedBuckets } from './keyed-buckets.ts'
+import { Places } from './places.ts'
+import { waitMs } from './reflector.ts'
 
 export interface WorkQueueOptions {
   readonly name: string
   /** Of log lines. */
   readonly component: string
-  /** Keys that run at the same time. */
+  /** Keys that run at the same time; half of them for one namespace (places.ts). */
   readonly concurrency: number
   readonly work: (key: string) => Effect.Effect<void, KubeError, KubeClient>
   /** Of the first retry, doubling to 10 s; when unset 100 ms. */
@@ -49,10 +51,12 @@ export interface WorkQueue {
 export const makeWorkQueue = Effect.fnUntraced(function* (options: WorkQueueOptions) {
   const { name, concurrency, observe, observeRunning, retryFirstMs } = options
   const buckets = options.retryLimit && new KeyedBuckets(options.retryLimit)
-  /** One for each key that waits. */
+  /** One for each key that was added, and for each place that was freed or is left: then a key may have a place. */
   const turns = yield* Queue.unbounded<void>()
   const waiting = new FairKeys()
   const running = new Set<string>()
+  const places = new Places(concurrency)
+  const offerTurn = (): void => void (waiting.size > 0 && Queue.offerUnsafe(turns, undefined))
   const again = new Set<string>()
   const failures = new Map<string, number>()
   let later = 0
@@ -90,12 +94,16 @@ export const makeWorkQueue = Effect.fnUntraced(function* (options: WorkQueueOpti
   const worker = Effect.forever(
     Effect.gen(function* () {
       yield* Queue.take(turns)
-      const key = waiting.take()
+      const key = waiting.take((namespace) => places.isFull(namespace))
       if (key === undefined) return
       running.add(key)
+      places.enter(namespaceOfKey(key))
+      offerTurn()
       yield* runOne(key)
       running.delete(key)
+      places.leave(namespaceOfKey(key))
       if (again.delete(key)) add(key)
+      offerTurn()
     }),
   )
   const logged = Effect.annotateLogs(worker, 'component', options.component)
