@@ -8,9 +8,11 @@ import { addExplain } from './commands/explain.ts'
 import { addMcpCheck } from './commands/mcp-check.ts'
 import { addProxyConfig } from './commands/proxy-config.ts'
 import { addProxyLog } from './commands/proxy-log.ts'
+import { addProxyProfile } from './commands/proxy-profile.ts'
 import { addProxyToken } from './commands/proxy-token.ts'
 import { addProxyServe } from './commands/proxy-serve.ts'
 import { addProxyTrace } from './commands/proxy-trace.ts'
+import { addUi } from './commands/ui.ts'
 import type { ValidateFlags } from './commands/validate.ts'
 import type { RunFlags } from './options.ts'
 import { endWithReader, outliveReader } from './lost-readers.ts'
@@ -91,9 +93,11 @@ function buildProgram(finish: (code: number) => void): Command {
   addProxyTrace(program, finish)
   addProxyConfig(program, finish)
   addProxyLog(program, finish)
+  addProxyProfile(program, finish)
   addProxyToken(program, finish)
   addProxyServe(program, finish)
   addMcpCheck(program, finish)
+  addUi(program, finish)
   addController(program, finish)
   program
     .command('version')

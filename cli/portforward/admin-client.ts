@@ -19,8 +19,13 @@ export interface AdminAnswer {
   readonly text: string
 }
 
+export interface AdminDownload {
+  readonly status: number
+  readonly body: Buffer
+}
+
 const ANSWER_MS_MAX = 30_000
-const ANSWER_CHARACTERS_MAX = 256 * 1024 * 1024
+const ANSWER_BYTES_MAX = 256 * 1024 * 1024
 
 export class AdminClient {
   readonly #transport: AdminTransport
@@ -53,10 +58,16 @@ export class AdminClient {
 
   /** @throws {Error} that names the proxy, if it returns no response */
   async ask(method: 'GET' | 'POST', path: string): Promise<AdminAnswer> {
+    const { status, body } = await this.download(method, path, ANSWER_MS_MAX)
+    return { status, text: body.toString('utf8') }
+  }
+
+  /** As `ask`, for a response that takes up to `deadlineMs` to arrive, or is not text. */
+  async download(method: 'GET' | 'POST', path: string, deadlineMs: number): Promise<AdminDownload> {
     return this.#named(async () => {
-      const response = await this.#send(method, path, AbortSignal.timeout(ANSWER_MS_MAX))
+      const response = await this.#send(method, path, AbortSignal.timeout(deadlineMs))
       try {
-        return { status: response.statusCode ?? 0, text: await textOf(response) }
+        return { status: response.statusCode ?? 0, body: await bytesOf(response) }
       } finally {
         response.destroy()
       }
@@ -99,12 +110,14 @@ export interface AdminStream {
   readonly chunks: AsyncIterable<string>
 }
 
-async function textOf(response: IncomingMessage): Promise<string> {
-  response.setEncoding('utf8')
-  let text = ''
-  for await (const chunk of response) {
-    text += String(chunk)
-    if (text.length > ANSWER_CHARACTERS_MAX) throw new Error('the response is too long')
+async function bytesOf(response: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    // Without an encoding the chunks are bytes.
+    bytes += chunk.length
+    if (bytes > ANSWER_BYTES_MAX) throw new Error('the response is too long')
+    chunks.push(chunk)
   }
-  return text
+  return Buffer.concat(chunks)
 }

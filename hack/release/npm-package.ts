@@ -33,7 +33,15 @@ export function npmPackage({ repository, bundle, version, folder, to }: NpmPacka
   const { description, license, engines } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8')) as {
     readonly [key: string]: unknown
   } // of this repository
-  const manifest = { name: 'gw', version, description, license, type: 'module', bin: { gw: 'bin/gw.js' }, engines }
+  const manifest = {
+    name: 'gw',
+    version,
+    description,
+    license,
+    type: 'module',
+    bin: { gw: 'bin/gw.js', 'kubectl-gw': 'bin/gw.js' },
+    engines,
+  }
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
   const args = ['pack', '--silent', '--ignore-scripts', '--pack-destination', to]
   return execFileSync('npm', args, { cwd: folder, encoding: 'utf8' }).trim()

@@ -1,15 +1,18 @@
 // gw proxy config and gw proxy log as users run them: against a real proxy, and from a file.
+import { execFile } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { connect, createServer as createTcpServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { Profile } from 'pprof-format'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { adminTokenFile } from '#api/admin/token-file.ts'
 import { closeServer, freePort, listening } from '#test/ports.ts'
 import { testProxy, type TestProxy } from '#proxy/main.testing.ts'
-import { gw, GwProcess, until } from './gw.ts'
+import { gw, GwProcess, ROOT, until } from './gw.ts'
 
 let upstream: Server
 let gateway: TestProxy
@@ -122,6 +125,50 @@ describe('gw proxy log', () => {
   ])('rejects %j', { tags: ['full'] }, async (flags, problem) => {
     const { code, stderr } = await gw('proxy', 'log', ...local, ...flags)
     expect([code, stderr]).toEqual([1, problem])
+  })
+})
+
+describe('gw proxy profile', () => {
+  it.each([
+    ['cpu', ['--seconds', '1'], 'sampling for 1 s'],
+    ['heap', [], 'reading the heap'],
+  ])('writes a %s profile', { tags: ['full'] }, async (kind, flags, note) => {
+    const file = join(folder, `${kind}.pb`)
+    const { code, stdout, stderr } = await gw('proxy', 'profile', kind, ...local, ...flags, '-o', file)
+    expect([code, stdout, stderr]).toEqual([0, `${file}\n`, expect.stringContaining(note)])
+    expect(Profile.decode(readFileSync(file)).sample.length).toBeGreaterThan(0)
+  })
+
+  it('reports mistakes', { tags: ['full'] }, async () => {
+    const folderAsFile = await gw('proxy', 'profile', 'heap', ...local, '-o', folder)
+    expect([folderAsFile.code, folderAsFile.stderr]).toEqual([1, expect.stringContaining('EISDIR')])
+    const seconds = await gw('proxy', 'profile', 'cpu', ...local, '--seconds', '301')
+    expect([seconds.code, seconds.stderr]).toEqual([1, expect.stringContaining('It must be an integer from 1 to 300.')])
+  })
+})
+
+describe('gw ui', () => {
+  it('serves the admin server of the proxy until a signal', { tags: ['full'] }, async () => {
+    const command = new GwProcess(['ui', ...local, '--no-open'])
+    await command.says('press Ctrl-C to stop')
+    const [url = ''] = /http:\S+/.exec(command.stdout) ?? []
+    const first = await fetch(url, { redirect: 'manual' })
+    const [cookie = ''] = (first.headers.get('set-cookie') ?? '').split(';')
+    const dump = await fetch(new URL('/config_dump', url), { headers: { cookie } })
+    expect([first.status, dump.status, await dump.json()]).toEqual([
+      303,
+      200,
+      expect.objectContaining({ version: expect.anything() }),
+    ])
+    command.signal('SIGINT')
+    expect((await command.ended).code).toBe(0)
+  })
+})
+
+describe('kubectl gw', () => {
+  it('is the same command', { tags: ['full'] }, async () => {
+    const { stdout } = await promisify(execFile)(join(ROOT, 'bin/kubectl-gw'), ['version'])
+    expect(stdout).toBe((await gw('version')).stdout)
   })
 })
 

@@ -1,0 +1,42 @@
+// gw ui: opens the web UI of a proxy in the browser, and serves it until a signal.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { printError, printLine, reasonText } from '../output.ts'
+import { targetOf, type TargetFlags } from '../portforward/targets.ts'
+import { transportsOf } from '../portforward/transports.ts'
+import { startRelay } from './relay.ts'
+
+export interface UiFlags extends TargetFlags {
+  /** false: `--no-open`. */
+  readonly open: boolean
+}
+
+/** The program that opens a URL in the browser of the user. */
+const OPENER = process.platform === 'darwin' ? 'open' : 'xdg-open'
+
+/** Resolves to the exit code, after a signal. */
+export async function uiCommand(resource: string | undefined, flags: UiFlags): Promise<number> {
+  try {
+    const target = targetOf(flags, resource)
+    if ('problem' in target) throw new Error(target.problem)
+    const [transport] = await transportsOf(target)
+    // Before the browser shows an error: a missing proxy or right is reported here.
+    await transport.token?.()
+    const relay = await startRelay(transport)
+    printLine(`${transport.label}: ${relay.url}`)
+    if (flags.open) openInBrowser(relay.url)
+    printError('press Ctrl-C to stop')
+    await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
+    relay.close()
+    return 0
+  } catch (error) {
+    printError(reasonText(error))
+    return 1
+  }
+}
+
+function openInBrowser(url: string): void {
+  const opener = spawn(OPENER, [url], { stdio: 'ignore', detached: true })
+  opener.on('error', (error) => printError(`cannot open a browser (${reasonText(error)}): open the URL`))
+  opener.unref()
+}
