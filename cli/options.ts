@@ -1,5 +1,6 @@
 // Settings of the process from flags, environment and standalone file, in this order. `gw run` serves on loopback
 // by default.
+import type { ProviderFlags } from './quickstart.ts'
 import type { ProxyOptions } from '#proxy/main.ts'
 import { LEVEL_NAMES, parseLevelFilter } from '#proxy/log/level-filter.ts'
 import type { StandaloneSettings } from '#proxy/config/standalone/settings.ts'
@@ -18,8 +19,7 @@ interface Server {
 }
 
 /** Flags of `gw run` as the parser gives them; undefined: not given. */
-export interface RunFlags {
-  readonly file: string
+export interface RunFlags extends ProviderFlags {
   readonly listenAddress: string
   readonly adminAddr?: string
   readonly statsAddr?: string

@@ -14,7 +14,9 @@ import { addProxyServe } from './commands/proxy-serve.ts'
 import { addProxyTrace } from './commands/proxy-trace.ts'
 import { addUi } from './commands/ui.ts'
 import type { ValidateFlags } from './commands/validate.ts'
+import { portNumber } from './commands/proxy-group.ts'
 import type { RunFlags } from './options.ts'
+import { QUICK_PROVIDERS } from './quickstart.ts'
 import { endWithReader, outliveReader } from './lost-readers.ts'
 
 /** Commands that run until a signal ends them. */
@@ -25,6 +27,8 @@ const WORKERS_MAX = 64
 const EXAMPLES = {
   run: `
 Examples:
+  # Serve the models of OpenAI with the key in OPENAI_API_KEY
+  gw run --provider openai
   # Run the manifests of a folder on loopback; changes take effect at once
   gw run -f config/samples/quickstart
   # Run a standalone file with two workers
@@ -110,7 +114,11 @@ function addRun(program: Command, finish: (code: number) => void): void {
   program
     .command('run')
     .description('Run a proxy for a standalone file or a folder of Kubernetes manifests')
-    .requiredOption('-f, --file <path>', 'Standalone file, manifest file or folder of manifests; - is standard input')
+    .option('-f, --file <path>', 'Standalone file, manifest file or folder of manifests; - is standard input')
+    .addOption(
+      new Option('--provider <name>', 'Serve the models of one provider, without a file').choices(QUICK_PROVIDERS),
+    )
+    .option('--port <number>', 'With --provider: port for clients; default 4000', portNumber)
     .option('--listen-address <address>', 'Address that listeners bind to', '127.0.0.1')
     .option('--admin-addr <host:port>', 'Address of the admin server; default localhost:15000')
     .option('--stats-addr <host:port>', 'Address of the metrics server; default localhost:15020')

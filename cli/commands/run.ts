@@ -6,6 +6,7 @@ import type { StdioBridge } from '#proxy/mcp/targets/stdio-bridge.ts'
 import type { ModelCatalogs } from '../model-catalogs.ts'
 import { logFormatOf, optionsOf, type RunFlags } from '../options.ts'
 import { reasonText } from '../output.ts'
+import { runSource } from '../quickstart.ts'
 import { hasErrors } from '../report.ts'
 import { RunReport } from '../run-report.ts'
 import { loadRunnable, readSource, type LoadedSource, type SourceMemory } from '../source.ts'
@@ -18,13 +19,16 @@ const FIRST_KEYS_MS = 2000
 export async function runCommand(flags: RunFlags): Promise<number> {
   const report = new RunReport()
   report.format = logFormatOf(flags, undefined, process.env)
+  const given = runSource(flags, process.env)
+  if ('problem' in given) return failed(report, given.problem)
+  const { path, text, notes } = given
   // Before the first load: a change while the proxy starts must not be missed.
   const changes = new Changes()
-  const watch = watchOf(flags.file, report, () => changes.add())
+  const watch = watchOf(path, report, () => changes.add())
   const keySets = new KeySets(report, () => changes.add())
-  const memory: SourceMemory = {}
+  const memory: SourceMemory = text === undefined ? {} : { stdin: [text] }
   try {
-    const source = await loadWithKeys(flags, { keySets, memory, report })
+    const source = await loadWithKeys({ flags, path }, { keySets, memory, report })
     if ('problem' in source) return failed(report, source.problem)
     report.problems(source.problems)
     if (source.rendered === undefined || (source.form === 'standalone' && hasErrors(source.problems))) return 1
@@ -33,7 +37,7 @@ export async function runCommand(flags: RunFlags): Promise<number> {
     if ('problem' in options) return failed(report, options.problem)
     const started = await start(options)
     if ('problem' in started) return failed(report, started.problem)
-    return await serve({ path: flags.file, source, proxy: started.proxy, changes, watch, keySets, memory, report })
+    return await serve({ path, notes, source, proxy: started.proxy, changes, watch, keySets, memory, report })
   } finally {
     watch?.close()
     await keySets.close()
@@ -42,10 +46,10 @@ export async function runCommand(flags: RunFlags): Promise<number> {
 
 /** Waits for the keys of issuers that answer in time: without keys, requests would fail and warnings be logged. */
 async function loadWithKeys(
-  flags: RunFlags,
+  { flags, path }: { readonly flags: RunFlags; readonly path: string },
   { keySets, memory, report }: Pick<Run, 'keySets' | 'memory' | 'report'>,
 ): Promise<LoadedSource | { problem: string }> {
-  const read = await readSource(flags.file, memory)
+  const read = await readSource(path, memory)
   if ('problem' in read) return read
   const source = await loadRunnable(read, keySets.stored, memory)
   report.format = logFormatOf(flags, source.settings, process.env)
@@ -101,6 +105,8 @@ async function start(options: ProxyOptions): Promise<{ proxy: RunningProxy } | {
 
 interface Run {
   readonly path: string
+  /** Printed when the proxy serves requests. */
+  readonly notes: readonly string[]
   readonly source: LoadedSource
   readonly proxy: RunningProxy
   readonly changes: Changes
@@ -112,7 +118,7 @@ interface Run {
 
 /** Until a signal, or until the proxy ends by itself. */
 async function serve({ changes, ...run }: Run): Promise<number> {
-  const { path, source, proxy, keySets, report } = run
+  const { path, notes, source, proxy, keySets, report } = run
   const signalled = signal(readsOnHangup(path) ? ['SIGINT', 'SIGTERM'] : ['SIGINT', 'SIGTERM', 'SIGHUP'])
   const { createStdioBridge } = await import('#proxy/mcp/targets/stdio-bridge.ts')
   const bridge = await createStdioBridge((line, command) => report.info(`MCP server ${command}: ${line}`))
@@ -126,7 +132,8 @@ async function serve({ changes, ...run }: Run): Promise<number> {
       await proxy.stop({ isForced: true })
       return 1
     }
-    report.info(`serving ${path}`)
+    report.info(`serving ${path === '-' ? (run.memory.stdin?.[0]?.path ?? path) : path}`)
+    for (const note of notes) report.info(note)
     const reloader = new Reloader({ ...run, bridge, catalogs })
     changes.listen(() => reloader.request())
     if (readsOnHangup(path)) process.on('SIGHUP', () => reloader.request())

@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest'
+import { loadStandalone } from '#proxy/config/standalone/load.ts'
+import { QUICK_PROVIDERS, type QuickProvider, runSource } from './quickstart.ts'
+
+/** A value for every variable that a provider can have. */
+const ALL_SET = new Proxy<Record<string, string>>({}, { get: () => 'key-of-the-test' })
+
+describe('runSource', () => {
+  it.each(QUICK_PROVIDERS)('%s is a valid standalone file', (provider) => {
+    const source = runSource({ provider: provider as QuickProvider, port: 4001 }, ALL_SET)
+    if ('problem' in source || source.text === undefined) throw new Error('no text')
+    expect(source.text.text).not.toContain('key-of-the-test')
+    const environment = Object.fromEntries(
+      Array.from(source.text.text.matchAll(/\$\{(\w+)\}/g), ([, name = '']) => [name, 'key-of-the-test']),
+    )
+    const loaded = loadStandalone({ ...source.text, environment, keySets: () => undefined })
+    expect(loaded.problems).toEqual([])
+    expect(loaded.rendered?.config.binds).toMatchObject([{ port: 4001 }])
+  })
+
+  it('reads the file that the user named', () => {
+    expect(runSource({ file: 'a.yaml' }, {})).toEqual({ path: 'a.yaml', text: undefined, notes: [] })
+  })
+
+  it.each([
+    [{ file: 'a', provider: 'openai' }, '--file has all settings: omit --provider and --port'],
+    [{ file: 'a', port: 1 }, '--file has all settings'],
+    [{ provider: 'openai' }, 'OPENAI_API_KEY is not set; set it to the key of openai'],
+  ] as const)('rejects %j', (flags, problem) => {
+    expect(runSource(flags, { OPENAI_API_KEY: ' ' })).toEqual({ problem: expect.stringContaining(problem) })
+  })
+
+  it('lists the ways to start, with the keys that are set', () => {
+    expect(runSource({}, {})).toMatchObject({
+      problem: expect.stringMatching(/\n {2}gw run --provider openai +with its key in OPENAI_API_KEY\n/),
+    })
+    expect(runSource({}, { GROQ_API_KEY: 'secret' })).toEqual({
+      problem: [
+        'gw run needs a provider of models or a file:',
+        '  gw run --provider groq          GROQ_API_KEY is set',
+        '  gw run --provider ollama        models of this machine, without a key',
+        '  gw run -f FILE                  a standalone file, or a folder of Kubernetes manifests',
+        'Examples of files: config/samples/standalone',
+      ].join('\n'),
+    })
+  })
+})
