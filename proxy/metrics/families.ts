@@ -223,7 +223,10 @@ export const MCP_DROPPED = family({
   labels: ['server', ...ROUTE_LABELS],
   seriesMax: SMALL_SERIES_MAX,
   metrics: [
-    counter('gw_mcp_dropped_messages_total', 'Messages of MCP servers that clients do not get: about requests of other servers, or denied requests'),
+    counter(
+      'gw_mcp_dropped_messages_total',
+      'Messages of MCP servers that clients do not get: about requests of other servers, or denied requests',
+    ),
   ],
 })
 
