@@ -20,8 +20,10 @@ export function compileEdits(policy: AIPolicy, expression: (source: string) => C
     name,
     expression: expression(source),
   }))
+  const isUnedited = transformations.length + overrides.length + defaults.length === 0
   return {
     apply(exchange, body) {
+      if (isUnedited) return
       // All expressions read the original body of the client.
       if (transformations.length > 0) exchange.llmRequest = structuredClone(body)
       const results = transformations.map(({ name, expression: compiled }) => ({

@@ -11,8 +11,8 @@ export interface JsonText {
   readonly members: JsonObject
   /** The original values of `members`. */
   readonly original: Readonly<JsonObject>
-  /** undefined: it contains a member twice, or one of its objects does. */
-  readonly places: readonly MemberPlace[] | undefined
+  /** False: it contains a member twice, or one of its objects does. */
+  readonly isUnambiguous: boolean
   /** A number of the text has more digits than a double holds. */
   readonly hasLongNumber: boolean
 }
@@ -29,18 +29,17 @@ interface MemberPlace {
 export function readJsonText(text: string): JsonText | undefined {
   const members = parseObject(text)
   if (members === undefined) return undefined
-  const { count, places, hasLongNumber } = surveyOf(text)
+  const { count, hasLongNumber } = surveyOf(text)
   const isUnambiguous = countMembers(members) === count
-  const original = { ...members }
-  return { received: text, members, original, places: isUnambiguous ? places : undefined, hasLongNumber }
+  return { received: text, members, original: { ...members }, isUnambiguous, hasLongNumber }
 }
 
 /**
  * The text with the changes of `members`. A text with a repeated member is written as a whole: the last one counts
  * here, and a reader behind the gateway may take the first.
  */
-export function editedText({ received, members, original, places }: JsonText): string {
-  return places === undefined ? JSON.stringify(members) : changedObject(received, original, members, places)
+export function editedText({ received, members, original, isUnambiguous }: JsonText): string {
+  return isUnambiguous ? changedObject(received, original, members) : JSON.stringify(members)
 }
 
 function countMembers(value: object): number {
@@ -66,15 +65,10 @@ function changedValue(text: string, before: unknown, after: unknown): string {
   return JSON.stringify(after)
 }
 
-function changedObject(
-  text: string,
-  before: Readonly<JsonObject>,
-  after: Readonly<JsonObject>,
-  places = surveyOf(text).places,
-): string {
-  const added = Object.keys(after).filter((name) => !Object.hasOwn(before, name) && after[name] !== undefined)
-  const changed = Object.keys(before).some((name) => !isSame(before, after, name))
-  if (added.length === 0 && !changed) return text
+function changedObject(text: string, before: Readonly<JsonObject>, after: Readonly<JsonObject>): string {
+  if (isUnchanged(before, after)) return text
+  const added = Object.keys(after).filter((name) => isAdded(before, after, name))
+  const { places } = new MemberPlaces(text)
   let out = ''
   // The end of the previous member, and with that the comma and the white space between the two.
   let gapStart = text.indexOf('{') + 1
@@ -95,8 +89,15 @@ function changedObject(
   return text.slice(0, text.indexOf('{') + 1) + out + text.slice(gapStart)
 }
 
-function isSame(before: Readonly<JsonObject>, after: Readonly<JsonObject>, name: string): boolean {
-  return Object.hasOwn(after, name) && before[name] === after[name]
+/** Both are JSON objects: their enumerable members are their own. */
+function isUnchanged(before: Readonly<JsonObject>, after: Readonly<JsonObject>): boolean {
+  for (const name in before) if (before[name] !== after[name] || !Object.hasOwn(after, name)) return false
+  for (const name in after) if (isAdded(before, after, name)) return false
+  return true
+}
+
+function isAdded(before: Readonly<JsonObject>, after: Readonly<JsonObject>, name: string): boolean {
+  return after[name] !== undefined && !Object.hasOwn(before, name)
 }
 
 /** Elements replaced, or added at the start and the end; any other change is written as a whole. */
@@ -157,17 +158,17 @@ function elementEnds(text: string, open: number): readonly number[] {
 interface Survey {
   /** Members of all objects in the text. */
   readonly count: number
-  /** Of the members of the outermost object. */
-  readonly places: readonly MemberPlace[]
   readonly hasLongNumber: boolean
 }
 
 /** Doubles hold fifteen digits. */
 const LONG_NUMBER_DIGITS = 16
 
-/** Of a text that was parsed: every colon outside of strings stands between a name and its value. */
-function surveyOf(text: string): Survey {
-  const members = new MemberPlaces(text)
+/**
+ * Of a text that was parsed: every colon outside of strings stands between a name and its value. `members`: absent
+ * if nothing reads the places of the members.
+ */
+function surveyOf(text: string, members: MemberTokens = UNREAD): Survey {
   let count = 0
   let depth = 0
   const digits = new Digits()
@@ -182,7 +183,7 @@ function surveyOf(text: string): Survey {
       }
       case COLON:
         count++
-        members.colon(i, depth)
+        if (depth === 1) members.colon(i)
         break
       case COMMA:
         if (depth === 1) members.end(i)
@@ -200,7 +201,7 @@ function surveyOf(text: string): Survey {
         digits.char(i, code)
     }
   }
-  return { count, places: members.places, hasLongNumber: digits.hasLongNumber }
+  return { count, hasLongNumber: digits.hasLongNumber }
 }
 
 /** Called with the characters between strings that may be digits. */
@@ -227,8 +228,17 @@ const CLOSE_BRACKET = 0x5d
 const OPEN_BRACE = 0x7b
 const CLOSE_BRACE = 0x7d
 
-/** Called with the tokens of the outermost object, and with all colons. */
-class MemberPlaces {
+/** Gets the tokens of the outermost object. */
+interface MemberTokens {
+  string(start: number, end: number): void
+  colon(at: number): void
+  end(at: number): void
+}
+
+const UNREAD: MemberTokens = { string() {}, colon() {}, end() {} }
+
+/** Of the outermost object. */
+class MemberPlaces implements MemberTokens {
   readonly #text: string
   readonly places: MemberPlace[] = []
   /** Of the member that was begun; -1: none was. */
@@ -238,6 +248,7 @@ class MemberPlaces {
 
   constructor(text: string) {
     this.#text = text
+    surveyOf(text, this)
   }
 
   string(start: number, end: number): void {
@@ -246,8 +257,8 @@ class MemberPlaces {
     this.#nameEnd = end + 1
   }
 
-  colon(at: number, depth: number): void {
-    if (depth === 1) this.#colon = at
+  colon(at: number): void {
+    this.#colon = at
   }
 
   end(at: number): void {

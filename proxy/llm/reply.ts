@@ -20,7 +20,7 @@ import { editedText, readJsonText } from './json-text.ts'
 import { parseExactObject, parseObject, type JsonObject } from './json.ts'
 import type { ReplyContext } from './reply-context.ts'
 import { arrayOfEvents, jsonArrayStream } from './json-array.ts'
-import { passThroughStream, translatedStream } from './stream.ts'
+import { passThroughStream, passThroughWhole, translatedStream } from './stream.ts'
 import { reportUnobserved } from './stream-observer.ts'
 import { readStart } from './stream-start.ts'
 import { errorFor, streamDecoder } from './translate/table.ts'
@@ -80,6 +80,18 @@ function streamFrom(
   { status, headers }: UpstreamResponse,
   decoded: Cancellable<Buffer>,
 ): HttpResponse {
+  const sent = ownHeaders(context, headers, STREAM_TYPES[context.call.framing])
+  const whole = isPassedThrough(context) ? passThroughWhole(context, decoded) : undefined
+  return new HttpResponse(status, sent, whole ?? streamOf(context, headers, decoded), false)
+}
+
+/** No part of the stream is changed, or read by anything but the observer. */
+function isPassedThrough({ call, guards, texts }: ReplyContext): boolean {
+  const isUnread = texts === undefined && guards?.checksStreams !== true
+  return isUnread && call.conversion.translation === undefined && call.framing === 'Sse'
+}
+
+function streamOf(context: ReplyContext, headers: HeaderList, decoded: Cancellable<Buffer>): Cancellable<Buffer> {
   const { conversion, framing } = context.call
   const { translation } = conversion
   const body =
@@ -88,8 +100,7 @@ function streamFrom(
       : translatedStream(context, translation, decoded, sourceOf(context, headers))
   const checked = checkedStream(context, body, headers)
   const read = context.texts?.stream(checked) ?? checked
-  const framed = framing === 'Sse' ? read : jsonArrayStream(context, read)
-  return new HttpResponse(status, ownHeaders(context, headers, STREAM_TYPES[framing]), framed, false)
+  return framing === 'Sse' ? read : jsonArrayStream(context, read)
 }
 
 /** A stream that starts with an error is an answer with the status of that error, for the next provider. */

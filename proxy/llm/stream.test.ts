@@ -1,32 +1,32 @@
 // The log entries of forwarded streams: the streams are not changed, so only the log reports failures.
 import { describe, expect, it } from 'vitest'
 import type { FormatName } from '#api/llm/formats.ts'
-import { DerivedByKey } from '../message/derived-headers.ts'
-import type { Exchange } from '../exchange/exchange.ts'
 import type { Cancellable } from '../message/body.ts'
+import { DerivedByKey } from '../message/derived-headers.ts'
 import { HeaderList } from '../message/headers.ts'
+import { IncomingBody } from '../message/incoming-body.ts'
 import { exchangeOf } from '../policy/exchange.testing.ts'
 import { FORMATS } from './formats/table.ts'
-import { passThroughStream } from './stream.ts'
+import type { ReplyContext } from './reply-context.ts'
+import { passThroughStream, passThroughWhole } from './stream.ts'
 import { DroppedFields } from './translate/dropped-fields.ts'
 import { emptyFacts } from './usage.ts'
 import { ToolNames } from './translate/tool-names.ts'
 
-async function passed(format: FormatName, text: string): Promise<Exchange> {
-  const exchange = exchangeOf({ method: 'POST' })
-  const context = {
-    exchange,
+function contextFor(format: FormatName): ReplyContext {
+  return {
+    exchange: exchangeOf({ method: 'POST' }),
     facts: emptyFacts('p'),
     bodyBytesMax: 200,
     guards: undefined,
-    answerHeaders: new DerivedByKey<string | undefined>(),
+    answerHeaders: new DerivedByKey(),
     translationBytesMax: 200,
     call: {
       conversion: { client: FORMATS[format], sent: FORMATS[format], translation: undefined },
       model: 'm',
       isStreaming: true,
       params: undefined,
-      framing: 'Sse' as const,
+      framing: 'Sse',
       includeUsage: false,
       toolNames: new ToolNames(),
       pathAndQuery: '/',
@@ -35,6 +35,11 @@ async function passed(format: FormatName, text: string): Promise<Exchange> {
       dropped: new DroppedFields(),
     },
   }
+}
+
+/** The log entry, whether the stream is forwarded as it arrives or has arrived as a whole. */
+async function loggedFor(format: FormatName, text: string): Promise<string | undefined> {
+  const [context, other] = [contextFor(format), contextFor(format)]
   const body: Cancellable<Buffer> = {
     async *[Symbol.asyncIterator]() {
       yield Buffer.from(text)
@@ -44,18 +49,34 @@ async function passed(format: FormatName, text: string): Promise<Exchange> {
   let received = ''
   for await (const chunk of passThroughStream(context, body)) received += String(chunk)
   expect(received).toBe(text)
-  return exchange
+  expect(passThroughWhole(other, arrived(text))?.toString()).toBe(text)
+  expect(other.exchange.errorDetail).toBe(context.exchange.errorDetail)
+  expect({ ...other.facts, timeToFirstTokenMs: 0 }).toEqual({ ...context.facts, timeToFirstTokenMs: 0 })
+  return context.exchange.errorDetail
+}
+
+function arrived(text: string): IncomingBody {
+  const body = new IncomingBody({ pauseBody() {}, resumeBody() {}, cancelBody() {} }, undefined)
+  const bytes = Buffer.from(text)
+  body.push(bytes, 0, bytes.length)
+  body.end()
+  return body
 }
 
 const TRUNCATED = 'the stream of the provider ended without its final event'
 
+describe('a stream that has not arrived', () => {
+  it('is not taken as a whole', () => {
+    const open = new IncomingBody({ pauseBody() {}, resumeBody() {}, cancelBody() {} }, undefined)
+    expect(passThroughWhole(contextFor('Completions'), open)).toBeUndefined()
+    expect(open.isUntouched).toBe(true)
+  })
+})
+
 describe('the log', () => {
   it('reports an event that was too large to be read', async () => {
-    const { errorDetail } = await passed(
-      'Completions',
-      `data: ${'x'.repeat(300)}\n\ndata: [DONE]\n\n${'x'.repeat(300)}`,
-    )
-    expect(errorDetail).toBe('token usage was not read from the response: an event is larger than 200 bytes')
+    const entry = await loggedFor('Completions', `data: ${'x'.repeat(300)}\n\ndata: [DONE]\n\n${'x'.repeat(300)}`)
+    expect(entry).toBe('token usage was not read from the response: an event is larger than 200 bytes')
   })
 
   it.each<[FormatName, string, string | undefined]>([
@@ -67,6 +88,6 @@ describe('the log', () => {
     ['Responses', 'data: {"type":"response.created"}\n\n', TRUNCATED],
     ['Embeddings', '', undefined],
   ])('of %s %j says %s', async (format, text, expected) => {
-    expect((await passed(format, text)).errorDetail).toBe(expected)
+    expect(await loggedFor(format, text)).toBe(expected)
   })
 })

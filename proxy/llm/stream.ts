@@ -10,11 +10,24 @@ import { observeEvent, StreamObserver } from './stream-observer.ts'
 import type { AnswerSource, Translation } from './translate/translation.ts'
 import { reportIfBug } from '../exchange/defects.ts'
 
+/** Short answers, of providers that send them at once. */
+const WHOLE_BYTES_MAX = 65_536
+
 /** Forwards the provider's bytes unchanged and reads model, usage and first token. */
 export function passThroughStream(context: ReplyContext, body: Cancellable<Buffer>): Cancellable<Buffer> {
   const watcher = passThroughWatcher(context)
   if (body instanceof IncomingBody) return new RelayedStream(body, watcher)
   return madeStream(passedThrough(watcher, body), () => body.cancel())
+}
+
+/** As `passThroughStream`, if the whole stream has arrived. undefined: it has not, or is too large. */
+export function passThroughWhole(context: ReplyContext, body: Cancellable<Buffer>): Buffer | undefined {
+  const bytes = body instanceof IncomingBody ? body.takeBytes(WHOLE_BYTES_MAX) : undefined
+  if (bytes === undefined) return undefined
+  const observer = new StreamObserver(context)
+  observer.push(bytes)
+  observer.end()
+  return bytes
 }
 
 export function translatedStream(

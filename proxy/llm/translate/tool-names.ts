@@ -5,12 +5,12 @@ import type { ChatRequest, NamespacedName, Part, ToolChoice } from '../canonical
 
 /** The names of one call. */
 export class ToolNames {
-  readonly #originals = new Map<string, string>()
+  #originals: Map<string, string> | undefined
   #namespaces: ReadonlyMap<string, NamespacedName> | undefined
 
   /** Keeps the client's name of a tool that is sent with another. */
   sent(name: string, sent: string): string {
-    if (sent !== name) this.#originals.set(sent, name)
+    if (sent !== name) (this.#originals ??= new Map()).set(sent, name)
     return sent
   }
 
@@ -20,7 +20,7 @@ export class ToolNames {
   }
 
   restored(sent: string): CalledName {
-    const name = this.#originals.get(sent) ?? sent
+    const name = this.#originals?.get(sent) ?? sent
     return this.#namespaces?.get(name) ?? { name }
   }
 }
