@@ -29,7 +29,7 @@ interface MemberPlace {
 export function readJsonText(text: string): JsonText | undefined {
   const members = parseObject(text)
   if (members === undefined) return undefined
-  const { count, hasLongNumber } = surveyOf(text)
+  const { count, hasLongNumber } = surveyOf(text, UNREAD)
   const isUnambiguous = countMembers(members) === count
   return { received: text, members, original: { ...members }, isUnambiguous, hasLongNumber }
 }
@@ -165,10 +165,10 @@ interface Survey {
 const LONG_NUMBER_DIGITS = 16
 
 /**
- * Of a text that was parsed: every colon outside of strings stands between a name and its value. `members`: absent
- * if nothing reads the places of the members.
+ * Of a text that was parsed: every colon outside of strings stands between a name and its value. `members`:
+ * gets the tokens of the outermost object.
  */
-function surveyOf(text: string, members: MemberTokens = UNREAD): Survey {
+function surveyOf(text: string, members: MemberTokens): Survey {
   let count = 0
   let depth = 0
   const digits = new Digits()
