@@ -2,13 +2,12 @@
 // the log has the reason. Where another provider can answer: failover.test.ts, stream-failover.test.ts.
 // @module-tag full
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { AIProvider } from '#api/ir/types.gen.ts'
-import { testProxy, type TestProxy } from '#proxy/main.testing.ts'
+import type { TestProxy } from '#proxy/main.testing.ts'
 import { type Script, scriptedUpstream, type ScriptedUpstream, status } from '../backend/scripted-upstream.testing.ts'
 import { logFile } from './log-file.testing.ts'
-import { CLIENT_ROUTES, clientRequest } from './translate/client-requests.testing.ts'
+import { ALL_PAIRS, PROVIDERS, providersGateway, type TestProvider } from './providers.testing.ts'
+import { clientRequest } from './translate/client-requests.testing.ts'
 import { CLIENTS } from './translate/clients.testing.ts'
-import { converseAnswer, converseException, converseStream } from './translate/converse.testing.ts'
 import { VENDORS, type VendorName } from './translate/vendors.testing.ts'
 
 const SCENARIO = {
@@ -18,73 +17,13 @@ const SCENARIO = {
 } as const
 const JSON_TYPE = { 'content-type': 'application/json' }
 
-interface Provider {
-  readonly settings: AIProvider['provider']
-  readonly streamType: string
-  readonly whole: string
-  /** With content in the middle, whatever stands around it. */
-  readonly frames: readonly Buffer[]
-  readonly error: Buffer
-}
-
-const vendor = (name: VendorName, settings: AIProvider['provider']): Provider => ({
-  settings,
-  streamType: 'text/event-stream',
-  whole: JSON.stringify(VENDORS[name].whole(SCENARIO)),
-  frames: VENDORS[name].stream(SCENARIO).map((frame) => Buffer.from(frame)),
-  error: Buffer.from(VENDORS[name].errorFrame('too busy')),
-})
-
-const PROVIDERS: Readonly<Record<string, Provider>> = {
-  completions: vendor('Completions', { custom: { formats: [{ type: 'Completions' }] } }),
-  messages: vendor('Messages', { anthropic: {} }),
-  responses: vendor('Responses', { custom: { formats: [{ type: 'Responses' }] } }),
-  gemini: vendor('GenerateContent', { gemini: {} }),
-  converse: {
-    settings: { bedrock: { region: 'us-west-2' } },
-    streamType: 'application/vnd.amazon.eventstream',
-    whole: JSON.stringify(converseAnswer(SCENARIO)),
-    frames: converseStream(SCENARIO),
-    error: converseException('throttlingException', 'too busy'),
-  },
-}
-
-const NAMES: readonly VendorName[] = ['Completions', 'Messages', 'Responses', 'GenerateContent']
-const PAIRS = Object.keys(PROVIDERS).flatMap((name) => NAMES.map((client) => [name, client] as const))
-
 let upstream: ScriptedUpstream
 let gateway: TestProxy
 const log = logFile()
 
 beforeAll(async () => {
   upstream = await scriptedUpstream(status(500))
-  const key = { accessKey: { secret: 'n/k/id' }, secretKey: { secret: 'n/k/key' } }
-  gateway = await testProxy({
-    secrets: { 'n/k/id': 'AKIATEST', 'n/k/key': 'planted-secret' },
-    routes: ['', 'hasty-'].flatMap((speed) =>
-      Object.entries(PROVIDERS).map(([name, { settings }]) => ({
-        name: speed + name,
-        prefix: `/${speed}${name}`,
-        ...(speed !== '' && { inline: { timeouts: { requestMs: 300 } } }),
-        backend: {
-          ai: {
-            groups: [
-              {
-                providers: [
-                  { name: 'p', provider: settings, hostOverride: { host: '127.0.0.1', port: upstream.port } },
-                ],
-              },
-            ],
-          },
-          inlinePolicies: {
-            ai: { routes: CLIENT_ROUTES },
-            ...('bedrock' in settings && { auth: { cloudA: { secretRef: key } } }),
-          },
-        },
-      })),
-    ),
-    settings: log.settings,
-  })
+  gateway = await providersGateway(upstream.port, [{ prefix: '' }, { prefix: 'hasty-', requestMs: 300 }], log.settings)
 })
 
 afterAll(async () => {
@@ -109,53 +48,40 @@ async function ask(route: string, client: VendorName, isStreaming: boolean): Pro
   return { response, line: () => log.line(id) }
 }
 
-const provider = (name: string): Provider => {
-  const found = PROVIDERS[name]
-  if (found === undefined) throw new Error(`no provider ${name}`)
-  return found
-}
-
 /** What follows the first content. */
-type Rest = (response: Parameters<Script>[0], one: Provider) => void
+type Rest = (response: Parameters<Script>[0], one: TestProvider) => void
 
 const streamThen =
-  (one: Provider, rest: Rest): Script =>
+  (one: TestProvider, rest: Rest): Script =>
   (response) => {
     response.writeHead(200, { 'content-type': one.streamType })
     // Up to a frame with a part of the text, in each format.
-    response.write(Buffer.concat(one.frames.slice(0, -4)), () => rest(response, one))
+    response.write(Buffer.concat(one.frames(SCENARIO).slice(0, -4)), () => rest(response, one))
   }
 
-const WHOLE_FAULTS: Readonly<Record<string, (one: Provider) => Script>> = {
-  'truncated JSON': ({ whole }) => status(200, JSON_TYPE, whole.slice(0, -7)),
+const WHOLE_FAULTS: Readonly<Record<string, (one: TestProvider) => Script>> = {
+  'truncated JSON': ({ whole }) => status(200, JSON_TYPE, whole(SCENARIO).slice(0, -7)),
   'a page of HTML': () => status(200, { 'content-type': 'text/html' }, '<html>Welcome</html>'),
   'an empty body': () => status(200, JSON_TYPE, ''),
   'a list': () => status(200, JSON_TYPE, '[1]'),
   'a body that breaks':
     ({ whole }) =>
     (response) => {
-      response.writeHead(200, { ...JSON_TYPE, 'content-length': whole.length })
-      response.write(whole.slice(0, 20), () => response.destroy())
+      const body = whole(SCENARIO)
+      response.writeHead(200, { ...JSON_TYPE, 'content-length': body.length })
+      response.write(body.slice(0, 20), () => response.destroy())
     },
 }
 
 describe.each(Object.entries(WHOLE_FAULTS))('an answer that is %s', (_, script) => {
-  it.each(PAIRS)('of %s is a 502 for a client of %s', async (name, client) => {
-    upstream.script = script(provider(name))
+  it.each(ALL_PAIRS)('of %s is a 502 for a client of %s', async (name, client) => {
+    upstream.script = script(PROVIDERS[name])
     const { response, line } = await ask(name, client, false)
     expect(response.status).toBe(502)
     await expect(CLIENTS[client].read(response, false)).rejects.toThrow('failed to process LLM response')
     expect(await line()).toContain('reason=UpstreamFailure')
   })
 })
-
-/** Whose provider has the format of the client. */
-const OWN: Readonly<Record<VendorName, string>> = {
-  Completions: 'completions',
-  Messages: 'messages',
-  Responses: 'responses',
-  GenerateContent: 'gemini',
-}
 
 const STREAM_FAULTS: Readonly<Record<string, readonly [rest: Rest, message: RegExp]>> = {
   'reports an error': [(response, { error }) => response.end(error), /too busy/],
@@ -168,12 +94,12 @@ const STREAM_FAULTS: Readonly<Record<string, readonly [rest: Rest, message: RegE
 }
 
 describe.each(Object.entries(STREAM_FAULTS))('a stream that %s behind its first content', (fault, [rest, message]) => {
-  it.each(PAIRS)('of %s ends with an error for a client of %s', async (name, client) => {
-    const one = provider(name)
+  it.each(ALL_PAIRS)('of %s ends with an error for a client of %s', async (name, client) => {
+    const one = PROVIDERS[name]
     upstream.script = streamThen(one, rest)
     const { response, line } = await ask(name, client, true)
     expect(response.status).toBe(200)
-    const isSame = name === OWN[client]
+    const isSame = PROVIDERS[name].client === client
     // A stream in the format of the client arrives unchanged, also an event of it that is not valid.
     const expected = isSame && fault.startsWith('has an event') ? /./ : message
     await expect(CLIENTS[client].read(response, true)).rejects.toThrow(expected)
@@ -182,10 +108,10 @@ describe.each(Object.entries(STREAM_FAULTS))('a stream that %s behind its first 
 })
 
 describe('a stream that reports an error and does not end', () => {
-  it.each(PAIRS.filter(([name, client]) => name !== OWN[client]))(
+  it.each(ALL_PAIRS.filter(([name, client]) => PROVIDERS[name].client !== client))(
     'of %s ends for a client of %s, and at the provider',
     async (name, client) => {
-      const one = provider(name)
+      const one = PROVIDERS[name]
       const closed = new Promise<void>((resolve) => {
         upstream.script = streamThen(one, (response, { error }) => {
           response.once('close', resolve)
@@ -200,8 +126,8 @@ describe('a stream that reports an error and does not end', () => {
 })
 
 describe('a stream that stalls', () => {
-  it.each(PAIRS)('of %s ends at the deadline of the request for a client of %s', async (name, client) => {
-    upstream.script = streamThen(provider(name), () => undefined)
+  it.each(ALL_PAIRS)('of %s ends at the deadline of the request for a client of %s', async (name, client) => {
+    upstream.script = streamThen(PROVIDERS[name], () => undefined)
     const { response, line } = await ask(`hasty-${name}`, client, true)
     await expect(CLIENTS[client].read(response, true)).rejects.toThrow('terminated')
     expect(await line()).toContain('error="request timeout: the response was cut short" reason=Timeout')
@@ -209,9 +135,11 @@ describe('a stream that stalls', () => {
 })
 
 describe('a storm of 429', () => {
-  it.each(PAIRS)('of %s reaches a client of %s as 429 with the time to wait', async (name, client) => {
+  it.each(ALL_PAIRS)('of %s reaches a client of %s as 429 with the time to wait', async (name, client) => {
     const body =
-      name === 'converse' ? { message: 'slow down' } : VENDORS[OWNER[name] ?? 'Completions'].error('slow down')
+      name === 'converse'
+        ? { message: 'slow down' }
+        : VENDORS[PROVIDERS[name].client ?? 'Completions'].error('slow down')
     upstream.script = status(429, { ...JSON_TYPE, 'retry-after': '7' }, JSON.stringify(body))
     const replies = await Promise.all(Array.from({ length: 5 }, () => ask(name, client, true)))
     for (const { response } of replies) {
@@ -221,12 +149,8 @@ describe('a storm of 429', () => {
   })
 })
 
-const OWNER: Readonly<Record<string, VendorName>> = Object.fromEntries(
-  Object.entries(OWN).map(([client, name]) => [name, client as VendorName]), // Object.entries loses the type of the keys
-)
-
 it('the streams here have content before the fault', () => {
   for (const { frames } of Object.values(PROVIDERS)) {
-    expect(Buffer.concat(frames.slice(0, -4)).toString('latin1')).toContain('hello')
+    expect(Buffer.concat(frames(SCENARIO).slice(0, -4)).toString('latin1')).toContain('hello')
   }
 })

@@ -27,9 +27,8 @@ const SAYS_HI: Scenario = { text: 'hi', stop: 'stop', usage: { input: 3, cached:
 
 /** What Google answers at the paths of its documentation, and 404 at all others. */
 function emulate({ path }: Asked, response: ServerResponse): void {
-  const vendor = path.startsWith('/v1beta/openai/chat/completions') ? VENDORS.Completions : VENDORS.GenerateContent
-  const known =
-    /^\/v1beta\/(?:openai\/chat\/completions|models\/gemini-3-pro:(?:g|streamG)enerateContent(?:\?alt=sse)?)$/
+  const vendor = VENDORS.GenerateContent
+  const known = /^\/v1beta\/models\/gemini-3-pro:(?:g|streamG)enerateContent(?:\?alt=sse)?$/
   if (!known.test(path)) failure ??= { status: 404, body: vendor.error(`no ${path}`) }
   if (failure !== undefined) {
     response.writeHead(failure.status, { 'content-type': 'application/json' })
@@ -189,9 +188,20 @@ describe('the SDK of OpenAI', () => {
   })
 })
 
-it('the SDK of Anthropic reaches the chat completions of Gemini', async () => {
-  const { content } = await anthropic().messages.create({ model: MODEL, max_tokens: 9, messages })
-  expect(content).toEqual([{ type: 'text', text: 'hi' }])
-  expect(asked.map(({ path }) => path)).toEqual(['/v1beta/openai/chat/completions'])
-  expect(asked[0]?.headers.authorization).toBe(`Bearer ${KEY}`)
+it('the SDK of Anthropic reaches Gemini, and calls in its history have the signature that Gemini requires', async () => {
+  const call = { type: 'tool_use' as const, id: 'toolu_1', name: 'now', input: {} }
+  const result = { type: 'tool_result' as const, tool_use_id: 'toolu_1', content: 'noon' }
+  const { content } = await anthropic().messages.create({
+    model: MODEL,
+    max_tokens: 9,
+    messages: [...messages, { role: 'assistant', content: [call] }, { role: 'user', content: [result] }],
+  })
+  expect(content).toMatchObject([{ type: 'text', text: 'hi' }])
+  expect(asked.map(({ path }) => path)).toEqual([`/v1beta/models/${MODEL}:generateContent`])
+  expect(asked[0]?.body['contents']).toMatchObject([
+    { role: 'user' },
+    { role: 'model', parts: [{ functionCall: { name: 'now' }, thoughtSignature: 'skip_thought_signature_validator' }] },
+    { role: 'user', parts: [{ functionResponse: { name: 'now' } }] },
+  ])
+  expect(asked[0]?.headers['x-goog-api-key']).toBe(KEY)
 })

@@ -189,11 +189,10 @@ describe('the SDK of Anthropic', () => {
     expect(emulator.asked[0]?.body).toMatchObject({ model: 'claude-opus-9@20301231' })
   })
 
-  it('gets Gemini by way of chat completions, whose model names its publisher', async () => {
+  it('gets Gemini', async () => {
     const request = { model: GEMINI, max_tokens: 9, messages }
     expect(await anthropic().messages.stream(request).finalText()).toBe('hi')
-    expect(paths()).toEqual([`${BASE}/endpoints/openapi/chat/completions`])
-    expect(emulator.asked[0]?.body).toMatchObject({ model: `google/${GEMINI}` })
+    expect(paths()).toEqual([`${BASE}/publishers/google/models/${GEMINI}:streamGenerateContent?alt=sse`])
   })
 })
 

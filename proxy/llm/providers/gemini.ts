@@ -4,12 +4,8 @@ import type { SentFormatName } from '#api/llm/formats.ts'
 import { bearerToken } from './bearer-token.ts'
 import type { Provider } from './provider.ts'
 
-const SPOKEN: ReadonlySet<SentFormatName> = new Set([
-  'GenerateContent',
-  'GeminiCountTokens',
-  'Completions',
-  'Embeddings',
-])
+/** Its endpoint with the format of chat completions loses the signatures that its models require of calls. */
+const SPOKEN: ReadonlySet<SentFormatName> = new Set(['GenerateContent', 'GeminiCountTokens', 'Embeddings'])
 const BASE_PATH = '/v1beta'
 
 export const gemini: Provider<ModelChoice> = {

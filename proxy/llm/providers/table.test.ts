@@ -82,8 +82,8 @@ const CASES: { readonly [N in ProviderName]: readonly [AIProvider['provider'], s
     'generativelanguage.googleapis.com',
     {
       Completions: 'GenerateContent /v1beta/models/the-model:generateContent',
-      Messages: 'Completions /v1beta/openai/chat/completions',
-      Responses: 'Completions /v1beta/openai/chat/completions',
+      Messages: 'GenerateContent /v1beta/models/the-model:generateContent',
+      Responses: 'GenerateContent /v1beta/models/the-model:generateContent',
       Embeddings: 'Embeddings /v1beta/openai/embeddings',
       GenerateContent: 'GenerateContent /v1beta/models/the-model:generateContent',
       GeminiCountTokens: 'GeminiCountTokens /v1beta/models/the-model:countTokens',

@@ -66,8 +66,8 @@ describe('the path of a model on Vertex AI', () => {
     ['claude-x', ['Messages', 'AnthropicTokenCount']],
     ['anthropic/x', ['Messages', 'AnthropicTokenCount']],
     ['publishers/anthropic/models/x', ['Messages', 'AnthropicTokenCount']],
-    ['google/gemini-x', ['GenerateContent', 'GeminiCountTokens', 'Completions', 'Predict', 'Rank']],
-    ['models/gemini-x', ['GenerateContent', 'GeminiCountTokens', 'Completions', 'Predict', 'Rank']],
+    ['google/gemini-x', ['GenerateContent', 'GeminiCountTokens', 'Predict', 'Rank']],
+    ['models/gemini-x', ['GenerateContent', 'GeminiCountTokens', 'Predict', 'Rank']],
     ['meta/llama-4', ['Completions', 'Predict', 'Rank']],
     ['my-claude-x', ['Completions', 'Predict', 'Rank']],
   ])('%s has the formats %o', (model, formats) => {
@@ -136,13 +136,5 @@ describe('the body for Vertex AI', () => {
   it('is not changed where nothing has a scope', () => {
     const messages = [{ role: 'user', content: [{ type: 'text', text: 'a', cache_control: { type: 'ephemeral' } }] }]
     expect(finished({ messages, system: 's' }, 'claude-x', 'Messages')['messages']).toBe(messages)
-  })
-
-  it.each([
-    ['gemini-3-pro', 'google/gemini-3-pro'],
-    ['google/gemini-3-pro', 'google/gemini-3-pro'],
-    ['meta/llama-4', 'meta/llama-4'],
-  ])('of chat completions names the publisher: %s', (model, sent) => {
-    expect(finished({ model }, model, 'Completions')).toEqual({ model: sent })
   })
 })

@@ -10,7 +10,8 @@ import type { Provider } from './provider.ts'
 
 const SPOKEN: { readonly [F in ModelFamily]: ReadonlySet<SentFormatName> } = {
   Claude: new Set(['Messages', 'AnthropicTokenCount']),
-  Gemini: new Set(['GenerateContent', 'GeminiCountTokens', 'Completions', 'Predict', 'Rank']),
+  // As in gemini.ts, without chat completions.
+  Gemini: new Set(['GenerateContent', 'GeminiCountTokens', 'Predict', 'Rank']),
   Other: new Set(['Completions', 'Predict', 'Rank']),
 }
 
@@ -46,8 +47,6 @@ export const vertex: Provider<VertexProvider> = {
   },
   finish(body, _settings, { model, sent }) {
     if (sent === 'Messages' || sent === 'AnthropicTokenCount') finishClaude(body, model, sent)
-    // Its endpoint with the format of OpenAI names the publisher.
-    else if (sent === 'Completions' && familyOf(model) === 'Gemini') body['model'] = `google/${googleModel(model)}`
   },
 }
 

@@ -1,4 +1,5 @@
 // A translation between any two formats, through the canonical form.
+import { randomUUID } from 'node:crypto'
 import type { SentFormatName } from '#api/llm/formats.ts'
 import type { SseEvent } from '../../http/sse.ts'
 import { streamError } from '../canonical/answer-writer.ts'
@@ -57,7 +58,9 @@ function answerEvents(
 function completed(event: AnswerEvent, source: AnswerSource | undefined): AnswerEvent {
   if (source === undefined) return event
   if (event.kind === 'start') {
-    return { kind: 'start', id: event.id === '' ? (source.id ?? '') : event.id, model: event.model || source.model }
+    // The SDK of OpenAI loses the usage of a stream without an id.
+    const id = event.id === '' ? (source.id ?? `gw-${randomUUID()}`) : event.id
+    return { kind: 'start', id, model: event.model || source.model }
   }
   if (event.kind !== 'open' || event.part.kind !== 'toolCall') return event
   return { ...event, part: { ...event.part, ...source.names.restored(event.part.name) } }
