@@ -300,7 +300,7 @@ export const cases: readonly ConformanceCase[] = [
     shortName: 'MCPOpenAPIWithoutDocument',
     description: 'a target without a valid document has no tools, the status reports it, and other targets serve',
     sample: OPENAPI,
-    change: changing('GwBackend/tools', {
+    change: changing('GwBackend/orders', {
       mcp: {
         targets: [
           { name: 'orders', static: at(18_081, { openapi: { schema: { configMapRef: { name: 'orders' } } } }) },
@@ -311,7 +311,7 @@ export const cases: readonly ConformanceCase[] = [
       },
     }),
     async run(gateway) {
-      const [condition] = gateway.conditions('GwBackend', 'tools')
+      const [condition] = gateway.conditions('GwBackend', 'orders')
       expect(condition).toMatchObject({ type: 'Accepted', status: 'True', reason: 'PartiallyValid' })
       expect(condition?.message).toContain('targets[1].static.openapi.schema.configMapRef: ConfigMap default/gone not')
       expect(condition?.message).toContain('targets[2].static.openapi.schema.inline: is not an OpenAPI document')
