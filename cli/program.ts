@@ -5,7 +5,7 @@ import { printable } from '#api/printable.ts'
 import { VERSION } from '#api/version.ts'
 import { addController } from './commands/controller.ts'
 import { addExplain } from './commands/explain.ts'
-import { addMcpCheck } from './commands/mcp-check.ts'
+import { addMcpCommands } from './commands/mcp.ts'
 import { addProxyConfig } from './commands/proxy-config.ts'
 import { addProxyLog } from './commands/proxy-log.ts'
 import { addProxyProfile } from './commands/proxy-profile.ts'
@@ -100,7 +100,7 @@ function buildProgram(finish: (code: number) => void): Command {
   addProxyProfile(program, finish)
   addProxyToken(program, finish)
   addProxyServe(program, finish)
-  addMcpCheck(program, finish)
+  addMcpCommands(program, finish)
   addUi(program, finish)
   addController(program, finish)
   program

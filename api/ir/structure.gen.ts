@@ -1187,6 +1187,16 @@ const MCPTarget: Structure = {
     stdio: StdioTarget,
   },
 }
+const McpToolPin: Structure = {
+  type: 'object',
+  required: ['target', 'name', 'digest'],
+  properties: { target: { type: 'string' }, name: { type: 'string' }, digest: { type: 'string' } },
+}
+const McpToolPinning: Structure = {
+  type: 'object',
+  required: ['mode', 'tools'],
+  properties: { mode: { type: 'string', enum: ['Report', 'Refuse'] }, tools: { type: 'array', items: McpToolPin } },
+}
 const MCPBackend: Structure = {
   type: 'object',
   required: ['targets', 'sessionRouting', 'prefixMode', 'failureMode'],
@@ -1195,6 +1205,7 @@ const MCPBackend: Structure = {
     sessionRouting: { type: 'string', enum: ['Stateful', 'Stateless'] },
     prefixMode: { type: 'string', enum: ['Conditional', 'Always', 'Never'] },
     failureMode: { type: 'string', enum: ['FailOpen', 'FailClosed'] },
+    toolPinning: McpToolPinning,
   },
 }
 const ModelMatch: Structure = {

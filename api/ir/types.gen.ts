@@ -1472,6 +1472,7 @@ export interface MCPBackend {
   sessionRouting: 'Stateful' | 'Stateless'
   prefixMode: 'Conditional' | 'Always' | 'Never'
   failureMode: 'FailOpen' | 'FailClosed'
+  toolPinning?: McpToolPinning
 }
 /**
  * Exactly one of ref, stdio; openapi with ref.
@@ -1536,6 +1537,21 @@ export interface StdioTarget {
    * The process gets only env.
    */
   clearEnv?: boolean
+}
+export interface McpToolPinning {
+  mode: 'Report' | 'Refuse'
+  tools: McpToolPin[]
+}
+export interface McpToolPin {
+  target: string
+  /**
+   * The server's own, without prefix.
+   */
+  name: string
+  /**
+   * `sha256:` and 64 hexadecimal digits (api/mcp/tool-digest.ts).
+   */
+  digest: string
 }
 /**
  * The models that one listener offers, in the order in which they are tried.

@@ -570,6 +570,13 @@ export interface MCPBackend {
    * up. Addresses of resources always name their target.
    */
   prefixMode?: 'Conditional' | 'Always' | 'Never'
+  /**
+   * Compares the definitions of tools (title, description, schemas, annotations) with those that were reviewed. A server
+   * that changes a description can make a model act against its user. `gw mcp pins` prints the pins of a server.
+   *
+   * Example: `{ mode: Refuse, tools: [{ target: files, name: read, digest: 'sha256:…' }] }`.
+   */
+  toolPinning?: McpToolPinning
 }
 /**
  * A server, or the Services with some labels. Exactly one of `selector` and `static` is set.
@@ -792,6 +799,48 @@ export interface BackendSimple {
    * Example: `{ secretRef: { name: provider-key } }`.
    */
   auth?: BackendAuth
+}
+/**
+ * Compares the definitions of tools (title, description, schemas, annotations) with those that were reviewed. A server
+ * that changes a description can make a model act against its user. `gw mcp pins` prints the pins of a server.
+ *
+ * Example: `{ mode: Refuse, tools: [{ target: files, name: read, digest: 'sha256:…' }] }`.
+ */
+export interface McpToolPinning {
+  /**
+   * What happens to a tool whose definition differs from its pin, and to a tool without a pin of a target that has
+   * pins. `Report` (default): the log and a metric report it. `Refuse`: clients do not see it either, and calls are
+   * rejected as if it did not exist. For targets without pins, each proxy remembers the first definitions that it
+   * gets, and reports changes in both modes.
+   */
+  mode?: 'Report' | 'Refuse'
+  /**
+   * The pins, at most 1,024.
+   *
+   * Items: The reviewed definition of one tool.
+   *
+   * Example: `{ target: files, name: read, digest: 'sha256:…' }`.
+   */
+  tools?: McpToolPin[]
+}
+/**
+ * The reviewed definition of one tool.
+ *
+ * Example: `{ target: files, name: read, digest: 'sha256:…' }`.
+ */
+export interface McpToolPin {
+  /**
+   * Name of the target, as in `targets`, or of a Service that a selector finds.
+   */
+  target: string
+  /**
+   * The name that the server gives to the tool, without prefix, 1 to 256 characters.
+   */
+  name: ShortString
+  /**
+   * SHA-256 digest of the definition, as `gw mcp pins` prints it: `sha256:` and 64 hexadecimal digits.
+   */
+  digest: string
 }
 /**
  * Sends each request to the destination that it names itself: the header `Host`, or, for TLS, the server name (SNI).

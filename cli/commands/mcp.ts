@@ -1,6 +1,7 @@
-// gw mcp check: flags and help. The command itself is in cli/mcp, loaded when it runs.
+// gw mcp check and gw mcp pins: flags and help. The commands themselves are in cli/mcp, loaded when they run.
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { CheckFlags } from '../mcp/check.ts'
+import type { PinsFlags } from '../mcp/pins.ts'
 
 const SECONDS_MAX = 300
 const HELP = `
@@ -19,10 +20,21 @@ Examples:
   # For scripts
   gw mcp check https://mcp.example.com/mcp -o json`
 
-export function addMcpCheck(program: Command, finish: (code: number) => void): void {
-  program
-    .command('mcp')
-    .description('Inspect an MCP server')
+const PINS_HELP = `
+Review the descriptions of the tools before you paste the output into the GwBackend: a pin means that the tool is the one
+that you have reviewed. Use the URL of the server itself, or of a route with this server alone.
+
+Environment:
+  GW_MCP_TOKEN  access token, as --token; other users of the machine cannot see it
+
+Examples:
+  # The pins of a server that is the target "files" of a GwBackend
+  gw mcp pins https://files.example.com/mcp --target files`
+
+export function addMcpCommands(program: Command, finish: (code: number) => void): void {
+  const mcp = program.command('mcp').description('Inspect an MCP server')
+  addPins(mcp, finish)
+  mcp
     .command('check')
     .description('Check each step of the sign-in of MCP clients, and report what fails and how to mend it')
     .argument('<url>', 'URL of the MCP server')
@@ -36,6 +48,21 @@ export function addMcpCheck(program: Command, finish: (code: number) => void): v
     .action(async (url: string, flags: CheckFlags) => {
       const { checkCommand } = await import('../mcp/check.ts')
       finish(await checkCommand(url, flags))
+    })
+}
+
+function addPins(mcp: Command, finish: (code: number) => void): void {
+  mcp
+    .command('pins')
+    .description('Print the digests of the tools of an MCP server, for toolPinning of a GwBackend')
+    .argument('<url>', 'URL of the MCP server')
+    .requiredOption('--target <name>', 'Name of the target in the GwBackend')
+    .option('--token <token>', 'Access token; default GW_MCP_TOKEN')
+    .option('--timeout <seconds>', 'Time for each request', seconds, 10)
+    .addHelpText('after', PINS_HELP)
+    .action(async (url: string, flags: PinsFlags) => {
+      const { pinsCommand } = await import('../mcp/pins.ts')
+      finish(await pinsCommand(url, flags))
     })
 }
 

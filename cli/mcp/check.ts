@@ -20,11 +20,8 @@ const NOT_REACHED = 2
 
 /** Resolves to the exit code. */
 export async function checkCommand(text: string, flags: CheckFlags): Promise<number> {
-  const url = URL.parse(text)
-  if (url === null || !['http:', 'https:'].includes(url.protocol) || url.username !== '') {
-    printError(`${text}: must be a URL with http or https, without a user, such as https://mcp.example.com/mcp`)
-    return FAILED
-  }
+  const url = mcpUrl(text)
+  if (url === undefined) return FAILED
   try {
     const report = await check(url, flags)
     if (flags.output === 'json') process.stdout.write(dataText(report, 'json'))
@@ -35,6 +32,14 @@ export async function checkCommand(text: string, flags: CheckFlags): Promise<num
     printError(`cannot reach the MCP server: ${reasonText(error)}; check the URL, and that the server runs`)
     return NOT_REACHED
   }
+}
+
+/** undefined: reported. */
+export function mcpUrl(text: string): URL | undefined {
+  const url = URL.parse(text)
+  if (url !== null && ['http:', 'https:'].includes(url.protocol) && url.username === '') return url
+  printError(`${text}: must be a URL with http or https, without a user, such as https://mcp.example.com/mcp`)
+  return undefined
 }
 
 async function check(url: URL, flags: CheckFlags): Promise<Report> {

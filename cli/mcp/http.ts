@@ -1,5 +1,5 @@
 // Requests of gw mcp check: bounded in time and size, without redirects, as security-sensitive clients send them.
-import { parseJson } from '#api/json.ts'
+import { parseJson, parseJsonExactly } from '#api/json.ts'
 import { SseParser } from '#proxy/http/sse.ts'
 
 const BODY_BYTES_MAX = 4 * 1024 * 1024
@@ -36,7 +36,7 @@ export class HttpClient {
       const response = await fetch(url, options)
       const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true
       const text = isStream ? await firstMessage(response) : await wholeText(response)
-      return { status: response.status, headers: response.headers, text, json: parseJson(text) }
+      return { status: response.status, headers: response.headers, text, json: parseJsonExactly(text) }
     } catch (error) {
       throw new Unreachable(`${url}: ${reasonOf(error, this.#timeoutMs)}`)
     }

@@ -1,6 +1,6 @@
-// The last steps of gw mcp check: a session of the legacy protocol, or discovery of the protocol of 2026-07-28, and the
-// list of tools.
-import { isRecord } from '#api/json.ts'
+// The last steps of gw mcp check, and gw mcp pins: a session of the legacy protocol, or discovery of the protocol of
+// 2026-07-28, and the list of tools.
+import { isRecord, type JsonRecord, recordOf } from '#api/json.ts'
 import { VERSION } from '#api/version.ts'
 import { type Answer, type HttpClient, Unreachable } from './http.ts'
 import type { Step } from './report.ts'
@@ -108,21 +108,42 @@ async function modernSession(http: HttpClient, url: URL, token: string | undefin
 }
 
 async function listTools(session: Session): Promise<Step> {
-  const names: string[] = []
+  const listed = await toolsOf(session)
+  return Array.isArray(listed) ? toolsStep(listed.map(({ name }) => String(name))) : { step: 'tools', ...listed }
+}
+
+type Failure = Pick<Step, 'status' | 'detail' | 'cure'>
+
+/** All pages. */
+async function toolsOf(session: Session): Promise<JsonRecord[] | Failure> {
+  const tools: JsonRecord[] = []
   let cursor: unknown = undefined
   for (let page = 0; page < PAGES_MAX; page++) {
     const answer = await session.ask('tools/list', cursor === undefined ? {} : { cursor })
     const result = resultOf(answer)
     if (!Array.isArray(result?.['tools'])) {
       const cure = 'read the log of the gateway and of the server: they report the reason'
-      return { step: 'tools', status: 'fail', detail: refused('tools/list', answer).problem, cure }
+      return { status: 'fail', detail: refused('tools/list', answer).problem, cure }
     }
-    for (const tool of result['tools']) names.push(isRecord(tool) ? String(tool['name']) : '?')
+    tools.push(...(result['tools'] as unknown[]).map(recordOf))
     cursor = result['nextCursor']
-    if (cursor === undefined) return toolsStep(names)
+    if (cursor === undefined) return tools
   }
   const cure = 'return fewer, larger pages'
-  return { step: 'tools', status: 'fail', detail: `more than ${PAGES_MAX} pages of tools`, cure }
+  return { status: 'fail', detail: `more than ${PAGES_MAX} pages of tools`, cure }
+}
+
+/** The tools of a server; or why they cannot be listed, with the cure. @throws {Unreachable} */
+export async function listedTools({
+  http,
+  url,
+  token,
+}: Omit<SessionOptions, 'steps'>): Promise<JsonRecord[] | Failure> {
+  const session = await anySession(http, url, token)
+  if ('problem' in session) return refusedStep(session)
+  const tools = await toolsOf(session)
+  await session.end()
+  return tools
 }
 
 function toolsStep(names: readonly string[]): Step {

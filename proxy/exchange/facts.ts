@@ -163,6 +163,8 @@ export interface McpFacts {
   errorMessage: string | undefined
   /** Messages of servers that were not sent to the client, by target; undefined: no messages. */
   dropped: Map<string, number> | undefined
+  /** Tools whose definition is not the known one, by target; absent: no tool. */
+  changedTools?: Map<string, number>
   /** Set while rules decide about a request of a server to the client; the name is its method. */
   serverRequest?: { readonly target: string; readonly name: string } | undefined
   /** Arguments of the tool call, after guardrails. For expressions alone. */

@@ -21,6 +21,7 @@ import { type Later, whenReady } from './later.ts'
 import { namingOf } from './names.ts'
 import { rememberedOwners } from './owners.ts'
 import { rememberedToolHeaders } from './tool-headers.ts'
+import { toolPins } from './tool-pins.ts'
 import { openApiTarget } from './targets/openapi/target.ts'
 import { eventIdSealer } from './legacy/event-ids.ts'
 import { sessionCodec } from './legacy/session-id.ts'
@@ -62,6 +63,7 @@ export function compileMcpBackend(
     eras: rememberedEras(),
     owners: rememberedOwners(),
     toolHeaders: rememberedToolHeaders(),
+    pins: backend.toolPinning && toolPins(backend.toolPinning),
     guard: guardrails && MCP_GUARDRAILS.get().mcpGuardrails(guardrails, environment),
   }
   return (exchange, done) => {

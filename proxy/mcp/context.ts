@@ -12,6 +12,7 @@ import type { EventIds } from './legacy/event-ids.ts'
 import type { SessionCodec } from './legacy/session-id.ts'
 import type { McpTarget } from './targets/target.ts'
 import type { ToolHeaders } from './tool-headers.ts'
+import type { ToolPins } from './tool-pins.ts'
 import type { Era } from './versions.ts'
 
 export type ItemKind = NonNullable<McpFacts['kind']>
@@ -33,6 +34,8 @@ export interface McpEndpoint {
   /** Read without prefixes. */
   readonly owners: Owners
   readonly toolHeaders: ToolHeaders
+  /** undefined: definitions of tools are not compared. */
+  readonly pins: ToolPins | undefined
   /** undefined: the backend has no guardrails. */
   readonly guard: McpGuard | undefined
 }

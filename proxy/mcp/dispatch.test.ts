@@ -107,6 +107,7 @@ function callOn(guard: McpGuard | undefined): { readonly call: McpCall; readonly
     eras: rememberedEras(),
     owners: rememberedOwners(),
     toolHeaders: rememberedToolHeaders(),
+    pins: undefined,
     guard,
   }
   const exchange = exchangeOf({})

@@ -6,7 +6,13 @@ import { ask, notify, onEach, type Member } from './fan-out.ts'
 import { type GuardedRequest, guardRequest, guardResult } from './guard.ts'
 import { jsonAnswer, rpcError } from './http-reply.ts'
 import { invalidItem, itemOf, withItemName, type NamedItem } from './items.ts'
-import { INVALID_PARAMS, METHOD_NOT_FOUND, type JsonRpcNotification, type JsonRpcRequest } from './jsonrpc.ts'
+import {
+  INVALID_PARAMS,
+  METHOD_NOT_FOUND,
+  type JsonRpcId,
+  type JsonRpcNotification,
+  type JsonRpcRequest,
+} from './jsonrpc.ts'
 import { type Later, whenReady } from './later.ts'
 import { listAnswer, listItems, listOne } from './lists.ts'
 import { LEGACY_ONLY, listOf, METHODS, type ItemMethod, type Method } from './methods.ts'
@@ -112,8 +118,10 @@ function callChecked(
   followArguments(call, target, { own, checked })
   // A guardrail may have named another item of the server.
   const used = itemOf(checked, method)
-  if (used === undefined || !mayCall(call, checked, { ...used, target })) return unknownItem(request, item)
-  return relay(call, member, checked)
+  if (used === undefined) return unknownItem(request, item)
+  return whenReady(mayCall(call, member, { request: checked, item: used }), (isUsable) =>
+    isUsable ? relay(call, member, checked) : unknownItem(request, item),
+  )
 }
 
 /** Lists the server only if the request has such headers; a server checks what is missing itself. */
@@ -131,14 +139,30 @@ async function toolMismatchOf(
   const { exchange, endpoint } = call
   const { id, params } = request
   const { headers } = exchange.request
-  const list = listOf('tool')
   const target = member.target.name
-  if (list !== undefined && endpoint.toolHeaders.get(exchange, target) === undefined && hasParamHeaders(headers)) {
-    const listRequest: JsonRpcRequest = { jsonrpc: '2.0', id: `gw-schema-${id}`, method: list.name }
-    await listOne(call, member, { request: listRequest, method: list.method })
+  if (endpoint.toolHeaders.get(exchange, target) === undefined && hasParamHeaders(headers)) {
+    await listTools(call, member, id)
   }
   const declared = endpoint.toolHeaders.get(exchange, target)?.get(tool)
   return declared && paramMismatch(headers, declared, params?.['arguments'])
+}
+
+/** Whether the definition of the tool is the reviewed one; lists the tools of the server if that is not known. */
+async function hasPin(call: McpCall, member: Member, { id }: JsonRpcRequest, tool: string): Promise<boolean> {
+  const { exchange, endpoint } = call
+  const { pins } = endpoint
+  const { name: target } = member.target
+  if (pins?.isAccepted(exchange, target, tool) === undefined) await listTools(call, member, id)
+  if (pins?.isAccepted(exchange, target, tool) === true) return true
+  exchange.errorDetail ??= `${target}: the definition of the tool has no pin`
+  return false
+}
+
+async function listTools(call: McpCall, member: Member, id: JsonRpcId): Promise<void> {
+  const list = listOf('tool')
+  if (list === undefined) return
+  const request: JsonRpcRequest = { jsonrpc: '2.0', id: `gw-schema-${id}`, method: list.name }
+  await listOne(call, member, { request, method: list.method })
 }
 
 /** The headers repeat the arguments that the server gets. */
@@ -153,9 +177,16 @@ function followArguments(
   if (declared !== undefined) setParamHeaders(exchange.request.headers, declared, checked.params?.['arguments'])
 }
 
-function mayCall(call: McpCall, { params }: JsonRpcRequest, item: NamedItem & { readonly target: string }): boolean {
-  if (item.kind === 'tool') call.facts.toolArguments = params?.['arguments']
-  return mayUse(call, item.kind, item.target, item.name)
+/** By the rules, and for tools by their definition. */
+function mayCall(
+  call: McpCall,
+  member: Member,
+  { request, item: { kind, name } }: { readonly request: JsonRpcRequest; readonly item: NamedItem },
+): Later<boolean> {
+  if (kind === 'tool') call.facts.toolArguments = request.params?.['arguments']
+  if (!mayUse(call, kind, member.target.name, name)) return false
+  const isPinned = kind === 'tool' && call.endpoint.pins?.isRefusing(member.target.name) === true
+  return !isPinned || hasPin(call, member, request, name)
 }
 
 function locate(

@@ -56,11 +56,14 @@ export async function listOne(
   call: McpCall,
   member: Member,
   { request, method }: { readonly request: JsonRpcRequest; readonly method: ListMethod },
-): Promise<ListedItem[]> {
+): Promise<readonly ListedItem[]> {
   const { exchange, endpoint, era } = call
   const values = await listAll(exchange, member, request, method.key)
-  const items = [...itemsByName(call, member.target.name, values, method).values()]
-  if (era === 'Modern' && method.kind === 'tool') endpoint.toolHeaders.set(exchange, member.target.name, items)
+  const { name: target } = member.target
+  const listed = [...itemsByName(call, target, values, method).values()]
+  if (method.kind !== 'tool') return listed
+  const items = endpoint.pins?.accepted(exchange, target, listed) ?? listed
+  if (era === 'Modern') endpoint.toolHeaders.set(exchange, target, items)
   return items
 }
 

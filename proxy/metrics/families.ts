@@ -281,6 +281,18 @@ export const GUARD_MATCHES = family({
   ],
 })
 
+export const MCP_CHANGED_TOOLS = family({
+  id: 22,
+  labels: ['server', ...ROUTE_LABELS],
+  seriesMax: SMALL_SERIES_MAX,
+  metrics: [
+    counter(
+      'gw_mcp_changed_tools_total',
+      'Definitions of MCP tools that differ from their pin or from the first one, each counted once by a worker',
+    ),
+  ],
+})
+
 /** In the order of their ids. */
 export const FAMILIES: readonly Family[] = [
   EXCHANGE,
@@ -305,6 +317,7 @@ export const FAMILIES: readonly Family[] = [
   COST_LOOKUPS,
   GUARD_CHECKS,
   GUARD_MATCHES,
+  MCP_CHANGED_TOOLS,
 ]
 
 /** Values that a worker updates once a second. */

@@ -300,6 +300,9 @@ export class Recorder {
     for (const [server, count] of mcp.dropped ?? []) {
       add(this.#values, this.#table.series(families.MCP_DROPPED, [server, ...series.routeLabels]), count)
     }
+    for (const [server, count] of mcp.changedTools ?? []) {
+      add(this.#values, this.#table.series(families.MCP_CHANGED_TOOLS, [server, ...series.routeLabels]), count)
+    }
     if (mcp.guards !== undefined) this.#guards(mcp.guards)
     if (mcp.methodName === undefined || request.method !== 'POST') return
     // Each task has an id of its own.

@@ -720,9 +720,20 @@ const McpTargetSelector: Semantics = {
   fields: { selector: McpSelector, static: McpTarget },
   rules: [{ rule: 'has(self.selector) != has(self.static)', message: 'set exactly one of selector, static' }],
 }
+const McpToolPinning: Semantics = {
+  defaults: { mode: 'Report' },
+  fields: { tools: { list: ['name', 'target'] } },
+  rules: [
+    {
+      rule: "!has(self.mode) || self.mode != 'Refuse' || (has(self.tools) && self.tools.size() > 0)",
+      message: 'set tools: Refuse has no effect without pins',
+      fieldPath: '.tools',
+    },
+  ],
+}
 const MCPBackend: Semantics = {
   defaults: { sessionRouting: 'Stateful', failureMode: 'FailClosed', prefixMode: 'Conditional' },
-  fields: { targets: { items: McpTargetSelector, list: ['name'] } },
+  fields: { targets: { items: McpTargetSelector, list: ['name'] }, toolPinning: McpToolPinning },
 }
 const CloudServiceBackend: Semantics = { rules: [{ rule: 'has(self.agentCore)', message: 'set agentCore' }] }
 const GwBackendSpecPoliciesAiPromptGuardRequestWebhookForwardHeaderMatch: Semantics = { defaults: { type: 'Exact' } }

@@ -788,6 +788,22 @@ const McpTargetSelector: Structure = {
     static: McpTarget,
   },
 }
+const McpToolPin: Structure = {
+  type: 'object',
+  required: ['target', 'name', 'digest'],
+  properties: {
+    target: { type: 'string', minLength: 1, maxLength: 253 },
+    name: { type: 'string', minLength: 1, maxLength: 256 },
+    digest: { type: 'string', maxLength: 71, pattern: '^sha256:[0-9a-f]{64}$' },
+  },
+}
+const McpToolPinning: Structure = {
+  type: 'object',
+  properties: {
+    mode: { type: 'string', enum: ['Report', 'Refuse'] },
+    tools: { type: 'array', maxItems: 1024, items: McpToolPin },
+  },
+}
 const MCPBackend: Structure = {
   type: 'object',
   required: ['targets'],
@@ -796,6 +812,7 @@ const MCPBackend: Structure = {
     sessionRouting: { type: 'string', enum: ['Stateful', 'Stateless'] },
     failureMode: { type: 'string', enum: ['FailOpen', 'FailClosed'] },
     prefixMode: { type: 'string', enum: ['Conditional', 'Always', 'Never'] },
+    toolPinning: McpToolPinning,
   },
 }
 const AgentCoreBackend: Structure = {

@@ -1,5 +1,5 @@
 // The `mcp` backend: each target with a host becomes a backend of its own, which the MCP backend refers to.
-import type { Backend, MCPTarget } from '#api/ir/types.gen.ts'
+import type { Backend, McpToolPinning, MCPTarget } from '#api/ir/types.gen.ts'
 import type { FieldPath, Problem } from '#api/problem.ts'
 import type { MCPBackend, McpTarget, McpTargetSelector } from '#api/v1alpha1/gwbackend.gen.ts'
 import { keyOf, namespaceOf } from '../object-ref.ts'
@@ -34,11 +34,33 @@ export function renderMcp(mcp: MCPBackend, context: BackendContext): BackendBody
         sessionRouting: mcp.sessionRouting ?? 'Stateful',
         prefixMode: mcp.prefixMode ?? 'Conditional',
         failureMode: mcp.failureMode ?? 'FailClosed',
+        ...pinningOf(mcp, targets, context.report),
       },
     },
     parts: targets.flatMap(({ part }) => (part === undefined ? [] : [part])),
     refs: targets.flatMap(({ target }) => (target.ref === undefined ? [] : [target.ref])),
   }
+}
+
+/** A pin for a missing target is a mistake: without it the tools of the intended target are not checked. */
+function pinningOf(
+  { toolPinning }: MCPBackend,
+  targets: readonly RenderedTarget[],
+  { problems }: FieldReport,
+): { toolPinning?: McpToolPinning } {
+  if (toolPinning === undefined) return {}
+  const { mode = 'Report', tools = [] } = toolPinning
+  const names = new Set(targets.map(({ target }) => target.name))
+  for (const [index, { target }] of tools.entries()) {
+    if (names.has(target)) continue
+    problems.push({
+      path: `spec.mcp.toolPinning.tools[${index}].target`,
+      reason: 'TargetNotFound',
+      message: `the backend has no target ${JSON.stringify(target)}; the pin has no effect`,
+      severity: 'warning',
+    })
+  }
+  return { toolPinning: { mode, tools: tools.map(({ target, name, digest }) => ({ target, name, digest })) } }
 }
 
 interface TargetContext extends BackendContext {

@@ -1,6 +1,6 @@
 // MCP backends: servers over Streamable HTTP and SSE, and HTTP APIs, each a separate backend; and commands that use
 // stdin and stdout.
-import type { BackendTarget, MCPBackend, MCPTarget } from '#api/ir/types.gen.ts'
+import type { BackendTarget, MCPBackend, McpToolPinning, MCPTarget } from '#api/ir/types.gen.ts'
 import { readOpenApi, targetOf } from '#api/openapi/operations.ts'
 import { pathTo } from '../field-path.ts'
 import type { McpBackendFields, McpTargetFields } from '../schema/backends.ts'
@@ -13,17 +13,39 @@ import { backendNamed } from './references.ts'
 const SESSION_ROUTING = { stateful: 'Stateful', stateless: 'Stateless' } as const
 const PREFIX_MODE = { conditional: 'Conditional', always: 'Always', never: 'Never' } as const
 const FAILURE_MODE = { failClosed: 'FailClosed', failOpen: 'FailOpen' } as const
+const PINNING_MODE = { report: 'Report', refuse: 'Refuse' } as const
 const DEFAULT_PORT = { 'http:': 80, 'https:': 443 } as const
 
 /** `place.path`: of the MCP fields. */
 export function mcpBody(fields: McpBackendFields, place: BackendPlace, context: BuildContext): MCPBackend {
   const { targets, statefulMode = 'stateful', prefixMode = 'conditional', failureMode = 'failClosed' } = fields
+  const { toolPinning } = fields
   return {
     targets: targets.map((target, index) => renderTarget(target, targetPlace(place, target, index), context)),
     sessionRouting: SESSION_ROUTING[statefulMode],
     prefixMode: PREFIX_MODE[prefixMode],
     failureMode: FAILURE_MODE[failureMode],
+    ...(toolPinning !== undefined && { toolPinning: pinningOf(toolPinning, fields, place, context) }),
   }
+}
+
+function pinningOf(
+  { mode = 'report', tools = [] }: NonNullable<McpBackendFields['toolPinning']>,
+  { targets }: McpBackendFields,
+  place: BackendPlace,
+  context: BuildContext,
+): McpToolPinning {
+  const path = pathTo(place.path, 'toolPinning')
+  if (mode === 'refuse' && tools.length === 0) context.error(pathTo(path, 'tools'), 'is required with mode refuse')
+  const names = new Set(targets.map(({ name }) => name))
+  const pinned = new Set<string>()
+  for (const [index, { target, name }] of tools.entries()) {
+    const at = pathTo(path, 'tools', index)
+    if (!names.has(target)) context.error(pathTo(at, 'target'), `the backend has no target ${target}`)
+    if (pinned.has(`${target} ${name}`)) context.error(pathTo(at, 'name'), 'has another pin already')
+    pinned.add(`${target} ${name}`)
+  }
+  return { mode: PINNING_MODE[mode], tools }
 }
 
 /** The backends of targets with a host, and the policies of all targets. */

@@ -27,13 +27,13 @@ export interface McpRegistries {
 }
 
 export function addMcp(fields: McpFields, { gateways, listeners }: McpRegistries, context: BuildContext): void {
-  const { port, policies = {}, targets, statefulMode, prefixMode, failureMode } = fields
+  const { port, policies = {}, targets, statefulMode, prefixMode, failureMode, toolPinning } = fields
   const isShared = fields.gateways !== undefined
   if (isShared && port !== undefined) context.error(pathTo(PATH, 'port'), 'must not be set together with mcp.gateways')
   const keys = isShared
     ? gateways.listenersOf(fields.gateways, { path: PATH })
     : [ownListener(port ?? DEFAULT_PORT, listeners)]
-  const mcp = { targets, statefulMode, prefixMode, failureMode }
+  const mcp = { targets, statefulMode, prefixMode, failureMode, toolPinning }
   // The backend with the field `mcp` is the file itself.
   addBackend({ mcp }, { key: KEY, name: ROUTE, path: '' }, context)
   const at = pathTo(PATH, 'policies')

@@ -102,11 +102,21 @@ const mcpTarget = fields({
   stdio: stdio.optional(),
   openapi: fields({ schema: fileOrInline, ...remoteShape }).optional(),
 })
+const toolPin = fields({
+  target: text,
+  name: text,
+  digest: z.string().regex(/^sha256:[0-9a-f]{64}$/, { error: 'must be sha256: and 64 hexadecimal digits' }),
+})
+const toolPinning = fields({
+  mode: z.enum(['report', 'refuse']).optional(),
+  tools: z.array(toolPin).max(1024).optional(),
+})
 export const mcpShape = {
   targets: z.array(mcpTarget).min(1).max(32),
   statefulMode: z.enum(['stateful', 'stateless']).optional(),
   prefixMode: z.enum(['conditional', 'always', 'never']).optional(),
   failureMode: z.enum(['failClosed', 'failOpen']).optional(),
+  toolPinning: toolPinning.optional(),
 }
 const mcpBackend = fields(mcpShape)
 
