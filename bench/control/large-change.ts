@@ -1,5 +1,5 @@
 // What requests notice when a proxy with many routes gets a configuration whose objects are all new: first with the
-// same content, then with another content for each route. Run: node bench/control/large-change.ts [routes ...]
+// same content, then with another content for each route.
 import { setTimeout as delay } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import type { RenderedConfig } from '#api/ir/types.gen.ts'
@@ -16,12 +16,8 @@ import { ownAddress, upstream } from './traffic.ts'
 const REST_MS = 6000
 const MIB = 1024 * 1024
 
-const counts = process.argv.slice(2).map(Number)
-const rows: object[] = []
-for (const count of counts.length === 0 ? [5000, 20_000] : counts) rows.push(...(await measure(count)))
-console.table(rows)
-
-async function measure(count: number): Promise<object[]> {
+/** A row for each change. */
+export async function measureLargeChange(count: number): Promise<object[]> {
   const server = await upstream('one', ownAddress())
   const port = await freePort()
   const { config, secrets } = rendered(count, { port, upstream: server.address })

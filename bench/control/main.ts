@@ -12,6 +12,8 @@ import { gateway, namespaces } from './cluster.ts'
 import { controller, proxy } from './programs.ts'
 import type { BenchEnvironment } from './environment.ts'
 import { type Existing, type ExistingEnvironment, measureExisting } from './existing.ts'
+import { measureLargeChange } from './large-change.ts'
+import { LARGE, measureLargeDelivery, printLargeDelivery } from './large-delivery.ts'
 import { type Measured, measure } from './rounds.ts'
 import { Client, ownAddress, upstream } from './traffic.ts'
 
@@ -28,19 +30,39 @@ const { values } = parseArgs({
     existing: { type: 'boolean', default: false },
     /** Comma list. Set if only the acknowledgements of as many proxies are measured. */
     proxies: { type: 'string' },
+    /** Comma list. Set if only configurations of as many routes with new objects are measured; no API server. */
+    'new-objects': { type: 'string' },
+    /** `large`: the delivery of a large Gateway, new objects, existing routes and acknowledgements in large numbers. */
+    profile: { type: 'string' },
     /** Number of concurrent writes while many routes are created. */
     concurrency: { type: 'string', default: '16' },
     command: { type: 'string', default: resolve(import.meta.dirname, '../../dist/gw.js') },
   },
 })
 
+/** Of `--profile large`. */
+const LARGE_ROUTES = 20_000
+const LARGE_PROXIES = 2000
+
 async function main(): Promise<number> {
+  if (values['new-objects'] !== undefined) {
+    await printNewObjects(values['new-objects'].split(',').map(Number))
+    return 0
+  }
   const reason = missing()
   if (reason !== undefined) throw new Error(reason)
   if (!existsSync(values.command)) throw new Error(`${values.command} is not there: make build`)
   const cleanUp: (() => void | Promise<void>)[] = []
   try {
     const cluster = await setUpCluster(cleanUp)
+    if (values.profile === 'large') {
+      printLargeDelivery(measureLargeDelivery(LARGE))
+      await printNewObjects([LARGE_ROUTES])
+      const options = { from: 0, to: LARGE_ROUTES, concurrency: Number(values.concurrency) }
+      printAttached([await measureExisting(cluster, options)])
+      await printAcknowledgements(cluster, [LARGE_PROXIES])
+      return 0
+    }
     if (values.proxies !== undefined) {
       await printAcknowledgements(cluster, values.proxies.split(',').map(Number))
       return 0
@@ -112,6 +134,13 @@ function printMachine(): void {
   console.log(
     `${cpus().length} x ${cpus()[0]?.model ?? '?'}, load ${loadavg()[0]?.toFixed(1)}, Node ${process.version}`,
   )
+}
+
+async function printNewObjects(counts: readonly number[]): Promise<void> {
+  printMachine()
+  const rows: object[] = []
+  for (const count of counts) rows.push(...(await measureLargeChange(count)))
+  console.table(rows)
 }
 
 async function printAcknowledgements(cluster: ExistingEnvironment, counts: readonly number[]): Promise<void> {
