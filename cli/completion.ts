@@ -1,4 +1,4 @@
-// Completion of paths for `-f`: the library does not complete files, so the command lists them itself.
+// Completion of paths for `-f`, and of names of the cluster: the library completes neither.
 import { readdirSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { RootCommand } from '@bomb.sh/tab'
@@ -7,12 +7,37 @@ import type { Command } from 'commander'
 import { isSourceName } from './manifests/files.ts'
 
 const FILE_COMMANDS = ['run', 'validate', 'translate']
+const CLUSTER_COMMANDS = /^(?:proxy (?:config|c|cfg|log|trace|profile)|explain|ui) /
 /** About as many as fit on a screen. */
 const CANDIDATES_MAX = 200
 
-/** After all other commands: it completes those that are there. */
-export function addCompletion(program: Command): void {
-  completePaths(tab(program, { completionCommandName: 'completion' }))
+/** After all other commands: it completes those that are there. `argv`: of the process. */
+export async function addCompletion(program: Command, argv: readonly string[]): Promise<void> {
+  const root = tab(program, { completionCommandName: 'completion' })
+  completePaths(root)
+  // The library calls its handlers while it reads the arguments, so the names must be there before.
+  if (argv[2] === 'complete' && takesNames(argv.slice(4))) {
+    const { clusterNames } = await import('./cluster-names.ts')
+    completeNames(root, await clusterNames(argv.slice(4)))
+  }
+}
+
+/** Whether the last of the words after `gw` can be a name of a cluster. */
+function takesNames(words: readonly string[]): boolean {
+  const isFlag = words.at(-1)?.startsWith('-') === true
+  return CLUSTER_COMMANDS.test(words.join(' ')) && !isFlag && !words.includes('--local')
+}
+
+/** Of Gateways, namespaces and others. */
+function completeNames(root: RootCommand, names: readonly string[]): void {
+  const all = (complete: (value: string, description: string) => void): void => {
+    for (const name of names.slice(0, CANDIDATES_MAX)) complete(name, '')
+  }
+  for (const { options, arguments: places } of root.commands.values()) {
+    for (const option of [options.get('namespace'), options.get('context')])
+      if (option !== undefined) option.handler = all
+    for (const place of [places.get('resource'), places.get('arguments')]) if (place !== undefined) place.handler = all
+  }
 }
 
 function completePaths(root: RootCommand): void {

@@ -59,7 +59,8 @@ export async function run(argv: readonly string[]): Promise<number> {
   })
   // `gw proxy serve` is a command of a group.
   if (!SERVING.has((argv[2] === 'proxy' ? argv[3] : argv[2]) ?? '')) {
-    ;(await import('./completion.ts')).addCompletion(program)
+    const { addCompletion } = await import('./completion.ts')
+    await addCompletion(program, argv)
   }
   try {
     await program.parseAsync(argv)

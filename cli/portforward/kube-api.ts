@@ -13,21 +13,25 @@ import { messageOf } from '#proxy/exchange/diagnosis.ts'
 import type { ResourceKind } from './resource.ts'
 
 const CALL_MS_MAX = 10_000
-/** More pods than a person can read; the API server sends no more. */
-const PODS_MAX = 1000
+/** More pods and namespaces than a person can read; the API server sends no more. */
+const ITEMS_MAX = 1000
 
-const BOUNDED: ConfigurationOptions = {
-  middleware: [
-    {
-      pre: (context) => {
-        context.setSignal(AbortSignal.timeout(CALL_MS_MAX))
-        return new Observable(Promise.resolve(context))
+function bounded(deadlineMs: number): ConfigurationOptions {
+  return {
+    middleware: [
+      {
+        pre: (context) => {
+          context.setSignal(AbortSignal.timeout(deadlineMs))
+          return new Observable(Promise.resolve(context))
+        },
+        post: (context) => new Observable(Promise.resolve(context)),
       },
-      post: (context) => new Observable(Promise.resolve(context)),
-    },
-  ],
-  middlewareMergeStrategy: 'append',
+    ],
+    middlewareMergeStrategy: 'append',
+  }
 }
+
+const BOUNDED = bounded(CALL_MS_MAX)
 
 /** @throws {Error} with a message for the user, and the alternative after it */
 export function clusterOf(choice: KubeConfigChoice, alternative = ''): KubeConfig {
@@ -45,18 +49,30 @@ export interface PodQuery {
   /** undefined: all namespaces. */
   readonly namespace: string | undefined
   readonly labelSelector: string
+  /** Default 10 seconds. */
+  readonly deadlineMs?: number
 }
 
 /** Running pods that do not end, sorted by namespace and name. @throws {Error} as `explained` */
-export async function runningPods(config: KubeConfig, { namespace, labelSelector }: PodQuery): Promise<V1Pod[]> {
+export async function runningPods(
+  config: KubeConfig,
+  { namespace, labelSelector, deadlineMs }: PodQuery,
+): Promise<V1Pod[]> {
   const core = config.makeApiClient(CoreV1Api)
-  const query = { labelSelector, limit: PODS_MAX }
+  const options = deadlineMs === undefined ? BOUNDED : bounded(deadlineMs)
+  const query = { labelSelector, limit: ITEMS_MAX }
   const list =
     namespace === undefined
-      ? core.listPodForAllNamespaces(query, BOUNDED)
-      : core.listNamespacedPod({ ...query, namespace }, BOUNDED)
+      ? core.listPodForAllNamespaces(query, options)
+      : core.listNamespacedPod({ ...query, namespace }, options)
   const { items } = await explained(`list the pods of ${namespace ?? 'all namespaces'}`, list)
   return items.filter(isRunning).sort((a, b) => comparePlaces(placeOf(a), placeOf(b)))
+}
+
+/** @throws {Error} as `explained` */
+export async function namespaceNames(config: KubeConfig, deadlineMs: number): Promise<string[]> {
+  const list = config.makeApiClient(CoreV1Api).listNamespace({ limit: ITEMS_MAX }, bounded(deadlineMs))
+  return (await explained('list the namespaces', list)).items.flatMap(({ metadata }) => metadata?.name ?? [])
 }
 
 /** @throws {Error} as `explained`, or because the pod does not run */

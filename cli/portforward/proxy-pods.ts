@@ -5,7 +5,7 @@ import { ADMIN_TOKEN_VARIABLE } from '#api/admin/token-file.ts'
 import { GATEWAY_NAME_LABEL, safeName } from '#api/delivery/names.ts'
 import { POD_ENVIRONMENT } from '#api/delivery/pod-contract.ts'
 import type { AdminTransport } from './admin-client.ts'
-import { clusterOf, defaultNamespace, placeOf, runningPod, runningPods, selectorOf } from './kube-api.ts'
+import { clusterOf, defaultNamespace, placeOf, type PodQuery, runningPod, runningPods, selectorOf } from './kube-api.ts'
 import { openPort, outputOf, withForwardedPort } from './pod-port.ts'
 import type { ClusterFlags, ClusterTarget, ProxyTransport } from './targets.ts'
 
@@ -63,11 +63,16 @@ async function podsOf(
 
 /** Of all Gateways, or of the only one in the namespace. */
 async function gatewayPods(config: KubeConfig, namespace: string | undefined): Promise<Found> {
-  const pods = (await runningPods(config, { namespace, labelSelector: GATEWAY_NAME_LABEL })).filter(isProxy)
+  const pods = await proxyPods(config, { namespace })
   if (namespace === undefined) return { pods, name: 'the cluster' }
   const gateways = [...new Set(pods.map(gatewayOf))]
   if (gateways.length < 2) return { pods, name: `the namespace ${namespace}` }
   throw new Error(`the namespace ${namespace} has several Gateways: add one of ${gateways.join(', ')}`)
+}
+
+/** Of all Gateways. @throws {Error} with a message for the user */
+export async function proxyPods(config: KubeConfig, query: Omit<PodQuery, 'labelSelector'>): Promise<V1Pod[]> {
+  return (await runningPods(config, { ...query, labelSelector: GATEWAY_NAME_LABEL })).filter(isProxy)
 }
 
 /** Other controllers of the Gateway API use the same label. */
@@ -79,7 +84,8 @@ function containerOf({ spec }: V1Pod): string | undefined {
   return spec?.containers.find(({ env = [] }) => env.some(({ name }) => name === POD_ENVIRONMENT.gateway))?.name
 }
 
-function gatewayOf({ metadata }: V1Pod): string | undefined {
+/** `gateway/web.shop` */
+export function gatewayOf({ metadata }: V1Pod): string | undefined {
   const gateway = metadata?.labels?.[GATEWAY_NAME_LABEL]
   return gateway === undefined ? undefined : `gateway/${gateway}.${metadata?.namespace ?? ''}`
 }

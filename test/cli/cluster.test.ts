@@ -51,6 +51,7 @@ beforeAll(async () => {
     pods,
     objects: {
       '/apis/apps/v1/namespaces/shop/deployments/web': { metadata: { name: 'web' }, spec: { selector } },
+      '/api/v1/namespaces': { kind: 'NamespaceList', metadata: {}, items: [{ metadata: { name: 'shop' } }] },
       '/api/v1/namespaces/shop/services/web': { metadata: { name: 'web' }, spec: { selector: selector.matchLabels } },
     },
   })
@@ -151,5 +152,18 @@ describe('gw proxy against a cluster', () => {
     const { code, stderr, stdout } = await gw('proxy', 'config', 'all', ...args)
     expect([code, stdout, stderr]).toEqual([1, '', expect.stringContaining(reason)])
     expect(stderr.trimEnd().split('\n')).toHaveLength(1)
+  })
+
+  it.each([
+    [['proxy', 'config', 'all', 'gate'], 'gateway/web'],
+    [['proxy', 'log', '-n', 'team', ''], 'gateway/api'],
+    [['explain', 'pod/web-'], 'pod/web-1\t\npod/web-2'],
+    [['proxy', 'trace', '-n', ''], 'shop'],
+    [['ui', '--context', 'd'], 'dev'],
+    [['proxy', 'log', '--kubeconfig', '/absent', ''], ''],
+  ])('completes %j', { tags: ['full'] }, async (words, names) => {
+    const { code, stdout, stderr } = await gw('complete', '--', ...words)
+    const lines = names === '' ? '' : `${names}\t\n`
+    expect([code, stdout, stderr]).toEqual([0, `${lines}:4\n`, ''])
   })
 })
