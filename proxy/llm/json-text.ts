@@ -183,7 +183,7 @@ function surveyOf(text: string, members: MemberTokens): Survey {
       }
       case COLON:
         count++
-        if (depth === 1) members.colon(i)
+        members.colon(i, depth)
         break
       case COMMA:
         if (depth === 1) members.end(i)
@@ -228,10 +228,10 @@ const CLOSE_BRACKET = 0x5d
 const OPEN_BRACE = 0x7b
 const CLOSE_BRACE = 0x7d
 
-/** Gets the tokens of the outermost object. */
+/** Gets the tokens of the outermost object, and all colons. */
 interface MemberTokens {
   string(start: number, end: number): void
-  colon(at: number): void
+  colon(at: number, depth: number): void
   end(at: number): void
 }
 
@@ -257,8 +257,8 @@ class MemberPlaces implements MemberTokens {
     this.#nameEnd = end + 1
   }
 
-  colon(at: number): void {
-    this.#colon = at
+  colon(at: number, depth: number): void {
+    if (depth === 1) this.#colon = at
   }
 
   end(at: number): void {
