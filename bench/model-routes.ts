@@ -102,7 +102,16 @@ export const NGINX_MODEL_ROUTES: readonly MeasuredRoute[] = [
   request('nginx, stream in 51 flushes', '/flushes', chat(1024, { stream: true })),
 ]
 
+/** The same requests to backends that are not models: what remains is the price of a model. */
+const RELAYED_ROUTES: readonly MeasuredRoute[] = [
+  request('gw, relayed, 1 KiB', '/relayed-chat/', chat(1024), 'nginx, completions of 1 KiB'),
+  request('gw, relayed, 16 KiB', '/relayed-chat/', chat(16 * 1024), 'nginx, completions of 16 KiB'),
+  request('gw, relayed stream in one body', '/relayed-stream/', chat(1024), 'nginx, stream in one body'),
+  request('gw, relayed stream in 51 flushes', '/relayed-flushes/', chat(1024), 'nginx, stream in 51 flushes'),
+]
+
 export const MODEL_ROUTES: readonly MeasuredRoute[] = [
+  ...RELAYED_ROUTES,
   request('gw, completions of 1 KiB', '/chat/v1/chat/completions', chat(1024), 'nginx, completions of 1 KiB'),
   request('gw, completions of 16 KiB', '/chat/v1/chat/completions', chat(16 * 1024), 'nginx, completions of 16 KiB'),
   request('gw, messages to completions, 1 KiB', '/chat/v1/messages', chat(1024), 'nginx, completions of 1 KiB'),
@@ -118,19 +127,21 @@ export const MODEL_ROUTES: readonly MeasuredRoute[] = [
   ),
 ]
 
+const PORTS: Readonly<Record<string, number>> = {
+  chat: MODEL_PORT,
+  stream: MODEL_STREAM_PORT,
+  flushes: MODEL_FLUSH_PORT,
+}
+
 /** Routes at the paths of their names. */
 export function modelManifests(): readonly object[] {
-  const backend = (name: string, port: number): object => ({
-    apiVersion: 'gw.dev/v1alpha1',
-    kind: 'GwBackend',
-    metadata: { name },
-    spec: { ai: { provider: { p1: {}, host: '127.0.0.1', port } } },
-  })
   return [
-    backend('chat', MODEL_PORT),
-    backend('stream', MODEL_STREAM_PORT),
-    backend('flushes', MODEL_FLUSH_PORT),
-    ...['chat', 'stream', 'flushes'].map((name) => routeAt(name, name)),
+    ...Object.entries(PORTS).flatMap(([name, port]) => [
+      backend(name, { ai: { provider: { p1: {}, host: '127.0.0.1', port } } }),
+      routeAt(name, name),
+      backend(`relayed-${name}`, { static: { host: '127.0.0.1', port } }),
+      routeAt(`relayed-${name}`, `relayed-${name}`),
+    ]),
     routeAt('limited', 'chat'),
     policy('limited', { traffic: { rateLimit: { local: [{ tokens: 2_000_000_000, unit: 'Hours' }] } } }),
     routeAt('guarded', 'stream'),
@@ -138,6 +149,10 @@ export function modelManifests(): readonly object[] {
     routeAt('guarded-flushes', 'flushes'),
     policy('guarded-flushes', MASKS),
   ]
+}
+
+function backend(name: string, spec: object): object {
+  return { apiVersion: 'gw.dev/v1alpha1', kind: 'GwBackend', metadata: { name }, spec }
 }
 
 const MASKS = {
