@@ -29,9 +29,10 @@ import { TargetError, type McpTarget } from './targets/target.ts'
 import { traced } from './trace-context.ts'
 import { answerMcp } from './transport.ts'
 
-/** First byte; session ids and the states of sign-ins have others. */
+/** First bytes; session ids, states of sign-ins and ids of events have others. */
 const STREAM_IDS = 4
-const STREAM_ID_CHARACTERS_MAX = 2048
+const REQUEST_IDS = 6
+const SEALED_CHARACTERS_MAX = 4096
 const DOCUMENT_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 export function compileMcpBackend(
@@ -56,8 +57,9 @@ export function compileMcpBackend(
     naming: namingOf(backend),
     targets: backend.targets.map((target) => compileTarget(target, { environment, isOnly })),
     codec: sessionCodec(environment.sessionKeys),
-    streamIds: jsonSealer({ kind: STREAM_IDS, keys: environment.sessionKeys, charactersMax: STREAM_ID_CHARACTERS_MAX }),
+    streamIds: jsonSealer({ kind: STREAM_IDS, keys: environment.sessionKeys, charactersMax: SEALED_CHARACTERS_MAX }),
     eventIds: eventIdSealer(environment.sessionKeys),
+    requestIds: jsonSealer({ kind: REQUEST_IDS, keys: environment.sessionKeys, charactersMax: SEALED_CHARACTERS_MAX }),
     isAllowed,
     bodyBytesMax: environment.bufferBytesMax,
     eras: rememberedEras(),

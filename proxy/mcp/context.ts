@@ -26,6 +26,8 @@ export interface McpEndpoint {
   readonly streamIds: JsonSealer
   /** Seals the ids of events. */
   readonly eventIds: JsonSealer
+  /** Seals the ids of requests of servers to clients without sessions. */
+  readonly requestIds: JsonSealer
   /** Whether the rules of the backend let the caller see and use an item; reads `exchange.mcp`. */
   readonly isAllowed: (exchange: Exchange) => boolean
   readonly bodyBytesMax: number

@@ -3,7 +3,11 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { toNodeHandler } from '@modelcontextprotocol/node'
 import { completable } from '@modelcontextprotocol/sdk/server/completable.js'
 import { McpServer as LegacyServer, ResourceTemplate as LegacyTemplate } from '@modelcontextprotocol/sdk/server/mcp.js'
-import { SubscribeRequestSchema, UnsubscribeRequestSchema } from '@modelcontextprotocol/sdk/types.js'
+import {
+  ListRootsResultSchema,
+  SubscribeRequestSchema,
+  UnsubscribeRequestSchema,
+} from '@modelcontextprotocol/sdk/types.js'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import {
   createMcpHandler,
@@ -131,8 +135,9 @@ function legacyTools(name: string): LegacyServer {
     const { content } = await server.server.createMessage({ messages: [], maxTokens: 1 })
     return text(JSON.stringify(content))
   })
-  server.registerTool('roots', { description: 'asks for the roots of the client' }, async () => {
-    const { roots } = await server.server.listRoots()
+  // On the stream of the call; the others use the server's own stream.
+  server.registerTool('roots', { description: 'asks for the roots of the client' }, async ({ sendRequest }) => {
+    const { roots } = await sendRequest({ method: 'roots/list' }, ListRootsResultSchema)
     return text(roots.map(({ uri }) => uri).join())
   })
   server.registerTool('whoami', { description: 'name' }, () => text(name))

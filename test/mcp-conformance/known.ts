@@ -25,11 +25,6 @@ const KNOWN: readonly Known[] = [
     reason: 'by design: there are no sessions',
   },
   {
-    ways: ['stateless'],
-    checks: /^(tools-call-(elicitation|sampling)|elicitation-\S+) /,
-    reason: 'open: a call whose server sends requests to the client does not end without a session',
-  },
-  {
     ways: THROUGH,
     checks: / server-sse-streams-functional$/,
     reason: 'by design: a response without other events is JSON; the check is for streams only',

@@ -5,7 +5,7 @@ import type { Exchange } from '../../exchange/exchange.ts'
 import type { McpEndpoint } from '../context.ts'
 import { claimedVersion, SERVER_KEY, withoutEnvelope } from '../envelope.ts'
 import type { Member } from '../fan-out.ts'
-import { isRequest, type JsonRpcMessage, type JsonRpcRequest } from '../jsonrpc.ts'
+import { isRequest, isResponse, type JsonRpcMessage, type JsonRpcRequest, type JsonRpcResponse } from '../jsonrpc.ts'
 import { single } from '../http-reply.ts'
 import { openOwn, openTemporary } from '../legacy/session.ts'
 import { LISTEN } from '../subscription.ts'
@@ -13,6 +13,7 @@ import { type EventStream, replyOf, type McpTarget, type TargetReply, type Targe
 import { type Era, MODERN_VERSION } from '../versions.ts'
 import { discovered, discoverEra, eraIn, isEraRejection } from './era.ts'
 import { isRejection, modernServer } from './modern-server.ts'
+import { askedRequest, SessionRequests } from './session-requests.ts'
 import { sessionEvents } from './session-events.ts'
 
 export interface OnDemand {
@@ -36,6 +37,7 @@ class OnDemandTarget implements McpTarget {
   readonly #endpoint: McpEndpoint
   readonly #clientEra: Era
   #session: Promise<TargetSession> | undefined
+  #requests: SessionRequests | undefined
 
   constructor(target: McpTarget, endpoint: McpEndpoint, clientEra: Era) {
     this.name = target.name
@@ -71,7 +73,20 @@ class OnDemandTarget implements McpTarget {
       if (!isRejection(error) || !(await this.#hasLeft(exchange, 'Legacy'))) throw error
       return this.#sendModern(exchange, message, deadlineMs)
     }
-    return this.#target.send(exchange, withoutEnvelope(message), await this.#session, deadlineMs)
+    const session = await this.#session
+    if (this.#clientEra === 'Modern') return this.#target.send(exchange, withoutEnvelope(message), session, deadlineMs)
+    const own = isResponse(message) ? this.#responseForServer(exchange, message) : withoutEnvelope(message)
+    return this.#requestsOf(exchange, session).reply(await this.#target.send(exchange, own, session, deadlineMs))
+  }
+
+  #requestsOf(exchange: Exchange, session: TargetSession): SessionRequests {
+    return (this.#requests ??= new SessionRequests(this.#endpoint.requestIds, exchange, session))
+  }
+
+  /** Of the gateway itself, to a request that the client does not get. */
+  #responseForServer(exchange: Exchange, response: JsonRpcResponse): JsonRpcResponse {
+    const asked = askedRequest(this.#endpoint.requestIds, exchange, response.id)
+    return asked === undefined ? response : { ...response, id: asked.id }
   }
 
   #sendModern(exchange: Exchange, message: JsonRpcMessage, deadlineMs: number | undefined): Promise<TargetReply> {
@@ -102,7 +117,8 @@ class OnDemandTarget implements McpTarget {
   /** The client has no session in which it could do so. */
   async resume(exchange: Exchange, _session: undefined, last: string): Promise<EventStream | undefined> {
     const session = await this.#session
-    return session && this.#target.resume?.(exchange, session, last)
+    const events = session && (await this.#target.resume?.(exchange, session, last))
+    return session && events && this.#requestsOf(exchange, session).events(events)
   }
 
   /** Sessions end with the request. */

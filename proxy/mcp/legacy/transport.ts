@@ -7,7 +7,14 @@ import { callOf, type McpCall, type McpEndpoint } from '../context.ts'
 import { answerRequest, notifyAll } from '../dispatch.ts'
 import { interleave, listenToAll, notify, type Member } from '../fan-out.ts'
 import { accepted, EVENT_STREAM, jsonAnswer, plain, resumableStream } from '../http-reply.ts'
-import { isRequest, isResponse, type JsonRpcMessage, type JsonRpcRequest, type JsonRpcResponse } from '../jsonrpc.ts'
+import {
+  isRequest,
+  isResponse,
+  type JsonRpcId,
+  type JsonRpcMessage,
+  type JsonRpcRequest,
+  type JsonRpcResponse,
+} from '../jsonrpc.ts'
 import type { Later } from '../later.ts'
 import { locateServerId } from '../names.ts'
 import { type ServerStream, shownToClient } from '../server-messages.ts'
@@ -15,6 +22,7 @@ import { relayRest } from '../relay.ts'
 import type { EventStream, ServerEvent } from '../targets/target.ts'
 import { withOwnTasks } from '../tasks.ts'
 import { onDemand } from '../bridge/on-demand.ts'
+import { askedRequest } from '../bridge/session-requests.ts'
 import { withEnd } from '../ending.ts'
 import { LEGACY_VERSION } from '../versions.ts'
 import { guardRequest, guardResult } from '../guard.ts'
@@ -88,7 +96,14 @@ function inSession(
 }
 
 function withoutSession(exchange: Exchange, endpoint: McpEndpoint, message: JsonRpcMessage): Later<HttpResponse> {
-  // Notifications and responses belong to a session that does not exist.
+  if (isResponse(message)) {
+    return respond({ exchange, endpoint }, message, (name, shown) => {
+      const asked = askedRequest(endpoint.requestIds, exchange, shown)
+      const target = endpoint.targets.find((one) => one.name === name && name === asked?.session.target)
+      return asked && target && { member: { target, session: asked.session }, id: asked.id }
+    })
+  }
+  // A notification belongs to a session that does not exist.
   if (!isRequest(message)) return accepted()
   const { members, end } = onDemand(exchange, endpoint, 'Legacy')
   return withEnd(async () => answerRequest(callOf({ era: 'Legacy', exchange, endpoint, members }), message), end)
@@ -99,21 +114,38 @@ function deliver(call: McpCall, message: JsonRpcMessage): Later<HttpResponse> {
 }
 
 async function deliverOther(call: McpCall, message: Exclude<JsonRpcMessage, JsonRpcRequest>): Promise<HttpResponse> {
-  if (isResponse(message)) await deliverResponse(call, message)
-  else await notifyAll(call, message)
+  if (isResponse(message)) {
+    return respond(call, message, (name, id) => {
+      const member = call.members.find(({ target }) => target.name === name)
+      return member && { member, id }
+    })
+  }
+  await notifyAll(call, message)
   return accepted()
 }
 
+interface Asking {
+  readonly member: Member
+  /** Of its request. */
+  readonly id: JsonRpcId
+}
+
 /** The client responds to a request of a server: its id identifies the server. */
-async function deliverResponse({ exchange, endpoint, members }: McpCall, message: JsonRpcResponse): Promise<void> {
+async function respond(
+  { exchange, endpoint }: Pick<McpCall, 'exchange' | 'endpoint'>,
+  message: JsonRpcResponse,
+  askingOf: (target: string, shownId: JsonRpcId) => Asking | undefined,
+): Promise<HttpResponse> {
+  const [only] = endpoint.targets
   const located = endpoint.naming.isMultiplexing
     ? locateServerId(message.id)
-    : { target: members[0]?.target.name, id: message.id }
-  const member = members.find(({ target }) => target.name === located?.target)
-  if (located === undefined || member === undefined) return
+    : only && { target: only.name, id: message.id }
+  const asking = located && askingOf(located.target, located.id)
+  if (asking === undefined) return accepted()
   const { result } = message
-  const own = result && { result: withOwnTasks(endpoint.naming, member.target.name, result) }
-  await notify(exchange, member, { ...message, ...own, id: located.id })
+  const own = result && { result: withOwnTasks(endpoint.naming, asking.member.target.name, result) }
+  await notify(exchange, asking.member, { ...message, ...own, id: asking.id })
+  return accepted()
 }
 
 export async function answerGet(
