@@ -15,13 +15,15 @@ export function itemOf({ params }: JsonRpcRequest, { param, kind }: ItemMethod):
   if (param !== 'ref') return typeof given === 'string' ? { kind, name: given } : undefined
   if (!isRecord(given)) return undefined
   const isUri = 'uri' in given
+  // A server might use the one of the two about which no rule has decided.
+  if (isUri && 'name' in given) return undefined
   const name = isUri ? given['uri'] : given['name']
   return typeof name === 'string' ? { kind: isUri ? 'resource' : kind, name } : undefined
 }
 
 export function invalidItem({ params }: JsonRpcRequest, { param }: ItemMethod): string {
   if (param !== 'ref') return `params.${param} must be a string`
-  return isRecord(params?.['ref']) ? 'params.ref must have a name or a uri' : 'params.ref must be an object'
+  return isRecord(params?.['ref']) ? 'params.ref must have either a name or a uri' : 'params.ref must be an object'
 }
 
 export function withItemName(request: JsonRpcRequest, { param }: ItemMethod, name: string): JsonRpcRequest {
