@@ -115,6 +115,18 @@ conformance: install ## Run the conformance suite of the Gateway API in that clu
 mcp-conformance: install ## Run the conformance suite of MCP through the gateway; writes docs/mcp/conformance.md
 	node test/mcp-conformance/main.ts
 
+.PHONY: mcp-soak
+mcp-soak: install ## Load the gateway with MCP clients that abandon streams; fails if it grows; ARGS='--minutes 15'
+	node test/mcp/soak.ts $(ARGS)
+
+.PHONY: mcp-replicas
+mcp-replicas: install ## Kill each of three replicas under MCP sessions; ARGS='--sessions 1000'
+	node test/mcp/replicas.ts $(ARGS)
+
+.PHONY: mcp-memory
+mcp-memory: install ## Measure the memory of MCP sessions with open streams; ARGS='--sessions 1000'
+	node test/mcp/memory.ts $(ARGS)
+
 .PHONY: mesh
 mesh: install ## Test with the certificate authority and the tunnels of Istio (needs Go); ARGS are those of vitest
 	test/mesh/run.sh $(ARGS)
