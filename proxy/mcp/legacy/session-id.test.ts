@@ -83,4 +83,8 @@ it('shows an id only as its digest', () => {
   expect(shownSessionId(id)).toMatch(/^[0-9a-f]{16}$/)
   expect(shownSessionId(id)).toBe(shownSessionId(id))
   expect(shownSessionId(id)).not.toBe(shownSessionId(`${id}A`))
+  const codec = sessionCodec([key])
+  const unopened = codec.shown(id)
+  codec.decode(id)
+  expect([unopened, codec.shown(id)]).toEqual([shownSessionId(id), shownSessionId(id)])
 })

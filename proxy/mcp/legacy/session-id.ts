@@ -27,6 +27,8 @@ export interface SessionCodec {
   encode(session: McpSession): string
   /** `Over`: expired, or sealed with an unknown key. undefined: not an id of this proxy, or changed. */
   decode(id: string): McpSession | 'Over' | undefined
+  /** As `shownSessionId`. */
+  shown(id: string): string
 }
 
 /** Clients start again when a session is over. */
@@ -38,18 +40,17 @@ const CLIENT_CHARACTERS_MAX = 2048
 const ID_CHARACTERS_MAX = 16_384
 
 /** Ids that a worker keeps opened: opening one costs as much as the rest of a call. Weights are characters. */
-const OPENED_IDS: CacheBounds = { entriesMax: 16_384, weightMax: 8 * 1024 * 1024 }
+const OPENED_IDS: CacheBounds = { entriesMax: 4096, weightMax: 4 * 1024 * 1024 }
 
 interface Opened {
   readonly session: McpSession
   /** Seconds since the epoch. */
   readonly expires: number
+  readonly shown: string
 }
 
 /** By keys, which all backends of a worker share. */
 const openedIds = new WeakMap<readonly Uint8Array[], BoundedCache<Opened>>()
-/** Digests by id. */
-const shownIds = new BoundedCache<string>(OPENED_IDS)
 
 /** `keys`: the first seals, all open. `now`: milliseconds since the epoch. */
 export function sessionCodec(keys: readonly Uint8Array[], now: () => number = Date.now): SessionCodec {
@@ -65,24 +66,23 @@ export function sessionCodec(keys: readonly Uint8Array[], now: () => number = Da
       known.delete(id)
       return 'Over'
     },
+    shown: (id) => known.get(id)?.shown ?? shownSessionId(id),
   }
 
   function open(id: string): Opened | 'Over' | undefined {
     const wire = sealer.open(id)
     if (wire === 'UnknownKey') return 'Over'
-    const opened = wire && openedOf(wire)
-    if (opened !== undefined) known.set(copyOf(id), opened, id.length)
+    const parts = wire && openedOf(wire)
+    if (parts === undefined) return undefined
+    const opened = { ...parts, shown: shownSessionId(id) }
+    known.set(copyOf(id), opened, id.length)
     return opened
   }
 }
 
 /** For logs: the id is a credential for the session. */
 export function shownSessionId(id: string): string {
-  const known = shownIds.get(id)
-  if (known !== undefined) return known
-  const shown = hash('sha256', id).slice(0, 16)
-  shownIds.set(copyOf(id), shown, id.length)
-  return shown
+  return hash('sha256', id).slice(0, 16)
 }
 
 /** A text of its own: a field of a request is a part of its head. */
@@ -121,7 +121,7 @@ function wireOf({ scope, principal, targets, client }: McpSession, issued: numbe
   return { t: 'mcp', k: scope, p: principal, issued, expires, s: entries, r, ...(isShort && { c: client }) }
 }
 
-function openedOf(wire: JsonRecord): Opened | undefined {
+function openedOf(wire: JsonRecord): Omit<Opened, 'shown'> | undefined {
   if (wire['t'] !== 'mcp' || !Array.isArray(wire['s'])) return undefined
   const { k: scope, p: principal, expires } = wire
   if (typeof scope !== 'string' || typeof principal !== 'string' || typeof expires !== 'number') return undefined

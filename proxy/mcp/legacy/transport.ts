@@ -219,7 +219,7 @@ function openedSession(exchange: Exchange, endpoint: McpEndpoint, whenMissing: s
   if (id === undefined) return plain(400, whenMissing)
   const session = endpoint.codec.decode(id)
   if (session === undefined) return plain(400, 'session ID is not valid')
-  const shownId = shownSessionId(id)
+  const shownId = endpoint.codec.shown(id)
   if (exchange.mcp !== undefined) exchange.mcp.sessionId = shownId
   // Servers may have missed the first DELETE.
   const isOver = session === 'Over' || (isEnded(shownId) && exchange.request.method !== 'DELETE')
