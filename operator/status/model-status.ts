@@ -2,7 +2,7 @@
 // ResolvedRefs.
 import type { GwModel } from '#api/v1alpha1/gwmodel.gen.ts'
 import { INTERNAL_ERROR, type Problem } from '#api/problem.ts'
-import type { Listener } from '../translate/gateway/listener.ts'
+import type { RouteListener } from '../translate/gateway/listener.ts'
 import type { AttachedModel } from '../translate/model/models.ts'
 import { overriddenLine } from '../translate/model/precedence.ts'
 import type { ParentResult } from '../translate/route/routes.ts'
@@ -22,11 +22,11 @@ export function modelStatus(attached: AttachedModel, controllerName: string): Ro
   }
 }
 
-const NONE: ReadonlyMap<Listener, GwModel> = new Map()
+const NONE: ReadonlyMap<RouteListener, GwModel> = new Map()
 
 interface Facts {
   readonly problems: readonly Problem[]
-  readonly overridden: ReadonlyMap<Listener, GwModel>
+  readonly overridden: ReadonlyMap<RouteListener, GwModel>
   readonly generation: number | undefined
 }
 

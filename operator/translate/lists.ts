@@ -12,6 +12,7 @@ export function mapped<A, B extends object>(
   let items: readonly A[] = []
   let results: readonly B[] = []
   return (now) => {
+    if (now === items) return results
     const edits = changesBetween(items, now)
     const next = edits === undefined ? mappedAll({ items, results }, now, map) : mappedEdits(results, edits, map)
     items = now
@@ -55,6 +56,7 @@ export function flatMapped<A, B extends object>(
   let items: readonly A[] = []
   let result: readonly B[] = []
   return (now) => {
+    if (now === items) return result
     const edits = changesBetween(items, now)
     const carried =
       edits &&
@@ -134,6 +136,7 @@ export function sums<A, K>(
   let items: readonly A[] = []
   let counts: ReadonlyMap<K, number> = new Map()
   return (now) => {
+    if (now === items) return counts
     const edits = changesBetween(items, now)
     const removed = edits?.flatMap((edit) => edit.removed) ?? items
     const added = edits?.flatMap((edit) => edit.added) ?? now

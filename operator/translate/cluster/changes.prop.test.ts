@@ -122,7 +122,7 @@ describe('a change of one object', () => {
   })
 
   it('has the result of a fresh translation among many objects', { tags: ['full'] }, () => {
-    const many = filling(300)
+    const many = filling(260)
     fc.assert(
       fc.property(histories, (steps) => {
         const [snapshots, translator] = [createSnapshotter(), createTranslator(SETTINGS)]
@@ -132,7 +132,7 @@ describe('a change of one object', () => {
           expect(plain(translator.translate(snapshots(...listsOf(objects))))).toEqual(fresh)
         }
       }),
-      { numRuns: runs(30) },
+      { numRuns: runs(10) },
     )
   })
 

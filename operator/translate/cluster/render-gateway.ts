@@ -110,7 +110,7 @@ function backendsOfReach(): GatewayLists['reachedBackends'] {
 
 function renderedAfter(lists: GatewayLists, parts: GatewayParts): RenderedGateway {
   const { ours, reach, backends, routes, tcpRoutes, policies } = parts
-  const { services, workloads } = parts.services(ours, reach.services)
+  const { services, workloads } = parts.services({ gateway: ours.gateway, id: lists }, reach.services)
   const reached = lists.reachedBackends(reach, backends)
   const inputs = [ours, reached, routes, tcpRoutes, services, workloads, ...policies]
   if (lists.last === undefined || !isIdentical(lists.last.inputs, inputs)) {

@@ -87,7 +87,8 @@ function gatewayStatuses(memory: Memory): (results: StageResults) => readonly Ob
   let kept = keptList<ObjectStatus>([], statusKey)
   return ({ gateways, routes, models, addressesOf, sharedHostsOf }) => {
     const [ofRoutes, ofModels] = [countsOfRoutes(routes), countsOfModels(models)]
-    const attachedRoutes = (listener: Listener): number => (ofRoutes.get(listener) ?? 0) + (ofModels.get(listener) ?? 0)
+    const attachedRoutes = (listener: Listener): number =>
+      (ofRoutes.get(listener.forRoutes) ?? 0) + (ofModels.get(listener.forRoutes) ?? 0)
     const statuses = [...gateways.gateways.values()].map((ours) => {
       const addresses = addressesOf(ours.gateway)
       const inputs = [...addresses.flatMap(({ type, value }) => [type, value]), ...ours.listeners.map(attachedRoutes)]

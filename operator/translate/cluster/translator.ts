@@ -1,6 +1,5 @@
 // Translates one cluster again and again: keeps the result for each object with everything that was read for it.
 // Unchanged parts stay the same objects. Returns the same output as a fresh translation.
-import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import { Grouped } from '#api/incremental/grouped.ts'
 import type { Route } from '#api/ir/types.gen.ts'
 import type { GwBackend } from '#api/v1alpha1/gwbackend.gen.ts'
@@ -8,7 +7,7 @@ import { availabilityOf } from './availability.ts'
 import { type BackendTranslation, translateBackend, unusable } from '../backend/backend.ts'
 import type { DeliveredBackend } from '../delivered-backend.ts'
 import { gatewayAddresses } from '../gateway/addresses.ts'
-import { type GatewayFamily, ourGateways } from '../gateway/gateways.ts'
+import { gatewayTable } from '../gateway/gateways.ts'
 import type { Caught, Defect } from '../defects.ts'
 import { poolRenderer } from '../service/rendered-pools.ts'
 import { derived, Memory } from '../memory.ts'
@@ -44,7 +43,7 @@ export function createTranslator(settings: TranslateSettings): Translator {
     takeDefects: () => lookups.defects.take(),
     translate(snapshot) {
       lookups.enter(snapshot)
-      const gateways = ourGateways(lookups.gateways, settings.controllerName, stages.families)
+      const gateways = stages.gateways()
       stages.parents.enter(gateways)
       const backends = stages.backends()
       const table = stages.routes(gateways)
@@ -90,7 +89,7 @@ function stagesOf(memory: Memory, lookups: ClusterLookups, settings: TranslateSe
   const { caps } = lookups.gateways
   const parents = parentLookup(memory)
   return {
-    families: memory.table<Gateway, GatewayFamily>(),
+    gateways: gatewayTable(memory, lookups.gateways, settings.controllerName),
     parents,
     routes: routeTables(memory, lookups.references, { parents, caps, defects: lookups.defects }),
     backends: backendTranslator(memory, lookups),

@@ -1,14 +1,22 @@
 // Which Gateways and ListenerSets are ours, and the listeners they hold. No routes, no statuses.
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import type { ListenerSet } from '#api/gateway/listenerset.gen.ts'
+import { isIdentical } from '#api/incremental/identical.ts'
 import { GATEWAY_GROUP } from '../groups.ts'
 import { matchesSelector } from '../labels.ts'
 import { namespaceLabels } from '../namespace-labels.ts'
-import type { Remember } from '../memory.ts'
+import type { Memory } from '../memory.ts'
 import { keyOf, nameKey, namespaceOf } from '../object-ref.ts'
+import { same } from '../same.ts'
 import { type ClientCertificate, clientCertificateOf } from './client-certificate.ts'
 import { internalPorts, type InternalPorts } from './internal-ports.ts'
-import type { Listener, ListenerFault, ListenerScope } from './listener.ts'
+import {
+  isSameForRoutes,
+  type Listener,
+  type ListenerFault,
+  type ListenerScope,
+  type RouteListener,
+} from './listener.ts'
 import { listenersOf } from './listeners.ts'
 
 export interface OurGateway {
@@ -42,12 +50,28 @@ export interface GatewayFamily {
   readonly sets: readonly OurListenerSet[]
 }
 
-export function ourGateways(
-  scope: ListenerScope,
+/** The same objects as last time where nothing has changed. */
+export function gatewayTable(memory: Memory, scope: ListenerScope, controllerName: string): () => OurGateways {
+  const remember = memory.table<Gateway, GatewayFamily>()
+  let last: OurGateways = { gateways: new Map(), listenerSets: new Map() }
+  return () => {
+    const now = ourGateways(scope, controllerName, (gateway, claimed) =>
+      remember(gateway, claimed, () =>
+        familyOf(gateway, claimed, { ...scope, before: last.gateways.get(keyOf(gateway)) }),
+      ),
+    )
+    const isSame =
+      isIdentical([...last.gateways.values()], [...now.gateways.values()]) &&
+      isIdentical([...last.listenerSets.values()], [...now.listenerSets.values()])
+    return isSame ? last : (last = now)
+  }
+}
+
+function ourGateways(
+  { snapshot }: ListenerScope,
   controllerName: string,
-  remember: Remember<Gateway, GatewayFamily>,
+  familyAt: (gateway: Gateway, claimed: readonly ListenerSet[]) => GatewayFamily,
 ): OurGateways {
-  const { snapshot } = scope
   const classes = new Set(
     snapshot.GatewayClass.all
       .filter(({ spec }) => spec.controllerName === controllerName)
@@ -59,19 +83,23 @@ export function ourGateways(
   for (const gateway of snapshot.Gateway.all) {
     if (!classes.has(gateway.spec.gatewayClassName)) continue
     const claimed = setsByGateway.get(keyOf(gateway)) ?? []
-    const family = remember(gateway, claimed, () => familyOf(gateway, claimed, scope))
+    const family = familyAt(gateway, claimed)
     gateways.set(family.ours.key, family.ours)
     for (const one of family.sets) listenerSets.set(keyOf(one.set), one)
   }
   return { gateways, listenerSets }
 }
 
-function familyOf(gateway: Gateway, claimed: readonly ListenerSet[], scope: ListenerScope): GatewayFamily {
+interface FamilyScope extends ListenerScope {
+  readonly before: OurGateway | undefined
+}
+
+function familyOf(gateway: Gateway, claimed: readonly ListenerSet[], { before, ...scope }: FamilyScope): GatewayFamily {
   const key = keyOf(gateway)
   const claims = claimed.map((set) => ({ set, refusal: refusalOf(set, gateway, scope) }))
   const sets = claims.filter(({ refusal }) => refusal === undefined).map(({ set }) => set)
-  const listeners = listenersOf(gateway, sets, scope)
-  const clientCertificate = clientCertificateOf(gateway, scope)
+  const listeners = keptForRoutes(before?.listeners ?? [], listenersOf(gateway, sets, scope))
+  const clientCertificate = same(before?.clientCertificate, clientCertificateOf(gateway, scope))
   const ours: OurGateway = {
     key,
     gateway,
@@ -84,6 +112,24 @@ function familyOf(gateway: Gateway, claimed: readonly ListenerSet[], scope: List
     ours,
     sets: claims.map(({ set, refusal }) => ({ set, parent: ours, ...(refusal !== undefined && { refusal }) })),
   }
+}
+
+/** With the parts of the last listeners that routes depend on, where these parts are the same. */
+function keptForRoutes(before: readonly Listener[], now: readonly Listener[]): readonly Listener[] {
+  const byPlace = new Map(before.map(({ forRoutes }) => [placeOf(forRoutes), forRoutes]))
+  return now.map((listener) => {
+    const place = placeOf(listener.forRoutes)
+    const known = byPlace.get(place)
+    if (known === undefined || !isSameForRoutes(known, listener.forRoutes)) return listener
+    // Two listeners are never the same object, even if they have one name.
+    byPlace.delete(place)
+    return { ...listener, forRoutes: known }
+  })
+}
+
+/** A Gateway and a ListenerSet may have one name. */
+function placeOf({ key, set }: RouteListener): string {
+  return `${set === undefined ? '' : 'set '}${key}`
 }
 
 function groupSets(sets: readonly ListenerSet[]): Map<string, ListenerSet[]> {

@@ -7,6 +7,8 @@ import type { ListenerProtocol } from '../capabilities.ts'
 import type { GatewayCaps } from '../caps.ts'
 import type { IsPermitted } from '../grants.ts'
 import type { ForbiddenHost } from '../host-bindings.ts'
+import { isSame } from '#api/incremental/same.ts'
+import type { KubeObject } from '../kube.ts'
 import { namespaceOf } from '../object-ref.ts'
 import type { Snapshot } from '../snapshot.ts'
 
@@ -42,7 +44,27 @@ export interface ListenerIdentity {
   readonly bindKey: string
 }
 
+/**
+ * A listener as routes and models depend on it. The same object while this part of the listener is the same, whatever
+ * else changes in its Gateway.
+ */
+export interface RouteListener {
+  /** Only the names of the Gateway and of the ListenerSet: their other fields may be those of a previous version. */
+  readonly gateway: KubeObject
+  readonly set?: KubeObject
+  readonly spec: Pick<GatewayListener, 'name' | 'port' | 'hostname' | 'allowedRoutes'>
+  readonly key: string
+  readonly protocol: ListenerProtocol | undefined
+  readonly kinds: readonly RouteGroupKind[]
+  readonly notAccepted?: ListenerFault
+  readonly notProgrammed?: ListenerFault
+  readonly allowsNamespace: (namespace: string) => boolean
+  readonly forbiddenHost: ForbiddenHost
+}
+
 export interface Listener extends ListenerIdentity {
+  readonly forRoutes: RouteListener
+
   /** Undefined: an unknown protocol, so the listener is not accepted. */
   readonly protocol: ListenerProtocol | undefined
   /** Kinds that may attach: those that the protocol supports and allowedRoutes.kinds lists. */
@@ -60,6 +82,39 @@ export interface Listener extends ListenerIdentity {
   readonly allowsNamespace: (namespace: string) => boolean
   /** Whether a binding reserves the host for other namespaces. */
   readonly forbiddenHost: ForbiddenHost
+}
+
+export function routeListener(listener: Omit<Listener, 'forRoutes'>): RouteListener {
+  const { gateway, set, spec, key, protocol, kinds, notAccepted, notProgrammed, ...rest } = listener
+  const { name, port, hostname, allowedRoutes } = spec
+  return {
+    gateway: nameOnly(gateway),
+    ...(set !== undefined && { set: nameOnly(set) }),
+    spec: {
+      name,
+      port,
+      ...(hostname !== undefined && { hostname }),
+      ...(allowedRoutes !== undefined && { allowedRoutes }),
+    },
+    key,
+    protocol,
+    kinds,
+    ...(notAccepted !== undefined && { notAccepted }),
+    ...(notProgrammed !== undefined && { notProgrammed }),
+    allowsNamespace: rest.allowsNamespace,
+    forbiddenHost: rest.forbiddenHost,
+  }
+}
+
+function nameOnly({ apiVersion, kind, metadata: { name, namespace } }: KubeObject): KubeObject {
+  return { apiVersion, kind, metadata: { name, ...(namespace !== undefined && { namespace }) } }
+}
+
+/** Whether routes get the same results: what a function returns follows from the other fields. */
+export function isSameForRoutes(a: RouteListener, b: RouteListener): boolean {
+  const { allowsNamespace: _a, ...ofA } = a
+  const { allowsNamespace: _b, ...ofB } = b
+  return isSame(ofA, ofB)
 }
 
 export function identityOf(gateway: Gateway, set: ListenerSet | undefined, spec: GatewayListener): ListenerIdentity {

@@ -16,7 +16,7 @@ import { listenerCertificate } from './certificate.ts'
 import { clientValidation, type ClientValidationOutcome } from './client-validation.ts'
 import { listenerConflicts } from './conflicts.ts'
 import type { ListenerScope } from './listener.ts'
-import { identityOf, type Listener, type ListenerFault, type ListenerIdentity } from './listener.ts'
+import { identityOf, type Listener, type ListenerFault, type ListenerIdentity, routeListener } from './listener.ts'
 
 const MODELS_ARE_OFF = 'GwModels are not enabled: set GW_ENABLE_MODELS=true for the controller'
 
@@ -73,7 +73,7 @@ function judge(identity: ListenerIdentity, rivalry: Rivalry, scope: ListenerScop
   const notProgrammed = programmingFault({ notAccepted, certificate: certificate.fault, kindFault, hasKinds })
   const unresolvedRef = certificate.fault ?? clients.unresolvedRef ?? kindFault
   const tls = rivalry.refusal === undefined ? listenerTls(certificate.tls, clients) : undefined
-  return {
+  const listener = {
     ...identity,
     protocol,
     kinds,
@@ -86,6 +86,7 @@ function judge(identity: ListenerIdentity, rivalry: Rivalry, scope: ListenerScop
     allowsNamespace: namespaceFilter(spec, namespaceOf(owner), scope.snapshot),
     forbiddenHost: scope.forbiddenHost,
   }
+  return { ...listener, forRoutes: routeListener(listener) }
 }
 
 /** A Gateway belongs to the administrator; a ListenerSet may belong to any tenant. */

@@ -1,16 +1,25 @@
 // Parents of routes and models, and Gateways of policies, behind lookups that stay the same from one translation to the
-// next. Of a Gateway, results depend on its listeners only: another annotation of it is not a change here.
-import type { ListenerSet } from '#api/gateway/listenerset.gen.ts'
+// next. Of a Gateway, results depend on its listeners only: another annotation of it is not a change here, nor is
+// another certificate.
+import { isIdentical } from '#api/incremental/identical.ts'
 import type { ClientCertificate } from './client-certificate.ts'
 import type { OurGateway, OurGateways, OurListenerSet } from './gateways.ts'
-import type { ListenerFault } from './listener.ts'
+import type { ListenerFault, RouteListener } from './listener.ts'
 import type { Memory } from '../memory.ts'
 
-export type ParentGateway = Pick<OurGateway, 'key' | 'listeners'>
+/** A Gateway or ListenerSet as its routes, models and policies depend on it. */
+export interface ParentGateway {
+  readonly key: string
+  /** Its own ones, without those of ListenerSets. */
+  readonly listeners: readonly RouteListener[]
+  /** Of all listeners. */
+  readonly ports: readonly number[]
+}
 
 export interface ParentListenerSet {
-  readonly set: ListenerSet
-  readonly parent: ParentGateway
+  /** Key of the Gateway. */
+  readonly parent: string
+  readonly listeners: readonly RouteListener[]
   readonly refusal?: ListenerFault
 }
 
@@ -36,10 +45,8 @@ export function parentLookup(memory: Memory): ParentLookup & { readonly enter: (
     enter: (next) => {
       if (next === entered) return
       const [gatewaysBefore, setsBefore, enteredBefore] = [gateways, listenerSets, entered]
-      gateways = new Map([...next.gateways].map(([key, ours]) => [key, parentAfter(gatewaysBefore.get(key), ours)]))
-      listenerSets = new Map(
-        [...next.listenerSets].map(([key, ours]) => [key, setAfter(setsBefore.get(key), ours, gateways)]),
-      )
+      gateways = new Map([...next.gateways].map(([key, ours]) => [key, gatewayAfter(gatewaysBefore.get(key), ours)]))
+      listenerSets = new Map([...next.listenerSets].map(([key, ours]) => [key, setAfter(setsBefore.get(key), ours)]))
       entered = next
       const certificates = [enteredBefore, next].map((all) => ({
         get: (key: string) => all.gateways.get(key)?.clientCertificate,
@@ -64,16 +71,18 @@ function certificateKey(key: string): string {
   return `certificate ${key}`
 }
 
-function parentAfter(before: ParentGateway | undefined, { key, listeners }: OurGateway): ParentGateway {
-  return before?.listeners === listeners ? before : { key, listeners }
+function gatewayAfter(before: ParentGateway | undefined, { key, listeners }: OurGateway): ParentGateway {
+  const own = listeners.flatMap(({ set, forRoutes }) => (set === undefined ? [forRoutes] : []))
+  const ports = [...new Set(listeners.map(({ spec }) => spec.port))]
+  const isSame = before !== undefined && isIdentical(before.listeners, own) && isIdentical(before.ports, ports)
+  return isSame ? before : { key, listeners: own, ports }
 }
 
-function setAfter(
-  before: ParentListenerSet | undefined,
-  { set, parent, refusal }: OurListenerSet,
-  gateways: ReadonlyMap<string, ParentGateway>,
-): ParentListenerSet {
-  const own = gateways.get(parent.key) ?? parent
-  if (before?.set === set && before.parent === own && before.refusal?.message === refusal?.message) return before
-  return { set, parent: own, ...(refusal !== undefined && { refusal }) }
+function setAfter(before: ParentListenerSet | undefined, { set, parent, refusal }: OurListenerSet): ParentListenerSet {
+  const listeners = parent.listeners.flatMap((one) => (one.set === set ? [one.forRoutes] : []))
+  const isSame =
+    before?.parent === parent.key &&
+    isIdentical(before.listeners, listeners) &&
+    before.refusal?.message === refusal?.message
+  return isSame ? before : { parent: parent.key, listeners, ...(refusal !== undefined && { refusal }) }
 }

@@ -5,7 +5,7 @@ import type { HTTPRouteParentRef } from '#api/gateway/httproute.gen.ts'
 import type { OfferedModel, Route } from '#api/ir/types.gen.ts'
 import type { Problem } from '#api/problem.ts'
 import type { GwModel } from '#api/v1alpha1/gwmodel.gen.ts'
-import type { Listener } from '../gateway/listener.ts'
+import type { RouteListener } from '../gateway/listener.ts'
 import type { Caught } from '../defects.ts'
 import type { Memory } from '../memory.ts'
 import { keyOf, namespaceOf } from '../object-ref.ts'
@@ -28,9 +28,9 @@ export interface AttachedModel {
   /** One for each distinct parentRef that names a parent of ours. */
   readonly parents: readonly ParentResult[]
   /** Listeners that took the model, each once. */
-  readonly listeners: readonly Listener[]
+  readonly listeners: readonly RouteListener[]
   /** Those where an older model of another namespace has its name. */
-  readonly overridden?: ReadonlyMap<Listener, GwModel>
+  readonly overridden?: ReadonlyMap<RouteListener, GwModel>
 }
 
 export interface ModelTable {
@@ -58,7 +58,7 @@ export function modelTables(
   const servedModels = memory.table<GwModel, ServedModel>()
   const translations = memory.table<GwModel, ModelTranslation>()
   const attachments = memory.table<GwModel, AttachedModel>()
-  const listenerRoutes = memory.table<Listener, Route>()
+  const listenerRoutes = memory.table<RouteListener, Route>()
   const served = (model: GwModel): ServedModel =>
     servedModels(model, [], () => serveModel(model, { name: model.metadata.name, asked: undefined }, scopes))
   const translate = (model: GwModel): ModelTranslation =>
@@ -74,7 +74,7 @@ export function modelTables(
       attachments(model, [translated[index]], () => attach(model, translated[index]?.problems ?? [], parents)),
     )
     const models = capped(attached)
-    const routeOf = (listener: Listener): Route => listenerRoutes(listener, [], () => listenerRoute(listener))
+    const routeOf = (listener: RouteListener): Route => listenerRoutes(listener, [], () => listenerRoute(listener))
     const byListener = offersOf(models, translated)
     return { models: withLosses(models, byListener), ...rendered({ models, translated, byListener }, routeOf) }
   }
@@ -139,7 +139,7 @@ function attach(model: GwModel, problems: readonly Problem[], ours: ParentLookup
   // A parentRef of a GwModel has the fields of one of a route.
   const refs: readonly HTTPRouteParentRef[] = model.spec.parentRefs
   const parents = attachedParents(model, refs, ours)
-  const listeners = new Set<Listener>()
+  const listeners = new Set<RouteListener>()
   for (const { acceptance } of parents) {
     if ('listeners' in acceptance) for (const listener of acceptance.listeners) listeners.add(listener)
   }
@@ -150,10 +150,10 @@ interface ListenerOffer extends Offer {
   readonly translation: ModelTranslation
 }
 
-type OffersByListener = ReadonlyMap<Listener, Precedence<ListenerOffer>>
+type OffersByListener = ReadonlyMap<RouteListener, Precedence<ListenerOffer>>
 
 function offersOf(models: readonly AttachedModel[], translated: readonly ModelTranslation[]): OffersByListener {
-  const byListener = new Map<Listener, ListenerOffer[]>()
+  const byListener = new Map<RouteListener, ListenerOffer[]>()
   for (const [index, { model, listeners }] of models.entries()) {
     const translation = translated[index]
     if (translation === undefined) continue
@@ -169,10 +169,10 @@ function offersOf(models: readonly AttachedModel[], translated: readonly ModelTr
 }
 
 function withLosses(models: readonly AttachedModel[], byListener: OffersByListener): readonly AttachedModel[] {
-  const losses = new Map<GwModel, Map<Listener, GwModel>>()
+  const losses = new Map<GwModel, Map<RouteListener, GwModel>>()
   for (const [listener, { overridden }] of byListener) {
     for (const [{ model }, winner] of overridden) {
-      const known = losses.get(model) ?? new Map<Listener, GwModel>()
+      const known = losses.get(model) ?? new Map<RouteListener, GwModel>()
       losses.set(model, known.set(listener, winner.model))
     }
   }
@@ -192,7 +192,7 @@ interface ModelParts {
 
 function rendered(
   { models, translated, byListener }: ModelParts,
-  routeOf: (listener: Listener) => Route,
+  routeOf: (listener: RouteListener) => Route,
 ): Pick<ModelTable, 'routes' | 'backends'> {
   const routes = new Map<string, Route[]>()
   const backends = new Map<string, DeliveredBackend>()
@@ -213,7 +213,7 @@ function rendered(
   return { routes, backends }
 }
 
-function listenerBackend(key: string, { gateway }: Listener, offers: readonly ListenerOffer[]): DeliveredBackend {
+function listenerBackend(key: string, { gateway }: RouteListener, offers: readonly ListenerOffer[]): DeliveredBackend {
   const ordered = offers.map(({ translation }) => translation.offered)
   const targets = ordered.flatMap(({ backend, weighted = [], conditional = [] }) => [
     ...(backend === undefined ? [] : [backend]),
@@ -226,11 +226,11 @@ function listenerBackend(key: string, { gateway }: Listener, offers: readonly Li
   }
 }
 
-function listenerBackendKey({ key }: Listener): string {
+function listenerBackendKey({ key }: RouteListener): string {
   return `models:${key}`
 }
 
-function listenerRoute(listener: Listener): Route {
+function listenerRoute(listener: RouteListener): Route {
   const { gateway } = listener
   const name = `${gateway.metadata.name}:models`
   return {

@@ -1,7 +1,7 @@
 // Which of several models answers for a name at one listener, and in which order models are tried there. Names of an
 // older model of another namespace stay with that model, whatever the names of newer objects are.
 import type { GwModel } from '#api/v1alpha1/gwmodel.gen.ts'
-import type { Listener } from '../gateway/listener.ts'
+import type { RouteListener } from '../gateway/listener.ts'
 import { keyOf, namespaceOf } from '../object-ref.ts'
 import { compareByAge, compareText } from '../order.ts'
 import { isPattern, offeredName } from './names.ts'
@@ -35,7 +35,7 @@ export function precedenceOf<O extends Offer>(offers: readonly O[]): Precedence<
 }
 
 /** For the status of the model that has no effect at the listener. */
-export function overriddenLine({ spec }: Listener, winner: GwModel): string {
+export function overriddenLine({ spec }: RouteListener, winner: GwModel): string {
   const name = JSON.stringify(offeredName(winner))
   const owner = `the older GwModel ${keyOf(winner)}`
   return `model name ${name} at listener ${spec.name} belongs to ${owner}; choose another name in spec.match.model`

@@ -74,12 +74,10 @@ function findGateway({ name, sectionName, port }: TargetName, namespace: string,
   const key = nameKey(namespace, name)
   const ours = lookup.parents.gateways.get(key)
   if (ours === undefined) return lookup.snapshot.Gateway.get(namespace, name) === undefined ? NOT_FOUND : 'foreign'
-  const own = ours.listeners.filter(({ set }) => set === undefined)
-  const missing = missingPart(sectionName, { part: 'listener', names: own.map(({ spec }) => spec.name) })
+  const missing = missingPart(sectionName, { part: 'listener', names: ours.listeners.map(({ spec }) => spec.name) })
   if (missing !== undefined) return missing
-  const ports = [...new Set(ours.listeners.map(({ spec }) => spec.port))]
-  if (port !== undefined && !ports.includes(port)) {
-    return { problem: `has no listener on port ${port} (it has ${ports.join(', ')})`, field: 'port' }
+  if (port !== undefined && !ours.ports.includes(port)) {
+    return { problem: `has no listener on port ${port} (it has ${ours.ports.join(', ')})`, field: 'port' }
   }
   const target = { namespace, name, ...(sectionName !== undefined && { listener: sectionName }) }
   return { target: { gateway: { ...target, ...(port !== undefined && { port }) } }, gateways: [key] }
@@ -95,7 +93,7 @@ function findListenerSet({ name, sectionName }: TargetName, namespace: string, l
   if (missing !== undefined) return missing
   return {
     target: { listenerSet: { namespace, name, ...(sectionName !== undefined && { section: sectionName }) } },
-    gateways: ours.refusal === undefined ? [ours.parent.key] : [],
+    gateways: ours.refusal === undefined ? [ours.parent] : [],
   }
 }
 

@@ -4,7 +4,7 @@ import type { GRPCRoute } from '#api/gateway/grpcroute.gen.ts'
 import type { TCPRoute } from '#api/gateway/tcproute.gen.ts'
 import type { TLSRoute } from '#api/gateway/tlsroute.gen.ts'
 import type { GwModel } from '#api/v1alpha1/gwmodel.gen.ts'
-import type { Listener } from '../gateway/listener.ts'
+import type { RouteListener } from '../gateway/listener.ts'
 import { forbiddenHostMessage } from '../host-bindings.ts'
 import { commonHostnames, hostnamesIntersect } from '../hostnames.ts'
 import { groupOf, namespaceOf } from '../object-ref.ts'
@@ -24,18 +24,18 @@ export interface Denial {
   readonly message: string
 }
 
-export type Acceptance = { readonly listeners: readonly Listener[] } | { readonly denial: Denial }
+export type Acceptance = { readonly listeners: readonly RouteListener[] } | { readonly denial: Denial }
 
 export interface ParentCandidate {
   readonly route: Attachable
   readonly parentRef: HTTPRouteParentRef
   readonly parentNamespace: string
   /** Listeners that the parent itself owns. */
-  readonly listeners: readonly Listener[]
+  readonly listeners: readonly RouteListener[]
 }
 
 export function acceptRoute(candidate: ParentCandidate): Acceptance {
-  const accepted: Listener[] = []
+  const accepted: RouteListener[] = []
   let lastDenial: Denial | undefined
   for (const listener of candidate.listeners) {
     if (listener.notAccepted !== undefined || !isAddressed(candidate.parentRef, listener)) continue
@@ -47,11 +47,11 @@ export function acceptRoute(candidate: ParentCandidate): Acceptance {
   return { denial: lastDenial ?? noneAddressed(candidate) }
 }
 
-function isAddressed({ port, sectionName }: HTTPRouteParentRef, { spec }: Listener): boolean {
+function isAddressed({ port, sectionName }: HTTPRouteParentRef, { spec }: RouteListener): boolean {
   return (port === undefined || port === spec.port) && (sectionName === undefined || sectionName === spec.name)
 }
 
-function denialOf(route: Attachable, listener: Listener): Denial | undefined {
+function denialOf(route: Attachable, listener: RouteListener): Denial | undefined {
   const { spec, kinds, allowsNamespace } = listener
   // TCPRoutes have no host names: a plain TCP connection names no host.
   const hostnames = 'hostnames' in route.spec ? (route.spec.hostnames ?? []) : []
@@ -83,7 +83,7 @@ const HOSTLESS: ReadonlySet<string> = new Set(['TCPRoute', 'GwModel'])
 function boundHost(
   namespace: string,
   hostnames: readonly string[],
-  { spec, forbiddenHost }: Listener,
+  { spec, forbiddenHost }: RouteListener,
 ): Denial | undefined {
   for (const host of commonHostnames(spec.hostname, hostnames)) {
     const binding = forbiddenHost(host, namespace)

@@ -4,7 +4,7 @@ import { isIdentical } from '#api/incremental/identical.ts'
 import { type GatewayCaps, capMessage } from '../caps.ts'
 import { changesBetween } from '../changes.ts'
 import { fairlyAdmitted } from '../fair-share.ts'
-import type { Listener } from '../gateway/listener.ts'
+import type { RouteListener } from '../gateway/listener.ts'
 import type { KubeObject } from '../kube.ts'
 import { keyOf, namespaceOf } from '../object-ref.ts'
 import { compareByAge } from '../order.ts'
@@ -12,7 +12,7 @@ import type { ParentResult } from './routes.ts'
 
 interface Attachment {
   readonly parents: readonly ParentResult[]
-  readonly listeners: readonly Listener[]
+  readonly listeners: readonly RouteListener[]
 }
 
 interface CapInput<T> {
@@ -100,7 +100,7 @@ function refusalsOf<T extends Attachment>(
 }
 
 function withoutGateways<T extends Attachment>(item: T, refused: ReadonlySet<string>, caps: GatewayCaps): T {
-  const isKept = ({ gateway }: Listener): boolean => !refused.has(keyOf(gateway))
+  const isKept = ({ gateway }: RouteListener): boolean => !refused.has(keyOf(gateway))
   const parents = item.parents.map((parent): ParentResult => {
     const [listener] = 'listeners' in parent.acceptance ? parent.acceptance.listeners : []
     if (listener === undefined || isKept(listener)) return parent

@@ -3,7 +3,7 @@
 import type { TCPRoute as TcpRouteObject } from '#api/gateway/tcproute.gen.ts'
 import type { TLSRoute as TlsRouteObject } from '#api/gateway/tlsroute.gen.ts'
 import type { RouteBackend, TCPRoute } from '#api/ir/types.gen.ts'
-import type { Listener } from '../gateway/listener.ts'
+import type { RouteListener } from '../gateway/listener.ts'
 import { GATEWAY_GROUP } from '../groups.ts'
 import { nameKey, namespaceOf } from '../object-ref.ts'
 import { createdAt } from '../order.ts'
@@ -36,7 +36,7 @@ export function translateL4Route(route: L4Route, scope: ReferenceScope): RouteTr
 }
 
 /** Keys begin with the age of the route: among routes for one name the oldest one's first rule is the first key. */
-export function renderedL4Rules(route: L4Route, rules: readonly L4RuleDraft[], listener: Listener): TCPRoute[] {
+export function renderedL4Rules(route: L4Route, rules: readonly L4RuleDraft[], listener: RouteListener): TCPRoute[] {
   const created = createdAt(route)
   const age = created === undefined ? '' : `${String(created).padStart(AGE_DIGITS, '0')}/`
   const base = `${age}${nameKey(namespaceOf(route), route.metadata.name)}`

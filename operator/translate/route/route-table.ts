@@ -1,5 +1,7 @@
 // All routes: which Gateways receive which rules, through listeners or other routes, and the status of each route.
 import type { HTTPRoute } from '#api/gateway/httproute.gen.ts'
+import { isIdentical } from '#api/incremental/identical.ts'
+import { isSame } from '#api/incremental/same.ts'
 import type { Route } from '#api/ir/types.gen.ts'
 import type { OurGateways } from '../gateway/gateways.ts'
 import { type Caught, type Defects, MALFORMED } from '../defects.ts'
@@ -58,7 +60,7 @@ export function routeTables(
         ),
       ),
     )
-    return attachments(route, [translation], () => attachRoute(route, translation, parents))
+    return attachments(route, [translation], (before) => keptAttached(before, attachRoute(route, translation, parents)))
   })
   const capped = attachmentCap({ objectOf: routeOf, rulesOf: rulesPerListener, caps })
   const relations = tally(relationsOf)
@@ -79,6 +81,13 @@ export function routeTables(
       return { routes: withCut(routes, cut, caps), ...given }
     })
   }
+}
+
+/** Another listener of a Gateway seldom changes where its routes are. */
+function keptAttached(before: AttachedRoute | undefined, now: AttachedRoute): AttachedRoute {
+  if (before === undefined) return now
+  const isKept = before.translation === now.translation && isIdentical(before.listeners, now.listeners)
+  return isKept && isSame(before.parents, now.parents) ? before : now
 }
 
 function routeOf({ route }: AttachedRoute): AnyRoute {

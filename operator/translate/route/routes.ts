@@ -1,7 +1,7 @@
 // Attaches routes to the listeners of our Gateways: which rule goes to which listener, and the status for each parent.
 import type { HTTPRouteParentRef } from '#api/gateway/httproute.gen.ts'
 import type { Route } from '#api/ir/types.gen.ts'
-import type { Listener } from '../gateway/listener.ts'
+import type { RouteListener } from '../gateway/listener.ts'
 import { GATEWAY_GROUP } from '../groups.ts'
 import { nameKey, namespaceOf } from '../object-ref.ts'
 import { type Acceptance, acceptRoute, type AnyRoute, type Attachable } from './accept.ts'
@@ -21,7 +21,7 @@ export interface AttachedRoute {
   /** One for each distinct parentRef that names one of our parents. */
   readonly parents: readonly ParentResult[]
   /** Listeners that accepted the route, each once. Empty when the route cannot be served as written. */
-  readonly listeners: readonly Listener[]
+  readonly listeners: readonly RouteListener[]
   /** Some of its parents are routes: `parents` has no entries for them. */
   readonly namesRoutes: boolean
   /** Backends that cannot answer any request at the moment (availability.ts). Unset: none. */
@@ -32,7 +32,7 @@ export interface AttachedRoute {
 
 export function attachRoute(route: AnyRoute, translation: RouteTranslation, ours: ParentLookup): AttachedRoute {
   const parents = attachedParents(route, route.spec.parentRefs ?? [], ours)
-  const listeners = new Set<Listener>()
+  const listeners = new Set<RouteListener>()
   if (translation.faults.length === 0) {
     for (const { acceptance } of parents) {
       if (!('listeners' in acceptance)) continue
@@ -53,7 +53,7 @@ export function attachedParents(
 }
 
 /** The rules of an attached route on one listener. */
-export function renderedRules(route: AnyRoute, rules: readonly RuleDraft[], listener: Listener): Route[] {
+export function renderedRules(route: AnyRoute, rules: readonly RuleDraft[], listener: RouteListener): Route[] {
   const suffix = listenerSuffix(listener)
   // An HTTPRoute may have the same name.
   const kind = route.kind === 'GRPCRoute' ? 'grpc.' : ''
@@ -66,7 +66,7 @@ export function renderedRules(route: AnyRoute, rules: readonly RuleDraft[], list
 }
 
 /** Two ListenerSets may have listeners of one name; their routes must not share a key. */
-export function listenerSuffix({ spec, set }: Listener): string {
+export function listenerSuffix({ spec, set }: RouteListener): string {
   return set === undefined ? spec.name : `${namespaceOf(set)}.${set.metadata.name}.${spec.name}`
 }
 
@@ -78,18 +78,15 @@ function parentResult(route: Attachable, parentRef: HTTPRouteParentRef, ours: Pa
   if (kind === 'Gateway') {
     const gateway = ours.gateways.get(key)
     if (gateway === undefined) return []
-    const listeners = gateway.listeners.filter(({ set }) => set === undefined)
-    return [{ parentRef, acceptance: acceptRoute({ ...candidate, listeners }) }]
+    return [{ parentRef, acceptance: acceptRoute({ ...candidate, listeners: gateway.listeners }) }]
   }
   const listenerSet = kind === 'ListenerSet' ? ours.listenerSets.get(key) : undefined
   if (listenerSet === undefined) return []
-  const gateway = listenerSet.parent
   if (listenerSet.refusal !== undefined) {
     const message = `ListenerSet ${key} is not accepted by its Gateway: ${listenerSet.refusal.message}`
     return [{ parentRef, acceptance: { denial: { reason: 'NoMatchingParent', message } } }]
   }
-  const listeners = gateway.listeners.filter(({ set }) => set === listenerSet.set)
-  return [{ parentRef, acceptance: acceptRoute({ ...candidate, listeners }) }]
+  return [{ parentRef, acceptance: acceptRoute({ ...candidate, listeners: listenerSet.listeners }) }]
 }
 
 /** Each parentRef once, with its defaults compared. */

@@ -19,7 +19,7 @@ export function sharedHostNotes(memory: Memory): SharedHostNotes {
     enter(routes, { gateways }) {
       const changed = hosts.enter(
         routes,
-        [...gateways.values()].flatMap(({ listeners }) => listeners),
+        [...gateways.values()].flatMap(({ listeners }) => listeners.map(({ forRoutes }) => forRoutes)),
       )
       if (changed.size > 0) memory.changed(source, [...changed])
     },

@@ -1,20 +1,20 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Listener } from '../gateway/listener.ts'
+import type { RouteListener } from '../gateway/listener.ts'
 import type { AttachedRoute } from './routes.ts'
 import { SharedHosts } from './shared-hosts.ts'
 
 const gateway = { kind: 'Gateway', metadata: { name: 'edge', namespace: 'infra' } }
 
 /** Only what is looked at. */
-function listenerOf(key: string, hostname?: string, namespace?: string): Listener {
+function listenerOf(key: string, hostname?: string, namespace?: string): RouteListener {
   const set = namespace === undefined ? {} : { set: { kind: 'ListenerSet', metadata: { name: key, namespace } } }
   return {
     key,
     gateway,
     spec: { port: 80, ...(hostname !== undefined && { hostname }) },
     ...set,
-  } as unknown as Listener
+  } as unknown as RouteListener
 }
 
 const ANY = listenerOf('any')
@@ -25,7 +25,7 @@ interface Row {
   readonly hosts?: readonly string[]
   readonly paths?: readonly string[]
   readonly regex?: string
-  readonly at?: Listener
+  readonly at?: RouteListener
 }
 
 /** `name`: `namespace/name` */
@@ -37,7 +37,7 @@ function routeOf({ name, hosts = ['x.example.com'], paths = ['/'], regex, at = A
   return { route, translation: { rules: [{ matches }] }, listeners: [at] } as unknown as AttachedRoute
 }
 
-function textsOf(rows: readonly Row[], listeners: readonly Listener[] = [ANY]): Record<string, string> {
+function textsOf(rows: readonly Row[], listeners: readonly RouteListener[] = [ANY]): Record<string, string> {
   const hosts = new SharedHosts()
   hosts.enter(rows.map(routeOf), listeners)
   const owners = [...rows.map(({ name }) => `HTTPRoute ${name}`), 'ListenerSet s/set']

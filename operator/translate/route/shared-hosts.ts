@@ -3,7 +3,7 @@
 // and a change of a wildcard also those of the hosts below it.
 import { isIdentical } from '#api/incremental/identical.ts'
 import { changesBetween } from '../changes.ts'
-import type { Listener } from '../gateway/listener.ts'
+import type { RouteListener } from '../gateway/listener.ts'
 import { commonHostnames } from '../hostnames.ts'
 import { describe, keyOf, namespaceOf, refOf } from '../object-ref.ts'
 import { compareText } from '../order.ts'
@@ -20,15 +20,15 @@ interface Group {
 
 export class SharedHosts {
   #routes: readonly AttachedRoute[] = []
-  #listeners: readonly Listener[] = []
+  #listeners: readonly RouteListener[] = []
   /** By Gateway, port and host. */
   readonly #groups = new Map<string, Group>()
-  readonly #claims = new Map<AttachedRoute | Listener, readonly Claim[]>()
+  readonly #claims = new Map<AttachedRoute | RouteListener, readonly Claim[]>()
   /** By owner: the groups with lines about it. */
   readonly #concerned = new Map<string, Set<Group>>()
 
   /** Returns the owners whose text has changed, as `Kind namespace/name`. */
-  enter(routes: readonly AttachedRoute[], listeners: readonly Listener[]): ReadonlySet<string> {
+  enter(routes: readonly AttachedRoute[], listeners: readonly RouteListener[]): ReadonlySet<string> {
     const touched = new Set<string>()
     const edits = changesBetween(this.#routes, routes) ?? [{ removed: this.#routes, added: routes }]
     for (const { removed } of edits) for (const route of removed) this.#remove(route, touched)
@@ -52,7 +52,7 @@ export class SharedHosts {
     return [...first, ...(rest > 0 ? [`and ${rest} more`] : [])].join('\n')
   }
 
-  #add(holder: AttachedRoute | Listener, claims: readonly Claim[], touched: Set<string>): void {
+  #add(holder: AttachedRoute | RouteListener, claims: readonly Claim[], touched: Set<string>): void {
     if (claims.length === 0) return
     this.#claims.set(holder, claims)
     for (const claim of claims) {
@@ -63,7 +63,7 @@ export class SharedHosts {
     }
   }
 
-  #remove(holder: AttachedRoute | Listener, touched: Set<string>): void {
+  #remove(holder: AttachedRoute | RouteListener, touched: Set<string>): void {
     for (const claim of this.#claims.get(holder) ?? []) {
       this.#groups.get(claim.group)?.claims.delete(claim)
       touched.add(claim.group)
@@ -112,7 +112,7 @@ function widerOf(key: string): string[] {
   return wider
 }
 
-function groupKey({ gateway, spec }: Listener, host: string): string {
+function groupKey({ gateway, spec }: RouteListener, host: string): string {
   return `${keyOf(gateway)} ${spec.port} ${host}`
 }
 
@@ -133,7 +133,7 @@ function claimsOfRoute({ route, translation, listeners }: AttachedRoute): Claim[
   )
 }
 
-function claimsOfListener(listener: Listener): Claim[] {
+function claimsOfListener(listener: RouteListener): Claim[] {
   const { set, spec, notAccepted } = listener
   if (set === undefined || notAccepted !== undefined || (spec.hostname ?? '') === '') return []
   const host = (spec.hostname ?? '').toLowerCase()

@@ -25,16 +25,18 @@ export class MeshPods {
   #version = 0
   #changed: readonly string[] = []
 
-  /** Grows with every list that is entered. */
+  /** Grows with every list in which a Pod of a mesh has changed. */
   get version(): number {
     return this.#version
   }
 
   enter(pods: readonly Pod[]): void {
-    this.#version++
     const before = this.#pods
     this.#pods = before.after(pods)
-    this.#changed = this.#pods.changedSince(before)
+    const changed = this.#pods.changedSince(before)
+    if (changed.length === 0) return
+    this.#version++
+    this.#changed = changed
   }
 
   /** `namespace/name` of Pods that have changed, joined or left since that version; undefined: any may have. */

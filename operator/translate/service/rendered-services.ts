@@ -29,6 +29,8 @@ export type RenderServices = (caller: ServicesCaller, reached: ReadonlyMap<strin
 /** A Gateway of ours. */
 export interface ServicesCaller {
   readonly gateway: KubeObject
+  /** The same object in each translation, whatever changes in the Gateway. */
+  readonly id: object
 }
 
 /** Must be called with the current snapshot and its rendered InferencePools. */
@@ -42,11 +44,12 @@ export function serviceRenderer(
   const catalog = new ServiceCatalog(lookup)
   const placesOf = placesOfNodes()
   const meshPods = new MeshPods()
-  const renderers = new WeakMap<ServicesCaller, (reached: Reached) => RenderedServices>()
+  let facts: EndpointFacts = { places: placesOf([]), meshPods, podsVersion: meshPods.version }
+  const renderers = new WeakMap<object, (reached: Reached) => RenderedServices>()
   return (snapshot, pools) => {
     catalog.enter(snapshot)
     meshPods.enter(snapshot.Pod.all)
-    const facts = { places: placesOf(snapshot.Node.all), meshPods }
+    facts = factsAfter(facts, { places: placesOf(snapshot.Node.all), meshPods, podsVersion: meshPods.version })
     const partsAt = (hostname: string): ServiceParts | undefined => {
       const service = catalog.at(hostname)
       if (service === undefined) return pools.get(hostname)
@@ -60,8 +63,8 @@ export function serviceRenderer(
         return proxiesOf(service, own, () => proxyEndpoints(service, own))
       })
     return (caller, hostnames) => {
-      const render = renderers.get(caller) ?? callerRenderer(catalog, workload)
-      renderers.set(caller, render)
+      const render = renderers.get(caller.id) ?? callerRenderer(catalog, workload)
+      renderers.set(caller.id, render)
       return render({ hostnames, pools, facts, partsAt, proxies: () => proxies(caller) })
     }
   }
@@ -74,6 +77,11 @@ interface Reached {
   readonly facts: EndpointFacts
   readonly partsAt: (hostname: string) => ServiceParts | undefined
   readonly proxies: () => readonly ServiceEndpoint[]
+}
+
+/** The same object while nothing in it has changed. */
+function factsAfter(before: EndpointFacts, now: EndpointFacts): EndpointFacts {
+  return before.places === now.places && before.podsVersion === now.podsVersion ? before : now
 }
 
 type Row = ServiceParts | undefined
@@ -97,13 +105,19 @@ function callerRenderer(
   const localities = tally((row: Row) => (row?.rendered.locality === undefined ? [] : [true]))
   const workloadsOf = workloadTable(workload)
   let last: Rows | undefined
+  let known:
+    | { readonly rows: readonly Row[]; readonly facts: EndpointFacts; readonly rendered: RenderedServices }
+    | undefined
   return (reached) => {
     last = rowsAfter(last, reached, catalog)
     const { rows } = last
-    const endpoints = endpointsIn(rows)
     const isProxyPlaceAsked = localities(rows).size > 0
+    if (!isProxyPlaceAsked && known?.rows === rows && known.facts === reached.facts) return known.rendered
+    const endpoints = endpointsIn(rows)
     const lists = isProxyPlaceAsked ? [...endpoints, reached.proxies()] : endpoints
-    return { services: servicesOf(rows), workloads: workloadsOf(lists, reached.facts) }
+    const rendered = { services: servicesOf(rows), workloads: workloadsOf(lists, reached.facts) }
+    known = { rows, facts: reached.facts, rendered }
+    return rendered
   }
 }
 
@@ -115,6 +129,7 @@ function rowsAfter(last: Rows | undefined, { hostnames, pools, partsAt }: Reache
   if (last === undefined || changed === undefined) {
     return { version, pools, ...placesOf(hostnames), rows: [...hostnames.keys()].map(partsAt) }
   }
+  if (changed.size === 0 && last.hostnames === hostnames) return last.version === version ? last : { ...last, version }
   if (last.hostnames !== hostnames) {
     const { places, rows: before } = last
     const rows = [...hostnames.keys()].map((hostname) => {

@@ -24,18 +24,19 @@ export class ServiceCatalog {
     this.#hostname = hostname
   }
 
-  /** Grows with every snapshot that is entered. */
+  /** Grows with every snapshot in which a Service or its endpoints have changed. */
   get version(): number {
     return this.#version
   }
 
   enter({ Service, EndpointSlice }: Pick<Snapshot, 'Service' | 'EndpointSlice'>): void {
-    this.#version++
     const before = this.#slices
     this.#slices = before.after(EndpointSlice.all)
     this.#ofGateways = this.#ofGateways.after(Service.all)
     const services = this.#enterServices(Service.all)
     const ofSlices = this.#slices.changedSince(before).map((key) => this.#hostnameOf(key))
+    if (services?.length === 0 && ofSlices.length === 0) return
+    this.#version++
     this.#changed = services && new Set([...services, ...ofSlices])
   }
 

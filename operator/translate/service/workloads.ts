@@ -54,6 +54,8 @@ function hasReady({ endpoints }: EndpointSlice): boolean {
 export interface EndpointFacts {
   readonly places: NodePlaces
   readonly meshPods: MeshPods
+  /** Of `meshPods`, which changes in place. */
+  readonly podsVersion: number
 }
 
 /** All endpoints by their uids. */
