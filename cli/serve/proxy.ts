@@ -119,6 +119,7 @@ async function follow(
       const all = join({ config, secrets })
       return proxy.apply(all.config, all.secrets)
     },
+    supersede: () => proxy.supersede(),
   })
   proxy.onUnknownKey((keySet) => source.unknownKey(keySet))
   proxy.onMeshTrouble((message) => source.meshTrouble(message))

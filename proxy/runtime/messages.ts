@@ -102,6 +102,8 @@ export type CoreMessage =
   | { readonly type: 'commit'; readonly generation: number }
   /** Forget the prepared generation: another worker refused it. */
   | { readonly type: 'abort'; readonly generation: number }
+  /** A newer one is there: stop compiling this one and answer `rejected`; without effect when it is compiled. */
+  | { readonly type: 'supersede'; readonly generation: number }
   | { readonly type: 'drain'; readonly minMs: number; readonly maxMs: number }
   | { readonly type: 'logLevel'; readonly directive: string }
   | TokenReply

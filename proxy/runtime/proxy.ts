@@ -39,7 +39,7 @@ import type { ProxyPorts, RunningProxy } from './running-proxy.ts'
 import type { ProxySettings } from './settings.ts'
 import { BUILD } from '../config/build-info.ts'
 import { WorkerPool } from './worker-pool.ts'
-import type { ApplyResult } from '../config/apply-result.ts'
+import { type ApplyResult, SUPERSEDED } from '../config/apply-result.ts'
 
 export interface ProxyParts {
   /** Module of the worker threads. */
@@ -207,6 +207,10 @@ class ProxyProcess implements RunningProxy {
       )
   }
 
+  supersede(): void {
+    this.#pool.supersede()
+  }
+
   setModelCatalog(offered: OfferedCatalog): void {
     this.#pool.setModelCatalog(offered.catalog)
     this.#catalog = offered
@@ -274,7 +278,9 @@ class ProxyProcess implements RunningProxy {
       endpoints,
     } as const
     const result = await this.#pool.apply(change)
-    if ('problem' in result) return this.#reject(generation, 'Rejected', result.problem)
+    if ('problem' in result) {
+      return result.isSuperseded === true ? SUPERSEDED : this.#reject(generation, 'Rejected', result.problem)
+    }
     this.#memory = memory
     this.#applied = { generation, config, secrets, reported }
     this.#rejected = undefined

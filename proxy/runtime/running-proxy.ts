@@ -18,6 +18,8 @@ export interface RunningProxy {
    * a file; the log does not repeat them.
    */
   apply(config: RenderedConfig, secrets: RenderedSecrets, reported?: readonly string[]): Promise<ApplyResult>
+  /** A newer configuration follows: stops preparing the present one, which then has the problem `Superseded`. */
+  supersede(): void
   readonly ports: ProxyPorts
   /** For parts of the main thread that are not the proxy itself, such as the source of configurations. */
   logger(module: string): Logger

@@ -94,6 +94,8 @@ export class WorkerCore {
   #current: CompiledConfig | undefined = undefined
   #prepared: Prepared | undefined = undefined
   #received = NOTHING_RECEIVED
+  /** Generation that need not be compiled any more. */
+  #superseded = 0
   #rateLimits: RateLimitStore | undefined = undefined
   readonly #tellOfUnknownKey = (source: string): void => this.#send({ type: 'unknownKey', source })
   /** Messages are handled one after the other. */
@@ -165,6 +167,10 @@ export class WorkerCore {
       this.#tokenShare.receive(message)
       return
     }
+    if (message.type === 'supersede') {
+      this.#superseded = message.generation
+      return
+    }
     // A failure here is a bug of the worker: it must die and be replaced, not continue with half a configuration.
     this.#work = this.#work.then(() => this.#handle(message))
   }
@@ -187,7 +193,7 @@ export class WorkerCore {
   }
 
   async #handle(
-    message: Exclude<CoreMessage, { type: 'logLevel' | 'inspect' | 'token' | 'tokenRefused' }>,
+    message: Exclude<CoreMessage, { type: 'logLevel' | 'inspect' | 'token' | 'tokenRefused' | 'supersede' }>,
   ): Promise<void> {
     switch (message.type) {
       case 'config':
@@ -211,7 +217,7 @@ export class WorkerCore {
     const { generation } = message
     // Before any step that may fail: the base of the next change.
     const before = this.#received
-    this.#received = await inSlices(receivedSteps(before, message))
+    this.#received = await inSlices(receivedSteps(before, message), () => turn())
     const { config, secrets, rateLimits, endpoints } = this.#received
     if (rateLimits !== before.rateLimits) this.#rateLimits = undefined
     try {
@@ -236,7 +242,10 @@ export class WorkerCore {
         otlp: this.#settings.otlp,
       }
       const input = { generation, config, secrets }
-      const compiled = await inSlices(this.#parts.compileSteps(input, environment, this.#current))
+      const compiled = await inSlices(this.#parts.compileSteps(input, environment, this.#current), async () => {
+        await turn()
+        if (this.#superseded === generation) throw new ConfigError('a newer configuration replaces it')
+      })
       this.#prepared = { compiled, config, opened: await this.#binds.open(compiled) }
       if (!message.isCommitted) this.#send({ type: 'prepared', generation, warnings: compiled.warnings })
     } catch (error) {
@@ -367,6 +376,6 @@ function reasonOf(error: unknown): string {
 }
 
 /** The work on a new configuration. */
-function inSlices<T>(steps: Steps<T>): Promise<T> {
-  return runInSlices(steps, { sliceMs: SLICE_MS, nowMs: () => performance.now(), pause: () => turn() })
+function inSlices<T>(steps: Steps<T>, pause: () => Promise<unknown>): Promise<T> {
+  return runInSlices(steps, { sliceMs: SLICE_MS, nowMs: () => performance.now(), pause })
 }

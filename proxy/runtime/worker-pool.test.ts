@@ -1,6 +1,7 @@
 // Death of workers under load: the others serve on, the dead one comes back with the configuration in force.
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
+import { SUPERSEDED } from '../config/apply-result.ts'
 import { configFor } from '#proxy/main.testing.ts'
 import { NO_SECRETS, answering, freePort, until } from './config.testing.ts'
 import { once, startLoad } from './load.testing.ts'
@@ -73,6 +74,24 @@ describe('WorkerPool', TIMEOUT, () => {
     expect((await once(port)).body).toBe('second')
     expect((await load.stop()).failures).toEqual([])
     expect(await test.metric('gw_worker_restarts_total')).toBe(0)
+  })
+
+  it('stops compiling a configuration that a newer one replaces', async () => {
+    const test = await startTestProxy({ workers: 2 })
+    const port = await freePort()
+    await test.proxy.apply(answering([port], 'first'), NO_SECRETS)
+    let result: unknown
+    void test.proxy.apply(answering([port], 'second', 'patient'), NO_SECRETS).then((one) => (result = one))
+    await until('it is superseded', () => {
+      test.proxy.supersede()
+      return result !== undefined
+    })
+    expect(result).toBe(SUPERSEDED)
+    expect((await once(port)).body).toBe('first')
+    expect(await test.proxy.apply(answering([port], 'third'), NO_SECRETS)).toMatchObject({ warnings: [] })
+    expect((await once(port)).body).toBe('third')
+    expect(await test.metric('gw_worker_restarts_total')).toBe(0)
+    expect(test.log()).not.toContain('rejected')
   })
 
   it('gives a replaced worker the vocabularies that count prompts', { tags: ['full'] }, async () => {

@@ -48,7 +48,10 @@ export interface WorkerPoolOptions {
   readonly onUnknownKey: (source: string) => void
 }
 
-export type PoolResult = { readonly warnings: readonly string[] } | { readonly problem: string }
+/** `isSuperseded`: `supersede` was called meanwhile. */
+export type PoolResult =
+  | { readonly warnings: readonly string[] }
+  | { readonly problem: string; readonly isSuperseded?: boolean }
 
 interface Prepared {
   readonly handles: readonly WorkerHandle[]
@@ -72,6 +75,9 @@ export class WorkerPool {
   #current: ConfigMessage | undefined = undefined
   #catalog: CatalogMessage | undefined = undefined
   #tokenTables: TokenTablesMessage | undefined = undefined
+  /** The generation that workers prepare now; 0: none. */
+  #preparing = 0
+  #superseded = 0
   #restarts = 0
   #hangs = 0
   #watching: NodeJS.Timeout | undefined = undefined
@@ -126,8 +132,11 @@ export class WorkerPool {
   async apply(message: ConfigMessage): Promise<PoolResult> {
     const problem = await this.#sendTokenTables(message.config)
     if (problem !== undefined) return { problem }
+    this.#preparing = message.generation
     const result = this.count === 1 ? await this.#tryFirst(message, this.#putInForce) : await this.#prepareAll(message)
-    if ('problem' in result) return result
+    const isSuperseded = this.#superseded === message.generation
+    this.#preparing = 0
+    if ('problem' in result) return { ...result, isSuperseded }
     this.#current = message
     const waiting = result.handles.filter(({ appliedGeneration }) => appliedGeneration !== message.generation)
     await Promise.all(waiting.map((handle) => this.#commit(handle, message.generation)))
@@ -187,6 +196,13 @@ export class WorkerPool {
     while (this.serving().length === 0 && performance.now() < deadline && !this.#stopping.signal.aborted) {
       await delay(SERVING_POLL_MS)
     }
+  }
+
+  /** A newer configuration is there: the one that is being prepared, if any, need not be. */
+  supersede(): void {
+    if (this.#preparing === 0) return
+    this.#superseded = this.#preparing
+    this.#postToAll({ type: 'supersede', generation: this.#preparing })
   }
 
   setLogLevel(directive: string): void {

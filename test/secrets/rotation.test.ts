@@ -107,6 +107,7 @@ beforeEach(async () => {
     client: createKubeClient({ server: kube.url, ca: undefined, token: () => 't' }),
     logger: proxy.logger('delivery'),
     apply: (config, secrets) => proxy.apply(config, secrets),
+    supersede: () => proxy.supersede(),
   })
   await source.start()
 })

@@ -15,6 +15,7 @@ import type { FakeObject } from '#test/fakekube/store.ts'
 import { until } from '#test/wait.ts'
 import { createLogger } from '../../log/logger.ts'
 import { parseLevelFilter } from '../../log/level-filter.ts'
+import { type ApplyResult, SUPERSEDED } from '../apply-result.ts'
 import { ClusterSource } from './cluster-source.ts'
 import { createKubeClient } from './kube-client.ts'
 
@@ -29,6 +30,10 @@ let source: ClusterSource | undefined
 const applied: number[] = []
 const secretsSeen: string[] = []
 let refuse: number | undefined
+/** To put these in force takes until `end`. */
+const slow = new Set<number>()
+const begun: number[] = []
+let end = Promise.withResolvers<ApplyResult>()
 
 beforeEach(async () => {
   kube = await FakeKube.start()
@@ -36,6 +41,9 @@ beforeEach(async () => {
   applied.length = 0
   secretsSeen.length = 0
   refuse = undefined
+  slow.clear()
+  begun.length = 0
+  end = Promise.withResolvers()
   const metadata = { name: 'web-acknowledgements', namespace: 'shop' }
   kube.store.create('configmaps', { apiVersion: 'v1', kind: 'ConfigMap', metadata })
 })
@@ -93,10 +101,13 @@ async function start(withApi = true): Promise<void> {
       const port = config.binds[0]?.port ?? 0
       if (port === refuse)
         return { problem: { path: '', reason: 'Rejected', message: 'no such port', severity: 'error' } }
+      begun.push(port)
+      if (slow.has(port)) return await end.promise
       applied.push(port)
       secretsSeen.push(secrets.secrets[0]?.value ?? '')
       return { generation: applied.length, warnings: [] }
     },
+    supersede: () => end.resolve(SUPERSEDED),
   })
   await source.start()
 }
@@ -143,6 +154,19 @@ describe('ClusterSource', () => {
     write(delivery.writes({ ...emptyConfig(), binds: [{ key: bind?.key ?? '', port: 9 }, ...rest] }, secrets))
     await until('the third one', () => acknowledged().get('web-1')?.generation === 3)
     expect(applied).toEqual([1000, 2000, 9])
+  })
+
+  it('ends the work on a configuration when a newer one comes', async () => {
+    write(objectsOf(80, 1))
+    await start()
+    await until('the first one', () => acknowledged().get('web-1')?.generation === 1)
+    slow.add(81)
+    write(objectsOf(81, 2))
+    await until('work on the second one', () => begun.includes(81))
+    write(objectsOf(82, 3))
+    await until('the third one', () => acknowledged().get('web-1')?.generation === 3)
+    expect(applied).toEqual([80, 82])
+    expect(acknowledged().get('web-1')?.rejected).toBeUndefined()
   })
 
   it('waits for the endpoints of new Services, which another watch brings', async () => {

@@ -9,7 +9,7 @@ import type { Files } from '#api/delivery/document.ts'
 import { deliveryNames } from '#api/delivery/names.ts'
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import type { Logger } from '../../log/logger.ts'
-import type { ApplyResult } from '../apply-result.ts'
+import { type ApplyResult, SUPERSEDED } from '../apply-result.ts'
 import { Acknowledger } from './acknowledger.ts'
 import { BackOff } from './back-off.ts'
 import { MissedKeys } from './missed-keys.ts'
@@ -27,6 +27,8 @@ export interface ClusterSourceOptions {
   readonly logger: Logger
   /** Puts a configuration in force, or keeps the previous one. */
   readonly apply: (config: RenderedConfig, secrets: RenderedSecrets) => Promise<ApplyResult>
+  /** Ends `apply` with the result SUPERSEDED, if it is still possible. */
+  readonly supersede: () => void
 }
 
 type Part = 'config' | 'endpoints' | 'secrets'
@@ -60,6 +62,9 @@ export class ClusterSource {
   #work: Promise<void> = Promise.resolve()
   #isQueued = false
   #isRetrying = false
+  /** A configuration is being prepared, and the next one may end that. */
+  #isReplaceable = false
+  #wasSuperseded = false
   #mountTimer: NodeJS.Timeout | undefined = undefined
 
   constructor(options: ClusterSourceOptions) {
@@ -125,6 +130,9 @@ export class ClusterSource {
   }
 
   #changed(): void {
+    // What is in force serves; the first configuration is awaited.
+    if (this.#isReplaceable && this.#inForce !== undefined) this.#options.supersede()
+    this.#isReplaceable = false
     if (this.#isQueued) return
     this.#isQueued = true
     this.#work = this.#work.then(async () => {
@@ -190,7 +198,13 @@ export class ClusterSource {
     const about = { generation, gatewayGeneration: gateway.generation, gatewayUid: gateway.uid, revision }
     const acknowledged = { ...about, reads: DELIVERY_FORMAT }
     if (this.#inForce?.revision !== revision) {
+      // Changes without end do not keep all of them from being applied.
+      this.#isReplaceable = !this.#wasSuperseded
       const result = await this.#options.apply(config, secrets)
+      this.#isReplaceable = false
+      this.#wasSuperseded = result === SUPERSEDED
+      // What came meanwhile is considered next.
+      if (result === SUPERSEDED) return
       if ('problem' in result) {
         this.#reject(generation, result.problem.message)
         return
