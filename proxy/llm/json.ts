@@ -19,6 +19,11 @@ export function asNumber(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined
 }
 
+/** A number of tokens: a count of a provider that is negative or not whole must not change a sum. */
+export function asCount(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
+}
+
 /** Like `parseObject`; numbers are written unchanged. Only for members that are not used as numbers here. */
 export function parseExactObject(text: string): JsonObject | undefined {
   const value = parseJsonExactly(text)

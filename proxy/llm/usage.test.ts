@@ -114,7 +114,25 @@ describe.each(REPORTS)('usage of %s', (name, answer, own) => {
     SENT_FORMATS[name].observe(facts, {})
     expect(facts).toMatchObject(expected)
   })
+
+  it.each([-5, 1.5, 2 ** 60, '7', true, [], {}])('ignores counts that are %j', (count) => {
+    const facts = emptyFacts('p')
+    SENT_FORMATS[name].observe(facts, withCounts(answer, count))
+    expect(Object.values({ ...facts, kinds: undefined }).filter((one) => typeof one === 'number')).toEqual([])
+    expect(Object.values(facts.kinds ?? {}).filter((one) => one !== undefined)).toEqual([])
+    SENT_FORMATS[name].observe(facts, answer)
+    SENT_FORMATS[name].observe(facts, withCounts(answer, count))
+    expect(facts).toMatchObject(expected)
+  })
 })
+
+function withCounts(value: JsonObject, count: unknown): JsonObject {
+  const entries = Object.entries(value).map(([key, one]) => [
+    key,
+    typeof one === 'object' ? withCounts(Object(one), count) : count,
+  ])
+  return Object.fromEntries(entries)
+}
 
 function withNulls(value: JsonObject): JsonObject {
   const entries = Object.entries(value).map(([key, one]) => [

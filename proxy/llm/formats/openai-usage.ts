@@ -1,5 +1,5 @@
 // Token counts of the formats of OpenAI: input tokens include cached ones, output tokens include reasoning.
-import { asNumber, asObject, type JsonObject } from '../json.ts'
+import { asCount, asObject, type JsonObject } from '../json.ts'
 import { reportedUsage, type UsageReport } from '../usage.ts'
 
 /** Completions and embeddings name prompt and completion, responses and images input and output. */
@@ -7,20 +7,20 @@ export function readUsage(usage: JsonObject): UsageReport {
   const input = asObject(usage['prompt_tokens_details'] ?? usage['input_tokens_details'])
   const output = asObject(usage['completion_tokens_details'] ?? usage['output_tokens_details'])
   return {
-    input: asNumber(usage['prompt_tokens'] ?? usage['input_tokens']),
+    input: asCount(usage['prompt_tokens'] ?? usage['input_tokens']),
     isCacheApart: false,
-    cacheRead: asNumber(input['cached_tokens']),
-    cacheWrite: asNumber(input['cache_write_tokens']),
-    output: asNumber(usage['completion_tokens'] ?? usage['output_tokens']),
-    reasoning: asNumber(output['reasoning_tokens']),
-    total: asNumber(usage['total_tokens']),
+    cacheRead: asCount(input['cached_tokens']),
+    cacheWrite: asCount(input['cache_write_tokens']),
+    output: asCount(usage['completion_tokens'] ?? usage['output_tokens']),
+    reasoning: asCount(output['reasoning_tokens']),
+    total: asCount(usage['total_tokens']),
     kinds: {
-      inputText: asNumber(input['text_tokens']),
-      inputImage: asNumber(input['image_tokens']),
-      inputAudio: asNumber(input['audio_tokens']),
-      outputText: asNumber(output['text_tokens']),
-      outputImage: asNumber(output['image_tokens']),
-      outputAudio: asNumber(output['audio_tokens']),
+      inputText: asCount(input['text_tokens']),
+      inputImage: asCount(input['image_tokens']),
+      inputAudio: asCount(input['audio_tokens']),
+      outputText: asCount(output['text_tokens']),
+      outputImage: asCount(output['image_tokens']),
+      outputAudio: asCount(output['audio_tokens']),
     },
   }
 }

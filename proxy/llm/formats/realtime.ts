@@ -1,6 +1,6 @@
 // The Realtime API of OpenAI: a WebSocket, on which the model answers many times.
 import type { LlmFacts, LlmTokenKinds } from '../../exchange/facts.ts'
-import { asNumber, asObject, asString } from '../json.ts'
+import { asCount, asObject, asString } from '../json.ts'
 import type { Format } from './format.ts'
 import { OPENAI } from './openai.ts'
 
@@ -41,6 +41,6 @@ function kindsOf({ kinds }: LlmFacts, input: Record<string, unknown>, output: Re
 
 /** An unknown count changes nothing. */
 function sum(known: number | undefined, added: unknown): number | undefined {
-  const count = asNumber(added)
+  const count = asCount(added)
   return count === undefined ? known : (known ?? 0) + count
 }

@@ -1,5 +1,5 @@
 // Ranking documents, in the form of Cohere's API of version 2.
-import { asArray, asNumber, asObject } from '../json.ts'
+import { asArray, asCount, asObject } from '../json.ts'
 import { addReport, EMPTY_REPORT } from '../usage.ts'
 import type { Format } from './format.ts'
 import { OPENAI } from './openai.ts'
@@ -14,7 +14,7 @@ export const rerank: Format = {
     const { tokens, billed_units: billed } = asObject(answer['meta'])
     const { input_tokens: input, output_tokens: output } = asObject(tokens ?? billed)
     if (typeof input !== 'number' && typeof output !== 'number') return
-    addReport(facts, { ...EMPTY_REPORT, input: asNumber(input), output: asNumber(output) })
+    addReport(facts, { ...EMPTY_REPORT, input: asCount(input), output: asCount(output) })
   },
   recognises: ({ results }) => asObject(asArray(results)[0])['relevance_score'] !== undefined,
 }

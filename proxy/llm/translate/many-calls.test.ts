@@ -1,4 +1,4 @@
-// Answers with thousands of tool calls: every client gets all of them, in a time that grows with their number.
+// Answers and requests with thousands of tool calls: all of them arrive, in a time that grows with their number.
 // @module-tag full
 import { describe, expect, it } from 'vitest'
 import type { SentFormatName } from '#api/llm/formats.ts'
@@ -9,7 +9,7 @@ import { CLIENTS, jsonResponse, streamResponse } from './clients.testing.ts'
 import { converseAnswer, converseStream } from './converse.testing.ts'
 import { expected } from './expected.testing.ts'
 import { ToolNames } from './tool-names.ts'
-import { translationOf } from './translate.testing.ts'
+import { notesIn, translationOf } from './translate.testing.ts'
 import { VENDORS, type Scenario, type VendorName } from './vendors.testing.ts'
 
 const CALLS = 5000
@@ -60,6 +60,8 @@ const call = (at: number, more: object) => ({ index: at, ...more })
 const chunk = (...calls: readonly object[]): string =>
   sseData({ id: 'c', choices: [{ index: 0, delta: { tool_calls: calls } }] })
 
+const indexes = Array.from({ length: 100_000 }, (_, at) => at)
+
 /** A decoder that looks at all previous calls for each new one takes minutes. */
 describe('100,000 calls of chat completions', () => {
   const eventsOf = (texts: readonly string[]) => {
@@ -67,7 +69,6 @@ describe('100,000 calls of chat completions', () => {
     const parser = new SseParser(2 ** 24)
     return texts.flatMap((text) => parser.push(Buffer.from(text)).flatMap((event) => decoder.event(event)))
   }
-  const indexes = Array.from({ length: 100_000 }, (_, at) => at)
   const opened = (at: number, text: string) =>
     chunk(call(at, { id: `c${at}`, function: { name: 'f', arguments: text } }))
 
@@ -83,4 +84,13 @@ describe('100,000 calls of chat completions', () => {
     ]
     expect(eventsOf(texts).filter(({ kind }) => kind === 'arguments')).toHaveLength(200_000)
   })
+})
+
+it('results of 100,000 calls in a responses request are read in seconds', { timeout: 20_000 }, () => {
+  const input = [
+    ...indexes.map((at) => ({ type: 'function_call', call_id: `c${at}`, name: 'f', arguments: '{}' })),
+    ...indexes.map((at) => ({ type: 'function_call_output', call_id: `c${at}`, output: 'r' })),
+  ]
+  const { messages } = translationOf('Responses', 'Completions').request({ model: 'm', input }, notesIn([]))
+  expect(messages).toHaveLength(100_001)
 })

@@ -1,16 +1,16 @@
 // Token counts of the Converse API: input tokens exclude cache reads and writes.
-import { asNumber, type JsonObject } from '../../json.ts'
+import { asCount, type JsonObject } from '../../json.ts'
 import { reportedUsage, type UsageReport } from '../../usage.ts'
 
 export function readUsage(usage: JsonObject): UsageReport {
   return {
-    input: asNumber(usage['inputTokens']),
+    input: asCount(usage['inputTokens']),
     isCacheApart: true,
-    cacheRead: asNumber(usage['cacheReadInputTokens']),
-    cacheWrite: asNumber(usage['cacheWriteInputTokens']),
-    output: asNumber(usage['outputTokens']),
+    cacheRead: asCount(usage['cacheReadInputTokens']),
+    cacheWrite: asCount(usage['cacheWriteInputTokens']),
+    output: asCount(usage['outputTokens']),
     reasoning: undefined,
-    total: asNumber(usage['totalTokens']),
+    total: asCount(usage['totalTokens']),
     kinds: undefined,
   }
 }

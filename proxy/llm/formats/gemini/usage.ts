@@ -1,23 +1,23 @@
 // Token counts of GenerateContent: input tokens include cached ones, output tokens exclude thoughts.
 import type { LlmTokenKinds } from '../../../exchange/facts.ts'
 import type { Usage } from '../../canonical/answer.ts'
-import { asArray, asNumber, asObject, asString, type JsonObject } from '../../json.ts'
+import { asArray, asCount, asObject, asString, type JsonObject } from '../../json.ts'
 import { reportedUsage, type UsageReport } from '../../usage.ts'
 import { defined } from '../fields.ts'
 
 export function readUsage(usage: JsonObject): UsageReport {
-  const prompt = asNumber(usage['promptTokenCount'])
+  const prompt = asCount(usage['promptTokenCount'])
   // Results of tools that the provider runs are input, but not a part of the prompt.
-  const input = sum(prompt, asNumber(usage['toolUsePromptTokenCount']))
-  const candidates = asNumber(usage['candidatesTokenCount'])
-  const thoughts = asNumber(usage['thoughtsTokenCount'])
-  const total = asNumber(usage['totalTokenCount'])
+  const input = sum(prompt, asCount(usage['toolUsePromptTokenCount']))
+  const candidates = asCount(usage['candidatesTokenCount'])
+  const thoughts = asCount(usage['thoughtsTokenCount'])
+  const total = asCount(usage['totalTokenCount'])
   // Some models count thoughts as output; the total shows it.
   const hasThoughts = total !== undefined && total === sum(input, candidates)
   return {
     input,
     isCacheApart: false,
-    cacheRead: asNumber(usage['cachedContentTokenCount']),
+    cacheRead: asCount(usage['cachedContentTokenCount']),
     cacheWrite: undefined,
     output: hasThoughts ? candidates : sum(candidates, thoughts),
     reasoning: thoughts,
@@ -67,7 +67,7 @@ function kindsOf(input: unknown, output: unknown): LlmTokenKinds {
 
 function countOf(details: unknown, modality: string): number | undefined {
   const detail = asArray(details).find((one) => asString(asObject(one)['modality']) === modality)
-  return asNumber(asObject(detail)['tokenCount'])
+  return asCount(asObject(detail)['tokenCount'])
 }
 
 function sum(a: number | undefined, b: number | undefined): number | undefined {

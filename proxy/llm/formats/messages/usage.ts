@@ -1,16 +1,16 @@
 // Token counts of the messages format: input tokens exclude cache reads and writes.
 import type { Usage } from '../../canonical/answer.ts'
-import { asNumber, asObject, type JsonObject } from '../../json.ts'
+import { asCount, asObject, type JsonObject } from '../../json.ts'
 import type { UsageReport } from '../../usage.ts'
 
 export function readUsage(usage: JsonObject): UsageReport {
   return {
-    input: asNumber(usage['input_tokens']),
+    input: asCount(usage['input_tokens']),
     isCacheApart: true,
-    cacheRead: asNumber(usage['cache_read_input_tokens']),
-    cacheWrite: asNumber(usage['cache_creation_input_tokens']),
-    output: asNumber(usage['output_tokens']),
-    reasoning: asNumber(asObject(usage['output_tokens_details'])['thinking_tokens']),
+    cacheRead: asCount(usage['cache_read_input_tokens']),
+    cacheWrite: asCount(usage['cache_creation_input_tokens']),
+    output: asCount(usage['output_tokens']),
+    reasoning: asCount(asObject(usage['output_tokens_details'])['thinking_tokens']),
     total: undefined,
     kinds: undefined,
   }

@@ -1,5 +1,5 @@
 // Embeddings of Amazon Bedrock: bodies of InvokeModel for Titan, Cohere and Nova (data-plane supplement section 3.9).
-import { asArray, asNumber, asObject, type JsonObject } from '../../json.ts'
+import { asArray, asCount, asObject, type JsonObject } from '../../json.ts'
 import { defined, unsupported } from '../fields.ts'
 import { decodeError } from '../converse/error.ts'
 import { embeddingsAnswer, embeddingsRequest, singleText } from './embeddings.ts'
@@ -17,7 +17,7 @@ export const titanEmbeddings: PlainFormat = {
     return defined({ inputText: singleText(asked), dimensions: asked.dimensions, normalize: body['normalize'] })
   },
   answer: (answer, source) =>
-    embeddingsAnswer([answer['embedding']], source, source.inputTokens ?? asNumber(titanTokens(answer))),
+    embeddingsAnswer([answer['embedding']], source, source.inputTokens ?? asCount(titanTokens(answer))),
   decodeError,
 }
 

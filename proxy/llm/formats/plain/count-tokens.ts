@@ -1,7 +1,7 @@
 // Token counts of clients of Anthropic for Gemini and for Claude on Amazon Bedrock: the request is translated as a chat
 // and counted instead of answered.
 import type { TranslationNotes } from '../../canonical/format.ts'
-import { asNumber, type JsonObject } from '../../json.ts'
+import { asCount, type JsonObject } from '../../json.ts'
 import { converseChat } from '../converse/chat.ts'
 import { decodeError as decodeAwsError } from '../converse/error.ts'
 import { observeCount } from '../count.ts'
@@ -34,6 +34,6 @@ export const bedrockCountTokens: PlainFormat = {
 const chatOf = (body: JsonObject, notes: TranslationNotes) => messagesChat.decodeRequest(body, notes)
 
 function counted(count: unknown): JsonObject | undefined {
-  const tokens = asNumber(count)
+  const tokens = asCount(count)
   return tokens === undefined ? undefined : { input_tokens: tokens }
 }

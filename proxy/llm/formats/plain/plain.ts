@@ -4,7 +4,7 @@ import type { OwnPlainFormat } from '#api/llm/formats.ts'
 import type { LlmFacts } from '../../../exchange/facts.ts'
 import type { ModelError } from '../../canonical/answer.ts'
 import type { TranslationNotes } from '../../canonical/format.ts'
-import { asNumber, type JsonObject } from '../../json.ts'
+import { asCount, type JsonObject } from '../../json.ts'
 import { addReport, EMPTY_REPORT } from '../../usage.ts'
 import type { SentFormat } from '../format.ts'
 
@@ -50,7 +50,7 @@ export function plainFormat(name: OwnPlainFormat, { inputTokens, ...own }: Own):
     ...own,
     askForUsage() {},
     observe(facts, answer) {
-      observeInput(facts, asNumber(inputTokens?.(answer)))
+      observeInput(facts, asCount(inputTokens?.(answer)))
     },
     operation: EMBEDDINGS.has(name) ? 'embeddings' : 'chat',
     recognises: (answer) => typeof inputTokens?.(answer) === 'number',

@@ -1,5 +1,5 @@
 // Embeddings of Vertex AI: `predict` with one instance for each text (data-plane supplement section 3.9).
-import { asArray, asNumber, asObject, asString } from '../../json.ts'
+import { asArray, asCount, asObject, asString } from '../../json.ts'
 import { defined } from '../fields.ts'
 import { decodeError } from '../gemini/error.ts'
 import { embeddingsAnswer, embeddingsRequest } from './embeddings.ts'
@@ -31,7 +31,7 @@ export const vertexEmbeddings: PlainFormat = {
 
 function tokensOf(predictions: readonly unknown[]): number | undefined {
   const counts = predictions.map((one) =>
-    asNumber(asObject(asObject(asObject(one)['embeddings'])['statistics'])['token_count']),
+    asCount(asObject(asObject(asObject(one)['embeddings'])['statistics'])['token_count']),
   )
   return counts.reduce<number | undefined>((sum, count) => (count === undefined ? sum : (sum ?? 0) + count), undefined)
 }

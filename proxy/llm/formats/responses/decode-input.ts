@@ -22,7 +22,9 @@ export function decodeInput({ instructions, input }: JsonObject, notes: Translat
   for (const [index, item] of asArray(input).entries()) {
     const { role, parts } = decodeItem(asObject(item), `input[${index}]`, notes)
     const last = turns.at(-1)
-    if (last?.role === role && (role === 'assistant' || [...last.parts, ...parts].every(isResult))) {
+    // A turn that has one result has nothing else.
+    const isContinued = role === 'assistant' || [...(last?.parts.slice(0, 1) ?? []), ...parts].every(isResult)
+    if (last?.role === role && isContinued) {
       last.parts.push(...parts)
     } else turns.push({ role, parts: [...parts] })
   }
