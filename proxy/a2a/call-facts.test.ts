@@ -1,6 +1,7 @@
 // Facts about a call of an agent: versions 0.3 and 1.0 of the protocol, errors, and bodies without facts.
 import { describe, expect, it } from 'vitest'
 import { HeaderList } from '../message/headers.ts'
+import { madeStream } from '../message/made-stream.ts'
 import { HttpResponse } from '../message/message.ts'
 import { exchangeOf } from '../policy/exchange.testing.ts'
 import { observeAnswer, observeCall } from './call-facts.ts'
@@ -62,7 +63,6 @@ describe('observeAnswer', () => {
   }) // prettier-ignore
 
   it.each([
-    ['an event stream', [['content-type', 'text/event-stream']] as const],
     [
       'a compressed answer',
       [
@@ -70,6 +70,7 @@ describe('observeAnswer', () => {
         ['content-encoding', 'gzip'],
       ] as const,
     ],
+    ['another type', [['content-type', 'text/plain']] as const],
   ])('of %s contains no facts', (_, headers) => {
     const { exchange, facts } = called('{"method":"a"}')
     exchange.response = new HttpResponse(200, HeaderList.of(headers), Buffer.from('{"result":{}}'), false)
@@ -77,4 +78,71 @@ describe('observeAnswer', () => {
     observeAnswer(exchange, facts, LIMIT)
     expect(exchange.a2a).toMatchObject(UNKNOWN)
   })
+
+  it.each<[string, string, number, object]>([
+    ['a task', '{"task":{"contextId":"c","status":{"state":"TASK_STATE_WORKING"}}}', 200, { outcome: 'success', resultKind: 'task', taskState: 'TASK_STATE_WORKING', contextId: 'c' }],
+    ['a cancelled task', '{"id":"t","contextId":"c","status":{"state":"canceled"}}', 200, { outcome: 'success', resultKind: 'task', taskState: 'canceled', contextId: 'c' }],
+    ['an error', '{"error":{"code":404}}', 404, { outcome: 'error', errorCode: 404 }],
+    ['an error of another form', '{"type":"about:blank"}', 404, { outcome: 'error', errorCode: undefined }],
+  ])('of the HTTP binding: %s', (_, body, status, wanted) => {
+    const { exchange, facts } = called('{"message":{}}', 'application/a2a+json')
+    const headers = HeaderList.of([['content-type', 'application/a2a+json']])
+    exchange.response = new HttpResponse(status, headers, Buffer.from(body), false)
+    if (facts === undefined) throw new Error('it is a call')
+    observeAnswer(exchange, facts, LIMIT)
+    expect(exchange.a2a).toMatchObject({ method: 'unknown', ...wanted })
+  }) // prettier-ignore
+
+  const status = (state: string) => ({ contextId: 'c', status: { state } })
+
+  it.each<[string, readonly object[], object]>([
+    [
+      'version 0.3',
+      [
+        { result: { kind: 'task', ...status('submitted') } },
+        { result: { kind: 'status-update', ...status('working') } },
+        { result: { kind: 'artifact-update', contextId: 'c' } },
+        { result: { kind: 'status-update', ...status('completed') } },
+      ],
+      { outcome: 'success', resultKind: 'task', taskState: 'completed', contextId: 'c' },
+    ],
+    [
+      'version 1.0',
+      [{ result: { statusUpdate: status('working') } }, { result: { task: status('completed') } }],
+      { outcome: 'success', resultKind: 'task', taskState: 'completed', contextId: 'c' },
+    ],
+    [
+      'the HTTP binding',
+      [{ task: status('working') }, { statusUpdate: status('completed') }],
+      { outcome: 'success', resultKind: 'task', taskState: 'completed', contextId: 'c' },
+    ],
+    ['a message', [{ result: { message: { contextId: 'c' } } }], { outcome: 'success', resultKind: 'message' }],
+    [
+      'an error at the end',
+      [{ result: { task: status('working') } }, { error: { code: -32_001 } }],
+      { outcome: 'error', errorCode: -32_001, resultKind: 'task', taskState: 'working' },
+    ],
+    [
+      'an event that is larger than the buffer',
+      [{ result: { task: status('working') } }, { result: { task: status('x'.repeat(LIMIT)) } }],
+      { outcome: 'success', taskState: 'working' },
+    ],
+    ['no event', [], UNKNOWN],
+  ])('of a stream of %s', async (_, events, wanted) => {
+    const { exchange, facts } = called('{"method":"a"}')
+    const text = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
+    const body = madeStream(inPieces(text), () => {})
+    exchange.response = new HttpResponse(200, HeaderList.of([['content-type', 'text/event-stream']]), body, false)
+    if (facts === undefined) throw new Error('it is a call')
+    observeAnswer(exchange, facts, LIMIT)
+    const seen: Buffer[] = []
+    for await (const chunk of exchange.response.body as AsyncIterable<Buffer>) seen.push(chunk) // a stream, as above
+    expect(Buffer.concat(seen).toString()).toBe(text)
+    expect(exchange.a2a).toMatchObject(wanted)
+  })
 })
+
+/** Three bytes at once: no event comes in one piece. */
+async function* inPieces(text: string): AsyncGenerator<Buffer> {
+  for (let at = 0; at < text.length; at += 3) yield Buffer.from(text.slice(at, at + 3))
+}
