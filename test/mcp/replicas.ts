@@ -3,15 +3,16 @@
 import { Agent, type IncomingMessage } from 'node:http'
 import { parseArgs } from 'node:util'
 import { setTimeout as delay } from 'node:timers/promises'
+import { until } from '#test/wait.ts'
 import { LoadClient, type Seen } from './client.ts'
 import { Replica } from './gateway.ts'
 import { LoadServer } from './server.ts'
 
 const REPLICAS = 3
 const SERVERS = 2
-/** Of load before and after a replica is killed. */
-const PHASE_MS = 1000
+const SETTLED_MS = 120_000
 const HEARD_MS = 60_000
+const NOTIFY_MS = 1000
 
 export interface Outcome extends Seen {
   readonly sessions: number
@@ -32,17 +33,18 @@ export async function killEach(sessions: number): Promise<Outcome> {
     for (let i = 0; i < sessions; i++) await run.add(i)
     const over = run.load()
     for (const replica of replicas) {
-      await delay(PHASE_MS)
+      await run.settled()
       await replica.kill()
-      await delay(PHASE_MS)
+      await run.settled()
       await replica.restart()
     }
+    await run.settled()
     run.isOver = true
     await over
     const deadline = performance.now() + HEARD_MS
     while (run.heard(SERVERS) < sessions && performance.now() < deadline) {
       for (const server of servers) server.notifyAll()
-      await delay(PHASE_MS)
+      await delay(NOTIFY_MS)
     }
     run.isClosed = true
     return { ...seen, sessions, reopened: run.reopened, heard: run.heard(SERVERS) }
@@ -57,6 +59,10 @@ class Run {
   readonly #options: { readonly ports: readonly number[]; readonly agent: Agent; readonly seen: Seen }
   readonly #clients: LoadClient[] = []
   readonly #messages: number[] = []
+  /** Calls of each client that are over. */
+  readonly #calls: number[] = []
+  /** Streams that broke and are not open again. */
+  #broken = 0
   reopened = 0
   /** No further calls. */
   isOver = false
@@ -73,6 +79,7 @@ class Run {
     await client.open()
     this.#clients.push(client)
     this.#messages.push(0)
+    this.#calls.push(0)
     this.#hear(index, await client.listen())
   }
 
@@ -82,10 +89,19 @@ class Run {
       this.#clients.map(async (client, index) => {
         for (let call = 0; !this.isOver; call++) {
           await client.call(`t${(index + call) % SERVERS}_echo`).catch(counted)
+          this.#calls[index] = call + 1
           await delay(this.#clients.length)
         }
       }),
     )
+  }
+
+  /** Each client has completed a call that began later, and has its stream: no retry waits for a replica. */
+  async settled(): Promise<void> {
+    const before = [...this.#calls]
+    const isSettled = (): boolean =>
+      this.#broken === 0 && this.#calls.every((calls, index) => calls >= (before[index] ?? 0) + 2)
+    await until('each client has called again', isSettled, SETTLED_MS)
   }
 
   heard(messages: number): number {
@@ -104,8 +120,13 @@ class Run {
   async #hearAgain(index: number): Promise<void> {
     const client = this.#clients[index]
     if (client === undefined || this.isClosed) return
-    this.#hear(index, await client.listen())
-    this.reopened++
+    this.#broken++
+    try {
+      this.#hear(index, await client.listen())
+      this.reopened++
+    } finally {
+      this.#broken--
+    }
   }
 }
 
