@@ -6,7 +6,7 @@ import { LIST_NAMES, type ListName } from '../ir/lists.ts'
 import type { RenderedConfig, RenderedSecrets } from '../ir/types.gen.ts'
 import { validateConfig, validateSecrets } from '../ir/validate.ts'
 import type { Problem } from '../problem.ts'
-import { decodeDocument, type DocumentFault, type DocumentRef, hashOf } from './document.ts'
+import { decodeDocument, type DocumentFault, type DocumentRef, hashOf, shardOfFile } from './document.ts'
 import type { DeliveryFault, MissingFile, ReadFile } from './fault.ts'
 import {
   type ChunkRef,
@@ -155,9 +155,7 @@ function documentOf<T>(
   return fault({ reason: 'Invalid', message, missing: [] })
 }
 
-/** `config-<hash>.3.gz` is in the fourth object. */
 function documentFault({ reason, message, missing }: DocumentFault): DeliveryFault {
-  const shardOf = (name: string): number => Number(/\.(\d+)\.gz$/.exec(name)?.[1] ?? 0)
   const partOf = (name: string): MissingFile['part'] => {
     if (name.startsWith('secrets-')) return 'secrets'
     return name.startsWith('endpoints-') ? 'endpoints' : 'config'
@@ -165,7 +163,7 @@ function documentFault({ reason, message, missing }: DocumentFault): DeliveryFau
   return {
     reason,
     message,
-    missing: missing.map((name) => ({ names: [name], part: partOf(name), shard: shardOf(name) })),
+    missing: missing.map((name) => ({ names: [name], part: partOf(name), shard: shardOfFile(name) })),
   }
 }
 

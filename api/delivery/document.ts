@@ -51,6 +51,11 @@ export function encodeDocument(name: string, value: unknown): EncodedDocument {
   return { ref: { files: [...files.keys()], encoding: 'gzip', bytes: plain.length, sha256 }, files }
 }
 
+/** The number of the object of a file: `config-<hash>.3.gz` is in the fourth one of its part. */
+export function shardOfFile(name: string): number {
+  return Number(/\.(\d+)\.gz$/.exec(name)?.[1] ?? 0)
+}
+
 export type DecodedDocument = { readonly value: unknown } | DocumentFault
 
 export interface DocumentFault {

@@ -72,3 +72,21 @@ it('reports once why it cannot publish, retries, and reports when it can', async
   await runAgainst(kube(), all.queue.run('shop/web'))
   expect([all.problems, all.queue.troubleOf('shop/web')?.problem]).toEqual([['shop/web', 'shop/web'], undefined])
 })
+
+it('reads only objects that exist, and reads those of a former leader', async () => {
+  const all = made()
+  addGateway(all, 'web')
+  const reads = (): string[] =>
+    kube()
+      .requests.filter(({ method, path }) => method === 'GET' && /web-(config|endpoints|secrets)/.test(path))
+      .map(({ path }) => path.slice(path.lastIndexOf('/') + 1))
+      .sort()
+  kube().requests.length = 0
+  await runAgainst(kube(), all.queue.run('shop/web'))
+  expect(reads()).toEqual(['web-config', 'web-endpoints', 'web-secrets'])
+  const stored = storedObjects(kube(), 'configmaps').length
+  const next = made()
+  addGateway(next, 'web')
+  await runAgainst(kube(), next.queue.run('shop/web'))
+  expect(storedObjects(kube(), 'configmaps')).toHaveLength(stored)
+})

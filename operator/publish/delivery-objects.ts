@@ -23,7 +23,7 @@ interface Known {
 
 const NONE: Files = new Map()
 
-/** Concurrent reads: a first delivery reads about sixteen objects. */
+/** Concurrent reads. */
 const LOOKS = 8
 
 export class DeliveryObjects implements HeldFiles {

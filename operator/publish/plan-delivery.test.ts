@@ -3,10 +3,13 @@ import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { DeliveryDecoder } from '#api/delivery/decode.ts'
 import { ChunkEncoder } from '#api/delivery/encode-chunks.ts'
+import { deliveryNames } from '#api/delivery/names.ts'
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import { emptyConfig } from '#api/ir/empty.ts'
 import { OBJECT_BYTES_MAX, sizeOf } from '#api/delivery/encode.ts'
 import type { Bind, RenderedConfig, RenderedSecrets, Service, Workload } from '#api/ir/types.gen.ts'
+import { idOf } from './delivery-objects.ts'
+import { objectNamesInForce } from './files-in-force.ts'
 import { MemoryObjects } from './memory-objects.testing.ts'
 import { DeliveryPlanner, type DeliveryPlan } from './plan-delivery.ts'
 
@@ -47,6 +50,12 @@ class Delivery {
     const plan = this.#planner.plan({ held: this.#held, generation: 0, gateway: GATEWAY, pods: 1, encoded })
     for (const object of [...plan.before, ...plan.after]) this.#held.write(object)
     return plan
+  }
+
+  /** `kind/name`. */
+  get objects(): { readonly all: string[]; readonly named: string[] } {
+    const named = objectNamesInForce(this.#held, deliveryNames('web')).map(idOf)
+    return { all: [...this.#held.all().keys()].sort(), named: named.sort() }
   }
 
   get inForce(): { readonly config: RenderedConfig; readonly secrets: RenderedSecrets } {
@@ -116,6 +125,7 @@ describe('a delivery with many secrets', () => {
     const plan = delivery.deliver(SMALL, all)
     expect([plan.problem, delivery.leftOut]).toEqual([undefined, []])
     expect(delivery.inForce.secrets).toEqual(all)
+    expect(delivery.objects.all.length).toBeGreaterThan(6)
     for (const object of plan.before) expect(sizeOf(object.files)).toBeLessThanOrEqual(OBJECT_BYTES_MAX)
   })
 
@@ -141,6 +151,20 @@ describe('a delivery with many secrets', () => {
     delivery.deliver(SMALL, all)
     expect(delivery.leftOut).toEqual([])
   })
+})
+
+it('names all objects that hold what is in force', () => {
+  const delivery = started()
+  const binds = many((name) => bind(name, MEBIBYTE / 4))
+  const workloads = many((name) => workload(name, '10.0.0.3', MEBIBYTE / 8))
+  const secrets: RenderedSecrets = { version: 1, secrets: many((name) => secret(name, MEBIBYTE / 4)) }
+  expect(delivery.deliver({ ...SMALL, binds, workloads }, secrets).problem).toBeUndefined()
+  const { all, named } = delivery.objects
+  for (const name of ['ConfigMap/web-config-2', 'ConfigMap/web-endpoints-1', 'Secret/web-secrets-1'])
+    expect(all).toContain(name)
+  // Those of the index are read in any case.
+  const firsts = ['ConfigMap/web-config', 'ConfigMap/web-endpoints', 'Secret/web-secrets']
+  expect([...new Set([...named, ...firsts])].sort()).toEqual(all)
 })
 
 describe('a delivery whose endpoints do not fit', () => {

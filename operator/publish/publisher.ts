@@ -5,6 +5,7 @@ import { Effect } from 'effect'
 import { shardCount, announcedProxies } from '#api/delivery/acknowledging.ts'
 import type { Files } from '#api/delivery/document.ts'
 import { DELIVERY_FORMAT, type DeliveryFormat, INDEX_FILE, readDeliveryIndex } from '#api/delivery/index-file.ts'
+import { deliveryNames } from '#api/delivery/names.ts'
 import { saltOf } from '#api/delivery/secret-pieces.ts'
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import type { KubeClient } from '../kube/client.ts'
@@ -14,6 +15,7 @@ import { notOwned } from '../kube/ownership.ts'
 import { type MissingObject, missingTwice } from '../kube/unseen.ts'
 import type { RenderedGateway } from '../translate/translation.ts'
 import { DeliveryObjects, idOf, objectNames } from './delivery-objects.ts'
+import { objectNamesInForce } from './files-in-force.ts'
 import type { Fill } from './fill.ts'
 import { ChunkPublisher } from './publish-chunks.ts'
 import { type PublishContext, SETTLE_MS } from './publish-context.ts'
@@ -135,7 +137,7 @@ export class Publisher {
       const { context } = delivery
       // Objects that another client has written are read again.
       context.objects.isTouched = false
-      yield* context.objects.look(gateway, objectNames(gateway.metadata.name))
+      yield* this.#look(context.objects, gateway)
       const wanted = shardCount(announcedProxies(pods, undefined))
       for (; delivery.acknowledgements < wanted; delivery.acknowledgements++) {
         yield* context.objects.makeAcknowledgements(gateway, delivery.acknowledgements)
@@ -147,6 +149,22 @@ export class Publisher {
     }.bind(this),
   )
 
+  /**
+   * Reads the objects that exist: those that a watch has reported, and those that the index in force names, because a
+   * watch may be late. Any other object is read before it is written.
+   */
+  readonly #look = Effect.fnUntraced(
+    function* (this: Publisher, objects: DeliveryObjects, gateway: Gateway) {
+      const { name, namespace = '' } = gateway.metadata
+      const names = deliveryNames(name)
+      const firsts = new Set([names.config[0], names.endpoints[0], names.secrets[0]])
+      const { isSeen } = this.#options
+      const isRead = (object: ObjectName): boolean => firsts.has(object.name) || isSeen({ ...object, namespace })
+      yield* objects.look(gateway, objectNames(name).filter(isRead))
+      yield* objects.look(gateway, objectNamesInForce(objects, names))
+    }.bind(this),
+  )
+
   /** The state of a former leader: its files, its number and its salt. */
   readonly #deliveryOf = Effect.fnUntraced(
     function* (this: Publisher, key: string, gateway: Gateway) {
@@ -154,7 +172,7 @@ export class Publisher {
       const known = this.#deliveries.get(key)
       if (known?.uid === uid) return known
       const objects = new DeliveryObjects(this.#options.manager)
-      yield* objects.look(gateway, objectNames(gateway.metadata.name))
+      yield* this.#look(objects, gateway)
       const files: Files = new Map([...objects.all().values()].flatMap((held) => [...held]))
       const index = readDeliveryIndex(files.get(INDEX_FILE) ?? new Uint8Array())
       const now = yield* elapsedMs
