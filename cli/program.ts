@@ -6,6 +6,7 @@ import { VERSION } from '#api/version.ts'
 import { addController } from './commands/controller.ts'
 import { addExplain } from './commands/explain.ts'
 import { addMcpCommands } from './commands/mcp.ts'
+import { addMigrate } from './commands/migrate.ts'
 import { addProxyConfig } from './commands/proxy-config.ts'
 import { addProxyLog } from './commands/proxy-log.ts'
 import { addProxyProfile } from './commands/proxy-profile.ts'
@@ -103,6 +104,7 @@ function buildProgram(finish: (code: number) => void): Command {
   addProxyServe(program, finish)
   addMcpCommands(program, finish)
   addUi(program, finish)
+  addMigrate(program, finish)
   addController(program, finish)
   program
     .command('version')

@@ -1,5 +1,6 @@
 // Explains a response from the events of its trace: the route, the policy that decided, the object and field that set
 // it, and what would change the result. Pure.
+import { recordOf } from '#api/json.ts'
 import { FAILURES, type FailureKind } from '#proxy/exchange/errors.ts'
 import { displayName, type PolicyLevel } from '#proxy/trace/policy-names.ts'
 import type { TraceEvent } from '../trace/event-reader.ts'
@@ -115,7 +116,7 @@ function policyDecision(messages: readonly Message[], at: number, { kind = '', r
 function ruleLines({ rules = [] }: Message, before: readonly Message[]): string[] {
   const errors = new Map(
     before.flatMap(({ type, expr = '', result }) => {
-      const { error } = fieldsOf(result)
+      const { error } = recordOf(result)
       return type === 'cel' && typeof error === 'string' ? [[expr, error] as const] : []
     }),
   )
@@ -129,7 +130,7 @@ function ruleLines({ rules = [] }: Message, before: readonly Message[]): string[
 function sourcesOf(preceding: readonly Message[], kind: string): PolicySource[] {
   for (const { type, phase, effectivePolicy, sources = {} } of preceding.toReversed()) {
     if (type !== 'policySelection') continue
-    const field = Object.keys(fieldsOf(effectivePolicy)).find((name) => displayName(name, LEVELS.get(phase)) === kind)
+    const field = Object.keys(recordOf(effectivePolicy)).find((name) => displayName(name, LEVELS.get(phase)) === kind)
     if (field !== undefined) return (sources[field] ?? []).map((key) => sourceOf(key, field))
   }
   return []
@@ -207,10 +208,6 @@ function failureOf(status: number | undefined, messages: readonly Message[]): Fa
 }
 
 function detailsOf(result: unknown): string {
-  const { type, details } = fieldsOf(result)
+  const { type, details } = recordOf(result)
   return type === 'apply' && typeof details === 'string' ? details : ''
-}
-
-function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? { ...value } : {}
 }

@@ -78,7 +78,7 @@ function classNameOf(gateway: KubeObject): unknown {
 }
 
 /** Replaces a `List` of any kind with its items. */
-function expandList(document: LocatedDocument): LocatedDocument[] {
+export function expandList(document: LocatedDocument): LocatedDocument[] {
   const { value } = document
   if (!isRecord(value) || !Array.isArray(value['items']) || !String(value['kind']).endsWith('List')) return [document]
   return value['items'].map((item: unknown, index) => ({

@@ -20,7 +20,7 @@ const SILENT_GROUPS: ReadonlySet<string> = new Set([
 ])
 const SILENT_KINDS: ReadonlySet<string> = new Set(['NetworkPolicy', 'Kustomization'])
 const CURES: ReadonlyMap<string, string> = new Map([
-  ['Ingress', 'replace it with a Gateway and an HTTPRoute'],
+  ['Ingress', 'replace it with a Gateway and an HTTPRoute: gw migrate ingress translates it'],
   ['IngressClass', 'replace it with a GatewayClass'],
 ])
 

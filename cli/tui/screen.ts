@@ -1,5 +1,6 @@
 // Draws a view as lines of text for a terminal. Marks carry the meaning of all colours. Pure.
 import stringWidth from 'string-width'
+import { recordOf } from '#api/json.ts'
 import { printable } from '#api/printable.ts'
 import type { TraceEvent } from '../trace/event-reader.ts'
 import { labelOf, millisecondsOf, summaryOf } from '../trace/summary.ts'
@@ -95,8 +96,8 @@ interface Pane {
 const blank: Draw = (columns) => ' '.repeat(columns)
 
 function titleOf({ events, status }: View, { title }: Look, columns: number): string {
-  const state = events.map(({ message }) => fieldsOf(message.requestState)['request']).find((one) => one !== undefined)
-  const { method, host, path } = fieldsOf(state)
+  const state = events.map(({ message }) => recordOf(message.requestState)['request']).find((one) => one !== undefined)
+  const { method, host, path } = recordOf(state)
   const request = typeof method === 'string' ? `  ${method} ${textOf(host)}${textOf(path)}` : ''
   const end = ` ${printable(status)} `
   const start = ` ${printable(title)}${printable(request)}`
@@ -147,10 +148,6 @@ export function fit(text: string, columns: number): string {
     used = next
   }
   return columns <= 0 ? '' : `${cut}…${' '.repeat(columns - used - 1)}`
-}
-
-function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? { ...value } : {}
 }
 
 function textOf(value: unknown): string {

@@ -83,7 +83,7 @@ describe('mistakes in manifests', () => {
     [
       kind('networking.k8s.io/v1', 'Ingress'),
       'warning kind',
-      'Ingress of networking.k8s.io/v1 is not supported by Gw and has no effect; replace it with a Gateway and an HTTPRoute',
+      'Ingress of networking.k8s.io/v1 is not supported by Gw and has no effect; replace it with a Gateway and an HTTPRoute: gw migrate ingress translates it',
     ],
     [
       kind('networking.istio.io/v1', 'VirtualService'),
