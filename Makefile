@@ -37,11 +37,11 @@ verify: install ## Fail when a generated file is not what its source gives
 
 .PHONY: typecheck
 typecheck: install
-	tsc -p tsconfig.json && tsc -p codegen/tsconfig.json
+	tsc -p tsconfig.json && tsc -p codegen/tsconfig.json && tsc -p ui/tsconfig.json
 
 .PHONY: lint
 lint: install ## Lint, format check and type check
-	oxlint --type-aware api operator deployer proxy cli codegen test bench hack site/.vitepress/pages.ts site/.vitepress/files.ts
+	oxlint --type-aware api operator deployer proxy cli codegen test bench hack ui site/.vitepress/pages.ts site/.vitepress/files.ts
 	oxfmt --check .
 	$(MAKE) --no-print-directory typecheck
 

@@ -1,5 +1,7 @@
 // `make build`: the command and the worker threads as plain JavaScript in dist/, dependencies included.
-import { defineConfig, type Plugin } from 'rolldown'
+import { cpSync } from 'node:fs'
+import { join } from 'node:path'
+import { build, defineConfig, type Plugin } from 'rolldown'
 
 /** Modules of Node with exports that are costly when they are read. */
 const COSTLY: ReadonlySet<string> = new Set(['http', 'tls'])
@@ -28,6 +30,22 @@ const withoutCostlyExports: Plugin = {
   },
 }
 
+/** The web UI, in `ui` beside the bundle. */
+const withUi: Plugin = {
+  name: 'with-ui',
+  async writeBundle({ dir = 'dist' }) {
+    await build({
+      input: 'ui/main.tsx',
+      platform: 'browser',
+      tsconfig: 'ui/tsconfig.json',
+      transform: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+      output: { file: join(dir, 'ui/assets/app.js'), format: 'esm', minify: true, comments: { legal: true } },
+    })
+    cpSync('ui/style.css', join(dir, 'ui/assets/style.css'))
+    cpSync('ui/index.html', join(dir, 'ui/index.html'))
+  },
+}
+
 export default defineConfig({
   // Threads are started by path, so they are entries of their own beside the command (proxy/main.ts,
   // proxy/auth/password-checker.ts, proxy/llm/tokens/tables.ts); the library of regular expressions as well
@@ -40,7 +58,7 @@ export default defineConfig({
     re2: 're2js',
   },
   platform: 'node',
-  plugins: [withoutCostlyExports],
+  plugins: [withoutCostlyExports, withUi],
   output: {
     dir: 'dist',
     format: 'esm',

@@ -28,8 +28,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List of the paths
-         * @description The same as `/`.
+         * Web UI
+         * @description Leads to `/ui/`, the page of the web UI, which reads the other paths. Where the UI was not built, the list of the paths.
          */
         get: operations["getUi"];
         put?: never;
@@ -735,6 +735,13 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["Page"];
+            /** @description To `/ui/`. */
+            308: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
         };
     };
     getConfigDump: {

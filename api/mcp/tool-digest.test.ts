@@ -4,7 +4,8 @@ import { toolDigest } from './tool-digest.ts'
 
 const digest = (text: string): string => toolDigest(recordOf(parseJsonExactly(text)))
 
-const TOOL = '{"name":"a","description":"d","inputSchema":{"type":"object","properties":{"x":{"type":"string"},"y":{}}}}'
+const TOOL =
+  '{"name":"a","description":"d","inputSchema":{"type":"object","properties":{"x":{"type":"string"},"y":{}}}}'
 
 describe('the digest of a tool', () => {
   it('is known for a known definition', () => {

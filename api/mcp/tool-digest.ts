@@ -8,8 +8,12 @@ const PARTS = ['title', 'description', 'inputSchema', 'outputSchema', 'annotatio
 
 /** `sha256:` and 64 hexadecimal digits. `tool`: as `parseJsonExactly` returns it. */
 export function toolDigest(tool: JsonRecord): string {
-  const definition = Object.fromEntries(PARTS.flatMap((part) => (Object.hasOwn(tool, part) ? [[part, tool[part]]] : [])))
-  return `sha256:${createHash('sha256').update(JSON.stringify(sorted(definition))).digest('hex')}`
+  const definition = Object.fromEntries(
+    PARTS.flatMap((part) => (Object.hasOwn(tool, part) ? [[part, tool[part]]] : [])),
+  )
+  return `sha256:${createHash('sha256')
+    .update(JSON.stringify(sorted(definition)))
+    .digest('hex')}`
 }
 
 /** With the members of objects in the order of their names (as RFC 8785 section 3.2.3). */

@@ -200,7 +200,8 @@ function ruleCure(before: readonly Message[]): string {
 /** The entry of the registry with this status whose text is in the body. */
 function failureOf(status: number | undefined, messages: readonly Message[]): FailureKind | undefined {
   const { body = '' } = messages.findLast(({ type, stage }) => type === 'bodySnapshot' && stage === 'response') ?? {}
-  const text = Buffer.from(body, 'base64').toString('utf8')
+  // The texts of the registry are ASCII.
+  const text = atob(body)
   const kinds: readonly FailureKind[] = Object.values(FAILURES)
   return kinds
     .filter((kind) => kind.status === status && text.includes(kind.text))

@@ -32,7 +32,7 @@ export function cellsOf(row: EndpointRow, nowMs: number): string[] {
   return [type, name, namespace, endpoint, healthText(row, nowMs), String(requests), latency]
 }
 
-function healthText({ health, evictedUntil }: EndpointRow, nowMs: number): string {
+export function healthText({ health, evictedUntil }: EndpointRow, nowMs: number): string {
   if (evictedUntil === null) return health.toFixed(2)
   const leftMs = Date.parse(evictedUntil) - nowMs
   return leftMs > 0 ? `Evict (${(leftMs / 1000).toFixed(1)}s)` : 'evicted'

@@ -1,9 +1,8 @@
 // A configuration dump as tables: listeners, routes, backends, active policies and fetched credentials. Pure.
-import { givenName, givenReference } from './given-names.ts'
 import { fieldsOf, type Dump } from './backends.ts'
+import { givenName } from './given-names.ts'
+import { backendText, listenersOf, protocolOf, routeRows, targetText } from './rows.ts'
 import { table } from './table.ts'
-
-type Listener = Dump['binds'][number]['listeners'][string]
 
 export function summaryOf(dump: Dump): string {
   const parts = [
@@ -25,10 +24,6 @@ export function summaryOf(dump: Dump): string {
   return parts.join('\n')
 }
 
-function listenersOf({ binds }: Dump): { readonly address: string; readonly listener: Listener }[] {
-  return binds.flatMap(({ address, listeners }) => Object.values(listeners).map((listener) => ({ address, listener })))
-}
-
 function listenersTable(dump: Dump): string {
   return table(
     ['ADDRESS', 'GATEWAY', 'LISTENER', 'PROTOCOL', 'HOSTNAME', 'ROUTES'],
@@ -40,19 +35,6 @@ function listenersTable(dump: Dump): string {
       listener.hostname === '' ? '*' : listener.hostname,
       String(Object.keys(listener.routes).length + Object.keys(listener.tcpRoutes).length),
     ]),
-  )
-}
-
-type Route = Listener['routes'][string] | Listener['tcpRoutes'][string]
-
-/** Each route with the listener that serves it. */
-export function routeRows(dump: Dump): ({ readonly address: string; readonly listener: string } & Route)[] {
-  return listenersOf(dump).flatMap(({ address, listener }) =>
-    [...Object.values(listener.routes), ...Object.values(listener.tcpRoutes)].map((route) => ({
-      address,
-      listener: listener.listenerName,
-      ...route,
-    })),
   )
 }
 
@@ -92,30 +74,4 @@ function credentialsTable({ credentials = [] }: Partial<Pick<Dump, 'credentials'
     lastError === undefined || failuresInRow === 0 ? '-' : lastError.message,
   ])
   return [table(['CREDENTIAL', 'OWNER', 'USED BY', 'VALID', 'FIRST EXPIRY', 'ERROR'], rows)]
-}
-
-/** The protocol of a TLS listener is an object whose only key is the protocol. */
-function protocolOf({ protocol }: Listener): string {
-  return typeof protocol === 'string' ? protocol : (Object.keys(fieldsOf(protocol))[0] ?? '')
-}
-
-function backendText(backend: object): string {
-  const { weight } = fieldsOf(backend)
-  const target = targetOf(fieldsOf(backend))
-  return weight === 1 ? target : `${target} (${String(weight)})`
-}
-
-function targetOf({ backend, service, invalid }: Readonly<Record<string, unknown>>): string {
-  if (typeof backend === 'string') return givenReference(backend)
-  const { name, port } = fieldsOf(service)
-  if (typeof name === 'string') return `${name}:${String(port)}`
-  return invalid === undefined ? 'none' : 'invalid'
-}
-
-function targetText(target: unknown): string {
-  const [kind = '', place] = Object.entries(fieldsOf(target))[0] ?? []
-  return `${kind} ${Object.values(fieldsOf(place))
-    .filter((part) => typeof part !== 'object')
-    .map(String)
-    .join('/')}`
 }

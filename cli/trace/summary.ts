@@ -110,7 +110,7 @@ function authorization({ result, rules = [] }: Message): string {
 }
 
 function body({ stage = '', body: text = '', truncated }: Message): string {
-  return `${stage}, ${Buffer.from(text, 'base64').length} bytes${truncated === true ? ' and more' : ''}`
+  return `${stage}, ${atob(text).length} bytes${truncated === true ? ' and more' : ''}`
 }
 
 function llmRequest(message: Message): string {

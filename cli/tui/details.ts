@@ -2,6 +2,7 @@
 import { printable } from '#api/printable.ts'
 import { dataText } from '../output.ts'
 import type { TraceEvent } from '../trace/event-reader.ts'
+import { snapshotBefore } from '../trace/snapshots.ts'
 import { jsonPatch, type PatchOperation } from './json-patch.ts'
 
 export type DetailMode = 'event' | 'snapshot' | 'diff'
@@ -21,7 +22,6 @@ export interface DetailQuery {
 /** More than a person reads; `--raw` prints everything. */
 const LINES_MAX = 5000
 const BODY_BYTES_MAX = 64 * 1024
-const SNAPSHOTS: ReadonlySet<string> = new Set(['requestSnapshot', 'responseSnapshot'])
 
 /** Of the event at `index`. */
 export function detailLines(events: readonly TraceEvent[], index: number, query: DetailQuery): readonly DetailLine[] {
@@ -48,22 +48,6 @@ function stateLines(
   const head = { text: `# ${printable(former.event.message.stage ?? '')} → ${printable(message.stage ?? '')}` }
   const changes = jsonPatch(former.event.message.requestState, message.requestState)
   return changes.length === 0 ? [head, { text: 'no change' }] : [head, ...changes.flatMap(changeLines)]
-}
-
-interface Snapshot {
-  readonly index: number
-  readonly event: TraceEvent
-}
-
-/** The last one before `end`, of one type or of any. */
-function snapshotBefore(events: readonly TraceEvent[], end: number, type?: string): Snapshot | undefined {
-  for (let index = end - 1; index >= 0; index--) {
-    const event = events[index]
-    if (event !== undefined && (type === undefined ? SNAPSHOTS.has(event.message.type) : event.message.type === type)) {
-      return { index, event }
-    }
-  }
-  return undefined
 }
 
 function changeLines(operation: PatchOperation): DetailLine[] {

@@ -5,6 +5,7 @@ import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
   copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -59,6 +60,7 @@ export function layBase({ root, node }: BaseOptions): string[] {
 export function layApp({ root, bundle, repository, runtime, sbom, licences }: AppOptions): void {
   const scripts = readdirSync(bundle).filter((name) => name.endsWith('.js'))
   for (const name of scripts) put(join(bundle, name), join(root, 'app', name), 0o644)
+  cpSync(join(bundle, 'ui'), join(root, 'app/ui'), { recursive: true })
   write(join(root, 'app/package.json'), '{ "type": "module" }\n')
   put(join(repository, 'LICENSE'), join(root, 'usr/share/doc/gw/LICENSE'), 0o644)
   write(join(root, 'usr/share/doc/gw/LICENSES-OF-PACKAGES'), licences)

@@ -1,6 +1,6 @@
 // The npm package `gw`: the bundle, which needs no other package, so that `npx gw run -f …` installs one file.
 import { execFileSync } from 'node:child_process'
-import { chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { licences } from '../image/sbom.ts'
 
@@ -26,6 +26,7 @@ export function npmPackage({ repository, bundle, version, folder, to }: NpmPacka
   for (const name of readdirSync(bundle).filter((file) => file.endsWith('.js'))) {
     copyFileSync(join(bundle, name), join(folder, 'lib', name))
   }
+  cpSync(join(bundle, 'ui'), join(folder, 'lib/ui'), { recursive: true })
   writeFileSync(join(folder, 'bin/gw.js'), START)
   chmodSync(join(folder, 'bin/gw.js'), 0o755)
   for (const name of ['README.md', 'LICENSE', 'CHANGELOG.md']) copyFileSync(join(repository, name), join(folder, name))

@@ -8,6 +8,7 @@ import { corsHeaders, isSameOrigin, isTrustedHost, PREFLIGHT_HEADERS } from './b
 import type { HttpListener, ListenAddress } from './http-listener.ts'
 import { INDEX_PAGE } from './index-page.ts'
 import { listenHttp, send, sendJson, sendText, splitTarget } from './http-listener.ts'
+import { answerUi, UI_PATHS } from './web-ui.ts'
 import type { TraceHub } from '../trace/hub.ts'
 import type { Profiles } from './pprof.ts'
 
@@ -20,6 +21,8 @@ export interface AdminParts {
   readonly memory: () => unknown
   /** `/debug/...`; undefined: there are no threads to look at. */
   readonly debug?: DebugParts
+  /** Files of the web UI, for tests; ends with a slash. */
+  readonly uiFolder?: URL
   /** Starts the graceful shutdown. */
   readonly shutdown: () => void
 }
@@ -36,12 +39,13 @@ type Route = Readonly<Partial<Record<'GET' | 'POST', Handler>>>
 
 const CROSS_ORIGIN = 'pages of other origins may not use the proxy\n'
 /** Show nothing of this process. */
-const PUBLIC: ReadonlySet<string> = new Set(['/', '/ui'])
+const PUBLIC: ReadonlySet<string> = new Set(['/', ...UI_PATHS])
 const ANY_ADDRESS = new Set(['0.0.0.0', '::', 'localhost'])
 
 /** @throws {StartError} */
 export async function startAdminServer(address: ListenAddress, parts: AdminParts): Promise<HttpListener> {
   const routes = adminRoutes(parts)
+  const shownPaths = [...routes.keys()].filter((path) => !path.startsWith('/ui/'))
   const allowedHost = ANY_ADDRESS.has(address.host) ? undefined : address.host
   const log = parts.loggers.module('admin')
   const token = parts.needsToken ? new AdminToken() : undefined
@@ -68,7 +72,7 @@ export async function startAdminServer(address: ListenAddress, parts: AdminParts
     }
     const route = routes.get(path)
     if (route === undefined) {
-      sendText(response, 404, `not found; paths: ${[...routes.keys()].join(', ')}\n`)
+      sendText(response, 404, `not found; paths: ${shownPaths.join(', ')}\n`)
       return
     }
     const handler = handlerOf(route, request.method)
@@ -125,7 +129,10 @@ function adminRoutes(parts: AdminParts): ReadonlyMap<string, Route> {
   }
   return new Map<string, Route>([
     ['/', index],
-    ['/ui', index],
+    ...UI_PATHS.map((path): [string, Route] => [
+      path,
+      { GET: (_query, response) => answerUi(path, response, parts.uiFolder) },
+    ]),
     ['/config_dump', { GET: (_query, response) => sendJson(response, parts.configDump()) }],
     [
       '/logging',

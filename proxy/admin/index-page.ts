@@ -1,7 +1,9 @@
-// The page of `/` and `/ui`: what the admin server has. A plain list for a person with a browser; nothing runs in it.
+// The page of `/`, and of `/ui` where the web UI was not built: what the admin server
+// has. A plain list for a person with a browser; nothing runs in it.
 
 /** Path and what it is. Only those that a click may ask for. */
 const ENTRIES: readonly (readonly [path: string, text: string])[] = [
+  ['/ui', 'the web UI'],
   ['/config_dump', 'the current configuration, with live counters of endpoints'],
   ['/logging', 'log level; POST with <code>?level=</code> changes it'],
   ['/memory', 'memory of the process and of each worker'],

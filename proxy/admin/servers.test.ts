@@ -1,8 +1,9 @@
 // Admin, metrics and readiness servers over real sockets.
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { adminTokenFile } from '#api/admin/token-file.ts'
 import type { LoggerRoot } from '../log/logger.ts'
@@ -42,7 +43,11 @@ function ask(
   })
 }
 
-async function admin(needsToken = false): Promise<{ port: number; loggers: LoggerRoot; shutdowns: () => number }> {
+/** Without the web UI: `uiFolder` names one that does not exist. */
+async function admin(
+  needsToken = false,
+  uiFolder = new URL('./none/', import.meta.url),
+): Promise<{ port: number; loggers: LoggerRoot; shutdowns: () => number }> {
   const loggers = createLogger({
     format: 'text',
     filter: { defaultLevel: 'info', modules: new Map() },
@@ -52,6 +57,7 @@ async function admin(needsToken = false): Promise<{ port: number; loggers: Logge
   const server = await startAdminServer(LOOPBACK, {
     loggers,
     needsToken,
+    uiFolder,
     configDump: () => ({ binds: [] }),
     memory: () => {
       throw new Error('no memory report')
@@ -104,14 +110,30 @@ describe('admin server', () => {
     expect(shutdowns()).toBe(1)
   })
 
-  it('has a page of its own at / and /ui, without scripts', async () => {
+  it('has a page of its own at /, without scripts, and at /ui where the web UI was not built', async () => {
     const { port } = await admin()
     const page = await ask(port, '/')
     expect(page).toMatchObject({ status: 200, headers: { 'content-type': 'text/html; charset=utf-8' } })
     for (const path of ['/config_dump', '/logging', '/memory', '/debug/trace']) expect(page.body).toContain(path)
     expect(page.body).not.toContain('<script')
-    expect((await ask(port, '/ui')).body).toBe(page.body)
+    for (const path of ['/ui', '/ui/']) expect((await ask(port, path)).body).toBe(page.body)
     expect(await ask(port, '/', { method: 'POST' })).toMatchObject({ status: 405, headers: { allow: 'GET, HEAD' } })
+  })
+
+  it('serves the web UI, which may load nothing from elsewhere', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'gw-ui-'))
+    mkdirSync(join(folder, 'assets'))
+    writeFileSync(join(folder, 'index.html'), '<p>the UI')
+    writeFileSync(join(folder, 'assets/app.js'), 'run()')
+    const { port } = await admin(true, pathToFileURL(`${folder}/`))
+    expect(await ask(port, '/ui')).toMatchObject({ status: 308, headers: { location: 'ui/' } })
+    const page = await ask(port, '/ui/')
+    expect(page).toMatchObject({ status: 200, body: '<p>the UI' })
+    expect(page.headers['content-security-policy']).toContain("default-src 'none'; script-src 'self'")
+    const script = { status: 200, body: 'run()', headers: { 'content-type': 'text/javascript; charset=utf-8' } }
+    expect(await ask(port, '/ui/assets/app.js')).toMatchObject(script)
+    expect((await ask(port, '/ui/assets/..%2f..%2fsecret')).status).toBe(401)
+    rmSync(folder, { recursive: true })
   })
 
   it('lets pages of this machine on the ports of the UI read answers and change levels', async () => {
@@ -220,7 +242,7 @@ describe('admin server that needs a token', () => {
   it('lists its paths for every client, and still rejects other origins', async () => {
     const { port } = await admin(true)
     expect((await ask(port, '/')).status).toBe(200)
-    expect((await ask(port, '/ui')).status).toBe(200)
+    expect((await ask(port, '/ui/')).status).toBe(200)
     expect((await ask(port, '/', { headers: { host: 'evil.example' } })).status).toBe(403)
   })
 

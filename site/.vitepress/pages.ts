@@ -28,6 +28,7 @@ export const GROUPS: readonly Group[] = [
       'mesh',
       'cel',
       'trace',
+      'ui',
     ],
   },
   {
@@ -46,12 +47,12 @@ export const GROUPS: readonly Group[] = [
       'llm/token-counts',
       'llm/guards',
       'llm/guards-external',
-      'llm/model-traits',
+      'llm/*',
     ],
   },
   {
     text: 'MCP and agents',
-    pages: ['mcp/index', 'mcp/sign-in', 'mcp/guardrails', 'mcp/openapi', 'a2a', 'agent-core', 'mcp/conformance'],
+    pages: ['mcp/index', 'mcp/sign-in', 'mcp/guardrails', 'mcp/openapi', 'a2a', 'agent-core', 'mcp/*'],
   },
   {
     text: 'Credentials for backends',
@@ -61,13 +62,13 @@ export const GROUPS: readonly Group[] = [
       'credentials/cloud-b',
       'credentials/cloud-c',
       'credentials/oauth-token-exchange',
-      'credentials/cross-app-access',
+      'credentials/*',
     ],
   },
   { text: 'Policies', pages: ['policies/README', 'policies/*'] },
   {
     text: 'Operations',
-    pages: ['deployment', 'cluster', 'environment', 'observability', 'performance', 'limits', 'security'],
+    pages: ['deployment', 'cluster', 'environment', 'observability', 'performance', 'scale', 'limits', 'security'],
   },
   { text: 'Reference', pages: ['reference/*', 'backend-addresses', 'conformance', 'cel-conformance'] },
   { text: 'Internals', pages: ['architecture', 'translation', 'adding-a-policy', 'contributing/*', 'adr/README'] },

@@ -1,0 +1,46 @@
+// A gateway from a bundle, with a route that is open and one for a role.
+import { spawn } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { freePort } from '#test/ports.ts'
+import { until } from '#test/wait.ts'
+
+export interface RunningCommand {
+  readonly url: string
+  readonly admin: string
+  stop(): Promise<void>
+}
+
+/** `folder`: for its configuration. */
+export async function startCommand(command: string, folder: string): Promise<RunningCommand> {
+  const [port, adminPort] = [await freePort(), await freePort()]
+  const file = join(folder, 'gw.yaml')
+  const routes = [
+    { name: 'open', matches: [{ path: { exact: '/open' } }], policies: { directResponse: { status: 200 } } },
+    {
+      name: 'admin',
+      matches: [{ path: { pathPrefix: '/admin' } }],
+      policies: { authorization: { rules: [{ allow: 'request.headers["x-role"] == "admin"' }] } },
+      backends: [{ host: '127.0.0.1:9' }],
+    },
+  ]
+  writeFileSync(file, JSON.stringify({ binds: [{ port, listeners: [{ routes }] }] }))
+  const admin = `127.0.0.1:${adminPort}`
+  const any = '127.0.0.1:0'
+  const addresses = [`--admin-addr=${admin}`, `--stats-addr=${any}`, `--readiness-addr=${any}`]
+  const child = spawn(process.execPath, [command, 'run', '-f', file, ...addresses], { stdio: 'pipe' })
+  const exited = new Promise((resolve) => child.once('exit', resolve))
+  let log = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (log += chunk.toString()))
+  const stop = async (): Promise<void> => {
+    child.kill('SIGTERM')
+    await exited
+  }
+  try {
+    await until('the gateway serves', () => log.includes('configuration applied'))
+  } catch (error) {
+    await stop()
+    throw new Error(log, { cause: error })
+  }
+  return { url: `http://127.0.0.1:${port}`, admin: `http://${admin}`, stop }
+}

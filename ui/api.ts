@@ -1,0 +1,68 @@
+// Calls of the admin server that serves this page. Paths are relative to `/ui/`, so that the page also works behind a
+// prefix.
+import { EventReader, type TraceEvent } from '#cli/trace/event-reader.ts'
+import type { components } from '#api/admin/types.gen.ts'
+
+type Schemas = components['schemas']
+export type Dump = Schemas['ConfigDump']
+export type { TraceEvent }
+
+const ANSWER_MS = 10_000
+/** Characters of an error that the page shows. */
+const PROBLEM_LENGTH_MAX = 500
+
+export class ApiError extends Error {}
+
+export async function configDump(signal: AbortSignal): Promise<Dump> {
+  return (await (await ask('config_dump', { signal })).json()) as Dump // api/admin/openapi.yaml
+}
+
+export async function memory(signal: AbortSignal): Promise<unknown> {
+  return (await ask('memory', { signal })).json()
+}
+
+export async function logLevel(signal: AbortSignal): Promise<string> {
+  return (await (await ask('logging', { signal })).text()).replace(/^current log level is /, '').trim()
+}
+
+/**
+ * The events of the next request that matches, one after the other. `expression`: CEL, may be empty. `onReady`: all
+ * threads wait for it.
+ * @throws {ApiError} The expression is not valid, or too many watchers wait.
+ */
+export async function watchRequest(
+  expression: string,
+  signal: AbortSignal,
+  { onEvent, onReady }: { readonly onEvent: (event: TraceEvent) => void; readonly onReady: () => void },
+): Promise<void> {
+  const query = expression === '' ? '' : `?${new URLSearchParams({ expression }).toString()}`
+  const { body } = await ask(`debug/trace${query}`, { signal, isStream: true })
+  if (body === null) return
+  const reader = new EventReader(({ event }) => onEvent(event), onReady)
+  const texts = body.pipeThrough(new TextDecoderStream()).getReader()
+  for (;;) {
+    const { value, done } = await texts.read()
+    if (done) return
+    reader.push(value)
+  }
+}
+
+/** @throws {ApiError} */
+async function ask(
+  path: string,
+  { signal, isStream = false }: { readonly signal: AbortSignal; readonly isStream?: boolean },
+): Promise<Response> {
+  const limit = isStream ? signal : AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)])
+  const response = await fetch(`../${path}`, { signal: limit })
+  if (response.ok) return response
+  const text = (await response.text()).slice(0, PROBLEM_LENGTH_MAX).trim()
+  throw new ApiError(`${response.status}: ${text}`)
+}
+
+/** What the page shows for a failure. */
+export function problemOf(error: unknown): string {
+  if (error instanceof ApiError) return error.message
+  if (error instanceof DOMException && error.name === 'TimeoutError')
+    return 'the proxy did not answer within 10 seconds'
+  return 'the proxy cannot be reached; it may have stopped'
+}

@@ -1,0 +1,91 @@
+// The web UI of a proxy (`/ui` of its admin server). It reads what `gw proxy config` and `gw proxy trace` read, with the
+// same words, and changes nothing. The part of the URL after `#` is the page.
+import type { ComponentType } from 'preact'
+import { render } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { configDump, type Dump } from './api.ts'
+import { usePolled } from './polled.ts'
+import { Backends } from './pages/backends.tsx'
+import { Overview } from './pages/overview.tsx'
+import { Policies } from './pages/policies.tsx'
+import { Requests } from './pages/requests.tsx'
+import { Routes } from './pages/routes.tsx'
+import { System } from './pages/system.tsx'
+
+const EVERY_MS = 3000
+
+interface Page {
+  readonly path: string
+  readonly title: string
+  readonly View: ComponentType<{ readonly dump: Dump }>
+}
+
+const OVERVIEW: Page = { path: '', title: 'Overview', View: Overview }
+const PAGES: readonly Page[] = [
+  OVERVIEW,
+  { path: 'routes', title: 'Routes', View: Routes },
+  { path: 'policies', title: 'Policies', View: Policies },
+  { path: 'backends', title: 'Backends', View: Backends },
+  { path: 'requests', title: 'Requests', View: Requests },
+  { path: 'system', title: 'System', View: System },
+]
+
+function App() {
+  const { path, title, View } = usePage()
+  const { value: dump, problem } = usePolled(configDump, EVERY_MS)
+  useEffect(() => {
+    document.title = `${title} · Gw`
+  }, [title])
+  return (
+    <div class="frame">
+      <a class="skip" href="#content" onClick={focusContent}>
+        Skip to the content
+      </a>
+      <header>
+        <p class="brand">Gw</p>
+        <nav aria-label="Pages">
+          <ul>
+            {PAGES.map((page) => (
+              <li key={page.path}>
+                <a href={`#/${page.path}`} aria-current={page.path === path ? 'page' : undefined}>
+                  {page.title}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </nav>
+      </header>
+      <main id="content" tabIndex={-1}>
+        <h1>{title}</h1>
+        {problem !== undefined && (
+          <p class="notice" role="alert">
+            {problem}
+          </p>
+        )}
+        {dump === undefined ? problem === undefined && <p>Loading the configuration.</p> : <View dump={dump} />}
+      </main>
+    </div>
+  )
+}
+
+function usePage(): Page {
+  const [hash, setHash] = useState(location.hash)
+  useEffect(() => {
+    const changed = (): void => setHash(location.hash)
+    addEventListener('hashchange', changed)
+    return () => removeEventListener('hashchange', changed)
+  }, [])
+  return PAGES.find(({ path }) => hash === `#/${path}`) ?? OVERVIEW
+}
+
+/** Without a change of the page, which is in the same part of the URL. */
+function focusContent(event: Event): void {
+  event.preventDefault()
+  document.getElementById('content')?.focus()
+}
+
+const root = document.getElementById('app')
+if (root !== null) {
+  root.replaceChildren()
+  render(<App />, root)
+}

@@ -1,0 +1,59 @@
+// What is in force, and why? Each policy with its target and its fields; one of them whole.
+import { useState } from 'preact/hooks'
+import { fieldsOf } from '#cli/proxy/backends.ts'
+import { targetText } from '#cli/proxy/rows.ts'
+import type { Dump } from '../api.ts'
+import { Filter, isShown } from '../parts/filter.tsx'
+import { Table } from '../parts/table.tsx'
+
+type PolicyRow = Dump['policies'][number]
+
+export function Policies({ dump: { policies } }: { readonly dump: Dump }) {
+  const [text, setText] = useState('')
+  const [shown, setShown] = useState<string | undefined>(undefined)
+  const rows = policies.filter((row) => isShown(text, [row.key, targetText(row.target), namesOf(row)]))
+  const selected = policies.find(({ key }) => key === shown)
+  return (
+    <>
+      <Filter label="Name, field or target" text={text} onText={setText} />
+      <div class={selected === undefined ? undefined : 'split'}>
+        <Table
+          caption="Policies"
+          columns={[
+            {
+              head: 'Policy',
+              cell: ({ key }: PolicyRow) => (
+                <button class="plain" type="button" aria-pressed={key === shown} onClick={() => setShown(key)}>
+                  {key}
+                </button>
+              ),
+            },
+            { head: 'Fields', cell: namesOf },
+            { head: 'Target', cell: ({ target }) => targetText(target) },
+          ]}
+          rows={rows}
+          keyOf={({ key }) => key}
+          empty={
+            text === '' ? 'No policy is attached. A GwPolicy with a target appears here.' : 'No policy has this text.'
+          }
+        />
+        {selected !== undefined && (
+          <section aria-label={`Policy ${selected.key}`}>
+            <div class="bar">
+              <button type="button" onClick={() => setShown(undefined)}>
+                Close
+              </button>
+            </div>
+            <pre tabIndex={0}>{JSON.stringify(selected.policy, undefined, 2)}</pre>
+          </section>
+        )}
+      </div>
+    </>
+  )
+}
+
+function namesOf({ policy }: PolicyRow): string {
+  return Object.values(fieldsOf(policy))
+    .flatMap((payload) => Object.keys(fieldsOf(payload)))
+    .join(', ')
+}

@@ -1,0 +1,70 @@
+// Who takes this request? Each route with its listener, hosts and backends.
+import { useState } from 'preact/hooks'
+import { backendText, routeRows } from '#cli/proxy/rows.ts'
+import { fieldsOf } from '#cli/proxy/backends.ts'
+import { givenName } from '#cli/proxy/given-names.ts'
+import type { Dump } from '../api.ts'
+import { Filter, isShown } from '../parts/filter.tsx'
+import { Table } from '../parts/table.tsx'
+
+const PATHS: ReadonlyMap<string, string> = new Map([
+  ['pathPrefix', 'prefix'],
+  ['exact', 'exactly'],
+])
+
+type RouteRow = ReturnType<typeof routeRows>[number]
+
+export function Routes({ dump }: { readonly dump: Dump }) {
+  const [text, setText] = useState('')
+  const rows = routeRows(dump).filter((row) =>
+    isShown(text, [row.key, givenName(row.name), hostsOf(row), matchesOf(row), backendsOf(row)]),
+  )
+  return (
+    <>
+      <Filter label="Name, host, path or backend" text={text} onText={setText} />
+      <Table
+        caption="Routes"
+        columns={[
+          { head: 'Route', cell: (row: RouteRow) => `${row.namespace}/${givenName(row.name)}` },
+          { head: 'Rule', cell: (row) => ('ruleName' in row ? row.ruleName : undefined) },
+          { head: 'Listener', cell: ({ listener, address }) => `${listener} (${address})` },
+          { head: 'Hosts', cell: hostsOf },
+          { head: 'Matches', cell: (row) => <span class="mono">{matchesOf(row)}</span> },
+          { head: 'Backends', cell: backendsOf },
+        ]}
+        rows={rows}
+        keyOf={({ key, address, listener }) => `${address} ${listener} ${key}`}
+        empty={text === '' ? 'No route is attached to a listener.' : 'No route has this text.'}
+      />
+    </>
+  )
+}
+
+function hostsOf({ hostnames = ['*'] }: RouteRow): string {
+  return hostnames.join(', ')
+}
+
+function backendsOf({ backends = [] }: RouteRow): string {
+  return backends.map(backendText).join(', ')
+}
+
+function matchesOf(row: RouteRow): string {
+  if (!('matches' in row) || row.matches === undefined) return ''
+  return row.matches.map(matchText).join(', or ')
+}
+
+/** `path prefix /api and method GET and header x-a`. */
+function matchText({ path, method, headers, query }: Readonly<Record<string, unknown>>): string {
+  const paths = Object.entries(fieldsOf(path)).map(
+    ([kind, value]) => `path ${PATHS.get(kind) ?? kind} ${textOf(value)}`,
+  )
+  const methods = Object.values(fieldsOf(method)).map((value) => `method ${textOf(value)}`)
+  const named = (what: string, list: unknown): string[] =>
+    Array.isArray(list) ? list.map((one: unknown) => `${what} ${textOf(fieldsOf(one)['name'])}`) : []
+  const parts = [...paths, ...methods, ...named('header', headers), ...named('query parameter', query)]
+  return parts.length === 0 ? 'all' : parts.join(' and ')
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}

@@ -1,0 +1,37 @@
+// Why a request got its response, and what would change it.
+import type { Explanation } from '#cli/explain/explanation.ts'
+
+export function Explained({ explanation }: { readonly explanation: Explanation | undefined }) {
+  if (explanation === undefined) return <p class="soft">The request has not ended yet.</p>
+  const { status, error, listener, route, decision, before, cure } = explanation
+  const places = decision.sources.map(({ object, field }) => (field === undefined ? object : `${object} (${field})`))
+  return (
+    <section aria-label="Explanation">
+      <h2>
+        {status ?? 'No complete response'}
+        {error !== undefined && `: ${error}`}
+      </h2>
+      <dl class="facts">
+        <Fact name="listener" lines={listener === undefined ? [] : [listener]} />
+        <Fact name="route" lines={route === undefined ? [] : [route]} />
+        <Fact name="decided by" lines={[decision.name, ...places, ...decision.details]} />
+        <Fact name="before it" lines={before} />
+        <Fact name="to pass" lines={cure === undefined ? [] : [cure]} />
+      </dl>
+    </section>
+  )
+}
+
+function Fact({ name, lines }: { readonly name: string; readonly lines: readonly string[] }) {
+  if (lines.length === 0) return null
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>
+        {lines.map((line) => (
+          <div key={line}>{line}</div>
+        ))}
+      </dd>
+    </>
+  )
+}
