@@ -47,7 +47,8 @@ export class EventShape {
     const end = data.length - this.#after.length
     // At least one character between two quotes, as in an event that has a part of a text.
     if (event !== this.#name || end < start + 3) return undefined
-    if (!data.startsWith(this.#before) || !data.endsWith(this.#after)) return undefined
+    // Several times as fast as `startsWith` and `endsWith`, which compare character by character.
+    if (data.slice(0, start) !== this.#before || data.slice(end) !== this.#after) return undefined
     // One string, or not JSON.
     const text = parseJson(data.slice(start, end))
     return typeof text === 'string' ? text : undefined
