@@ -38,6 +38,11 @@ export class Channel {
     return this.kind === 'text' || this.#isClosed ? this.#uncheckedChars : 0
   }
 
+  /** Characters that the next check reads, without those that were sent. */
+  get waitingChars(): number {
+    return this.kind === 'text' || this.#isClosed ? this.#raw.length : 0
+  }
+
   /** @returns the offset of the text. */
   add(text: string): number {
     const at = this.#clearedTo + this.#raw.length

@@ -301,6 +301,37 @@ describe('a stream that is blocked', () => {
   })
 })
 
+describe('a long stream', () => {
+  it('of masks side by side is read a few times, not once for each part', async () => {
+    let chars = 0
+    const counting: Guard = {
+      ...REGEX,
+      check(texts) {
+        for (const { text } of texts.spans) chars += text.length
+        return REGEX.check(texts)
+      },
+    }
+    const mails = Array.from({ length: 4000 }, (_, at) => `a${at}@b.example `)
+    const sent = (
+      await sentFor(guardOf('Completions', counting), [...mails.map((mail) => completion(mail)), END])
+    ).join('')
+    expect(contentOf(sent)).toBe('<EMAIL_ADDRESS> '.repeat(4000))
+    expect(chars).toBeLessThan(4 * mails.join('').length)
+  })
+
+  it('of arguments in 100,000 events is held in seconds', { timeout: 15_000 }, async () => {
+    const guard = guardOf('Completions', REGEX, 2 ** 24)
+    const delta = (text: string) => ({
+      choices: [{ index: 0, delta: { tool_calls: [{ function: { arguments: text } }] } }],
+    })
+    const event = { event: '', data: JSON.stringify(delta('abcd')) }
+    await guard.push([{ event: '', data: JSON.stringify(delta('{"a":"')) }])
+    for (let count = 0; count < 100_000; count++) await guard.push([event])
+    const rest = await guard.end()
+    expect(isBlocked(rest) ? rest : rest.length).toBe(100_001)
+  })
+})
+
 describe('the edits between two texts', () => {
   it.each([
     ['', '', []],

@@ -123,15 +123,19 @@ export class StreamGuard {
   /** Enough new text, no room for more, or all texts are complete. */
   #isCheckDue(): boolean {
     let newChars = 0
+    let waitingChars = 0
     let isComplete = true
     let isWaiting = false
     for (const channel of this.#channels.values()) {
       newChars += channel.newChars
+      waitingChars += channel.waitingChars
       isComplete &&= channel.isClosed
       isWaiting ||= !channel.isCleared
     }
     const isFull = this.#heldBytes >= this.#settings.heldBytesMax
-    return isWaiting && (newChars >= CHECK_CHARS || isFull || isComplete)
+    // A text that is one long mask is cleared at its end: it is read again when it has doubled.
+    const isEnough = newChars >= CHECK_CHARS && newChars * 2 >= waitingChars
+    return isWaiting && (isEnough || isFull || isComplete)
   }
 
   #hold(event: SseEvent): Blocked | undefined {
@@ -242,7 +246,8 @@ export class StreamGuard {
       this.#heldBytes -= frame.event.data.length
       count++
     }
-    this.#held = this.#held.slice(count)
+    // Arguments may hold many events: a copy for each new one would cost more than the rest.
+    if (count > 0) this.#held = this.#held.slice(count)
     return out
   }
 
