@@ -12,6 +12,7 @@ const NONE: StandaloneSettings = {
   logFormat: undefined,
   dnsLookupFamily: undefined,
   sessionKeys: undefined,
+  mcpSessionTtlMs: undefined,
 }
 
 describe('optionsOf', () => {

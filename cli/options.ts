@@ -53,6 +53,7 @@ export function optionsOf(
     accessLog: flags.accessLog ? undefined : false,
     dnsLookupFamily: file.dnsLookupFamily,
     sessionKeys: file.sessionKeys,
+    mcpSessionTtlMs: file.mcpSessionTtlMs,
     admin: addressOf(servers.admin, environment),
     stats: addressOf(servers.stats, environment),
     readiness: addressOf(servers.readiness, environment),
@@ -82,6 +83,7 @@ function fromFile(settings: StandaloneSettings | undefined, environment: Environ
     logLevel: unlessSet(settings?.logLevel, 'LOG'),
     dnsLookupFamily: unlessSet(settings?.dnsLookupFamily, 'DNS_LOOKUP_FAMILY'),
     sessionKeys: unlessSet(settings?.sessionKeys, 'SESSION_KEY'),
+    mcpSessionTtlMs: unlessSet(settings?.mcpSessionTtlMs, 'MCP_SESSION_TTL'),
   }
 }
 

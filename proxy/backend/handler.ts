@@ -13,6 +13,7 @@ import type { EffectiveBackend } from '../chain/effective.ts'
 import type { ChainEnvironment } from '../chain/environment.ts'
 import type { Filter, CompiledChain } from '../chain/filter.ts'
 import type { ServiceCaller } from '../chain/service.ts'
+import type { McpSessionEvent } from '../exchange/facts.ts'
 import type { CallSubtype } from '../exchange/request-span.ts'
 import type { EndpointRecord, HealthRule, TextReads } from '../exchange/slots.ts'
 import type { UpstreamClient, UpstreamTarget } from '../upstream/target.ts'
@@ -100,4 +101,8 @@ export interface BackendEnvironment {
   readonly textReads: TextReads
   /** Keys of 32 bytes for MCP sessions: the first seals, all open. */
   readonly sessionKeys: readonly Uint8Array[]
+  /** After which unused MCP sessions end at their servers. */
+  readonly mcpSessionTtlMs: number
+  /** For metrics. */
+  readonly mcpSession: (event: McpSessionEvent, server: string) => void
 }

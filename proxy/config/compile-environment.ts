@@ -27,6 +27,8 @@ export interface CompileEnvironment {
   /** Receives the watched requests. */
   readonly tap?: TraceTap
   readonly sessionKeys: readonly Uint8Array[]
+  /** After which unused MCP sessions end at their servers. Absent: 30 min. */
+  readonly mcpSessionTtlMs?: number
   /** Hosts and origins that MCP endpoints accept besides their own. */
   readonly mcpAccess?: McpAccess
   /** Absent: dynamic forward proxies are not served. */

@@ -27,6 +27,7 @@ import type { ExchangePlace, BackendType } from '../exchange/facts.ts'
 import type { FailureCode } from '../exchange/errors.ts'
 import type { ConnectionLimits } from '../http/handler.ts'
 import { mcpGuard, NO_ACCESS } from '../mcp/access.ts'
+import { MCP_SESSION_TTL_MS } from '../mcp/session-ttl.ts'
 import type { CompiledChain } from '../chain/filter.ts'
 import type { BackendPlan, ResponsePlan, RoutePlan } from '../chain/plan.ts'
 import { compileJwtAuthentication } from '../policy/auth/jwt-authentication.ts'
@@ -360,6 +361,8 @@ function backendEnvironment(
     bufferBytesMax: limits.bufferBytesMax,
     textReads: context.textReads,
     sessionKeys: environment.sessionKeys,
+    mcpSessionTtlMs: environment.mcpSessionTtlMs ?? MCP_SESSION_TTL_MS,
+    mcpSession: (event, server) => environment.observer.mcpSession?.(event, server),
   }
 }
 

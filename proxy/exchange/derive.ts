@@ -17,7 +17,7 @@ export interface DerivedParts {
 /**
  * The new exchange has the connection, place, deadline, span and request id of `exchange`, and a copy of the results of
  * policies: the attributes (`jwt`, `apiKey`, …) and `metadata`. It has no response, no backend, no facts of LLM, MCP or
- * A2A, and its own budget for expressions.
+ * A2A, and its own budget for expressions. With `signal`, it has no span, and `deadlineMs` only limits its own waits.
  */
 export function derive(exchange: Exchange, parts: DerivedParts): Exchange {
   const { request, startMs = exchange.startMs, scope, signal } = parts
@@ -25,20 +25,22 @@ export function derive(exchange: Exchange, parts: DerivedParts): Exchange {
   const own = new Exchange(signal === undefined ? connection : endingWith(connection, signal), request, startMs)
   own.place = exchange.place
   own.deadlineMs = exchange.deadlineMs
-  own.deadline = exchange.deadline
+  if (signal === undefined) {
+    own.deadline = exchange.deadline
+    own.span = exchange.span
+  }
   own.attributes = copyOf(exchange.attributes)
   own.metadata = copyOf(exchange.metadata)
   own.requestId = exchange.requestId
-  own.span = exchange.span
   if (scope !== undefined) own.trace = exchange.trace?.scoped(scope)
   return own
 }
 
-/** The same client. */
+/** The same client, without its socket. */
 function endingWith(connection: Connection, signal: AbortSignal): Connection {
   const { id, sourceAddress, sourcePort, localAddress, localPort, isTls, sni, peer, origin } = connection
   const client = { id, sourceAddress, sourcePort, localAddress, localPort, isTls, sni, peer, origin }
-  return { ...client, signal, close: () => connection.close(), cut: () => false }
+  return { ...client, signal, close: () => {}, cut: () => false }
 }
 
 function copyOf(values: Record<string, unknown> | undefined): Record<string, unknown> | undefined {

@@ -151,6 +151,9 @@ export interface LlmFacts extends LlmUsage {
   readonly pricing?: LlmPricing
 }
 
+/** What happened to a session with an MCP server. */
+export type McpSessionEvent = 'reopened' | 'expired'
+
 /** Facts of an MCP request (CEL `mcp.*`, access log, metrics). */
 export interface McpFacts {
   methodName: string | undefined

@@ -57,6 +57,8 @@ export function compileMcpBackend(
     naming: namingOf(backend),
     targets: backend.targets.map((target) => compileTarget(target, { environment, isOnly })),
     codec: sessionCodec(environment.sessionKeys),
+    sessionTtlMs: environment.mcpSessionTtlMs,
+    noteSession: environment.mcpSession,
     streamIds: jsonSealer({ kind: STREAM_IDS, keys: environment.sessionKeys, charactersMax: SEALED_CHARACTERS_MAX }),
     eventIds: eventIdSealer(environment.sessionKeys),
     requestIds: jsonSealer({ kind: REQUEST_IDS, keys: environment.sessionKeys, charactersMax: SEALED_CHARACTERS_MAX }),

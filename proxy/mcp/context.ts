@@ -2,7 +2,7 @@
 import type { MCPBackend } from '#api/ir/types.gen.ts'
 import type { JsonSealer } from '../auth/json-sealer.ts'
 import type { Exchange } from '../exchange/exchange.ts'
-import type { McpFacts } from '../exchange/facts.ts'
+import type { McpFacts, McpSessionEvent } from '../exchange/facts.ts'
 import type { Eras } from './bridge/era.ts'
 import type { Member } from './fan-out.ts'
 import type { JsonRpcError, JsonRpcRequest } from './jsonrpc.ts'
@@ -22,6 +22,9 @@ export interface McpEndpoint {
   readonly naming: Naming
   readonly targets: readonly McpTarget[]
   readonly codec: SessionCodec
+  /** After which a session that no client uses ends at the servers. */
+  readonly sessionTtlMs: number
+  readonly noteSession: (event: McpSessionEvent, server: string) => void
   /** Seals the ids of event streams of clients of 2024-11-05. */
   readonly streamIds: JsonSealer
   /** Seals the ids of events. */

@@ -97,6 +97,8 @@ function callOn(guard: McpGuard | undefined): { readonly call: McpCall; readonly
     naming: namingOf(settings),
     targets,
     codec: sessionCodec([new Uint8Array(32)]),
+    sessionTtlMs: 1000,
+    noteSession: () => {},
     streamIds: jsonSealer({ kind: 4, keys: [new Uint8Array(32)], charactersMax: 100 }),
     eventIds: eventIdSealer([new Uint8Array(32)]),
     requestIds: jsonSealer({ kind: 6, keys: [new Uint8Array(32)], charactersMax: 100 }),

@@ -1,5 +1,5 @@
 // Responses that hold something until their end.
-import type { Cancellable } from '../message/body.ts'
+import type { Cancellable, OutgoingBody } from '../message/body.ts'
 import { madeStream } from '../message/made-stream.ts'
 import type { HttpResponse } from '../message/message.ts'
 
@@ -9,10 +9,23 @@ export async function withEnd(work: () => Promise<HttpResponse>, end: () => Prom
     await end()
     throw error
   })
+  if (!isStream(response)) await end()
+  return atEnd(response, end)
+}
+
+/** Runs `end` at the end of a stream, or when the client cancels it; not for other responses. */
+export function atEnd(response: HttpResponse, end: () => Promise<void>): HttpResponse {
   const { body } = response
-  if (body === undefined || typeof body === 'string' || Buffer.isBuffer(body)) await end()
-  else response.body = ending(body, end)
+  if (isStreamed(body)) response.body = ending(body, end)
   return response
+}
+
+export function isStream({ body }: HttpResponse): boolean {
+  return isStreamed(body)
+}
+
+function isStreamed(body: OutgoingBody): body is Cancellable<Buffer> {
+  return body !== undefined && typeof body !== 'string' && !Buffer.isBuffer(body)
 }
 
 function ending(body: Cancellable<Buffer>, end: () => Promise<void>): Cancellable<Buffer> {

@@ -293,6 +293,13 @@ export const MCP_CHANGED_TOOLS = family({
   ],
 })
 
+export const MCP_SESSIONS = family({
+  id: 23,
+  labels: ['event', 'server'],
+  seriesMax: SMALL_SERIES_MAX,
+  metrics: [counter('gw_mcp_server_sessions_total', 'Sessions with MCP servers that were opened again, or expired')],
+})
+
 /** In the order of their ids. */
 export const FAMILIES: readonly Family[] = [
   EXCHANGE,
@@ -318,6 +325,7 @@ export const FAMILIES: readonly Family[] = [
   GUARD_CHECKS,
   GUARD_MATCHES,
   MCP_CHANGED_TOOLS,
+  MCP_SESSIONS,
 ]
 
 /** Values that a worker updates once a second. */

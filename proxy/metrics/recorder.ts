@@ -179,6 +179,10 @@ export class Recorder {
     add(this.#values, this.#table.series(families.CREDENTIAL_REFUSED, [kind]), 1)
   }
 
+  mcpSession(event: string, server: string): void {
+    add(this.#values, this.#table.series(families.MCP_SESSIONS, [event, server]), 1)
+  }
+
   /** Call of an auxiliary service or a mirror. */
   called(call: OutboundCall): void {
     const slot = this.#table.series(families.UPSTREAM_CALL, [call.kind, call.subtype])

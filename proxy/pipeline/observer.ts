@@ -1,6 +1,7 @@
 // The receivers of finished requests: access log, metrics and spans.
 import type { ListenerPlan } from '../chain/plan.ts'
 import type { Exchange } from '../exchange/exchange.ts'
+import type { McpSessionEvent } from '../exchange/facts.ts'
 import type { OutboundCall } from '../exchange/outbound.ts'
 import type { TransferredBytes } from '../http/byte-meter.ts'
 import type { RefusedRequest } from '../log/access-log.ts'
@@ -18,5 +19,7 @@ export interface ExchangeObserver {
   called?(call: OutboundCall): void
   /** Records of spans or logs were exported or lost. */
   exported?(outcome: ExportOutcome): void
+  /** A session with an MCP server was opened again for its client, or ended because its client is gone. */
+  mcpSession?(event: McpSessionEvent, server: string): void
   refused(info: RefusedRequest): void
 }

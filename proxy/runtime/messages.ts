@@ -36,6 +36,7 @@ export interface WorkerSettings {
   readonly sessionKeys: readonly Uint8Array[]
   /** What backends may reach in spite of their guard; undefined: everything, there is no guard. */
   readonly backendAllow: BackendExceptions | undefined
+  readonly mcpSessionTtlMs: number
   readonly mcpAccess: McpAccess
   /** Addresses and networks that dynamic forward proxies may reach in spite of the guard. */
   readonly dynamicForwardAllow: readonly string[]

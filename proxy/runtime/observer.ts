@@ -49,6 +49,7 @@ export function createObserver({ recorder, accessLog, requestLogger, exportLogge
       if (exchange.span !== undefined) exchange.span.finish(exchange, endMs)
     },
     called: (call) => recorder.called(call),
+    mcpSession: (event, server) => recorder.mcpSession(event, server),
     connected: (transport, durationMs) => recorder.connected(transport, durationMs),
     transferred: (bytes) => recorder.transferred(bytes),
     exported({ signal, result, count, detail }) {

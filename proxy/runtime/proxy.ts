@@ -127,6 +127,7 @@ class ProxyProcess implements RunningProxy {
         // One for all workers: ids of MCP sessions are valid until the process ends, but no one else can create or read
         // them.
         sessionKeys: settings.sessionKeys ?? [randomBytes(SESSION_KEY_BYTES)],
+        mcpSessionTtlMs: settings.mcpSessionTtlMs,
         mcpAccess: settings.mcpAccess,
         tickets: this.#tickets,
         backendAllow: settings.servesTenants ? settings.backendAllow : undefined,

@@ -10,6 +10,7 @@ import { LOOKUP_FAMILIES, type LookupFamily } from '#api/units/lookup-family.ts'
 import type { ListenAddress } from '../admin/http-listener.ts'
 import type { Locality } from '../backend/locality.ts'
 import type { McpAccess } from '../mcp/access.ts'
+import { MCP_SESSION_TTL_MS, MCP_SESSION_TTL_MS_MIN } from '../mcp/session-ttl.ts'
 import { parseSessionKeys, SESSION_KEY_BYTES, SESSION_KEYS_RULE } from '../mcp/legacy/session-keys.ts'
 import { isRedirectEntry } from '../policy/auth/mcp-oauth/redirect-uris.ts'
 import { parseOrigin } from '../policy/browser/origin.ts'
@@ -42,6 +43,8 @@ export interface ProxySettings {
   readonly servesTenants: boolean
   /** What backends may reach in spite of it. */
   readonly backendAllow: BackendExceptions
+  /** After which unused MCP sessions end at their servers. */
+  readonly mcpSessionTtlMs: number
   /** Hosts and origins that MCP endpoints take besides their own. */
   readonly mcpAccess: McpAccess
   /** Addresses and networks that dynamic forward proxies may reach in spite of api/net/address-guard.ts. */
@@ -120,6 +123,7 @@ export function resolveSettings(
       addresses: source.addressRanges('BACKEND_ALLOW_ADDRESSES'),
       unixPaths: source.unixPaths('BACKEND_ALLOW_UNIX_PATHS'),
     },
+    mcpSessionTtlMs: sessionTtlOf(source),
     mcpAccess: mcpAccessOf(source),
     dynamicForwardAllow: source.addressRanges('DYNAMIC_FORWARD_ALLOW'),
     modelTraitsPaths: source.list(MODEL_TRAITS_PATHS) ?? [],
@@ -288,6 +292,11 @@ function sessionKeysOf(source: EnvironmentReader): readonly Uint8Array[] | undef
   if (value === undefined) return undefined
   // The value itself must not show up anywhere.
   return parseSessionKeys(value) ?? source.refuse('SESSION_KEY', SESSION_KEYS_RULE)
+}
+
+function sessionTtlOf(source: EnvironmentReader): number {
+  const ms = source.durationMs('MCP_SESSION_TTL') ?? MCP_SESSION_TTL_MS
+  return (ms < MCP_SESSION_TTL_MS_MIN ? source.refuse('MCP_SESSION_TTL', 'a duration of at least 1s') : ms) ?? ms
 }
 
 /** Pods are reached from loopback addresses by proxies beside them, and by no browser. */

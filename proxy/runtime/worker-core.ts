@@ -233,6 +233,7 @@ export class WorkerCore {
         observer: this.#observer,
         tap: this.#tap,
         sessionKeys: this.#settings.sessionKeys,
+        mcpSessionTtlMs: this.#settings.mcpSessionTtlMs,
         mcpAccess: this.#settings.mcpAccess,
         ...(this.#dynamic && { dynamic: this.#dynamic }),
         enterBind: this.#binds.enter.bind(this.#binds),

@@ -64,6 +64,7 @@ export const OWN: Readonly<Record<string, ExpectedMetric>> = {
   gw_guardrail_matches_total: counter(['phase', 'guard', 'pattern']),
   gw_mcp_dropped_messages_total: counter(['server', ...ROUTE]),
   gw_mcp_changed_tools_total: counter(['server', ...ROUTE]),
+  gw_mcp_server_sessions_total: counter(['event', 'server']),
   gw_otlp_records_total: counter(['signal', 'result']),
   gw_credentials_fetches_total: counter(['kind', 'result']),
   gw_credentials_fetch_duration_seconds: histogram(HTTP, ['kind', 'result']),

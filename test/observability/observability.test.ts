@@ -20,6 +20,7 @@ const MAY_BE_NONE: Readonly<Record<string, true>> = {
   gw_guardrail_checks_total: true,
   gw_guardrail_matches_total: true,
   gw_mcp_dropped_messages_total: true,
+  gw_mcp_server_sessions_total: true,
   gw_mcp_changed_tools_total: true,
   gw_refused_requests_total: true,
   gw_tls_handshake_failures_total: true,

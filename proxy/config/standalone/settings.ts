@@ -13,6 +13,7 @@ export interface StandaloneSettings {
   readonly dnsLookupFamily: LookupFamily | undefined
   /** Each has 32 bytes: the first one seals, all can open. Secrets. */
   readonly sessionKeys: readonly Uint8Array[] | undefined
+  readonly mcpSessionTtlMs: number | undefined
 }
 
 export function settingsOf(config: ConfigFields = {}): StandaloneSettings {
@@ -25,5 +26,6 @@ export function settingsOf(config: ConfigFields = {}): StandaloneSettings {
     logFormat: config.logging?.format,
     dnsLookupFamily: config.dns?.lookupFamily,
     sessionKeys: config.session?.key,
+    mcpSessionTtlMs: config.mcp?.sessionTtl,
   }
 }

@@ -39,15 +39,21 @@ export function noteEnded(id: string): void {
   live.end(id)
 }
 
-/** `id`: digest of the id of the session. */
-export function healing(id: string, client: SessionClient | undefined, { target, session }: Member): Member {
+export interface HealedSession {
+  /** Digest of the id of the session. */
+  readonly id: string
+  readonly client: SessionClient | undefined
+  /** For each session with a server that was opened again. */
+  readonly onReopened: (server: string) => void
+}
+
+export function healing({ id, client, onReopened }: HealedSession, { target, session }: Member): Member {
   if (session === undefined || session.isModern || client === undefined) return { target, session }
-  const healed = new HealingTarget(target, { id, client, sealed: session })
+  const healed = new HealingTarget(target, { id, client, onReopened, sealed: session })
   return { target: healed, session: healed.current }
 }
 
-interface Healed {
-  readonly id: string
+interface Healed extends HealedSession {
   readonly client: SessionClient
   /** As the id of the session has it. */
   readonly sealed: TargetSession
@@ -137,6 +143,7 @@ class HealingTarget implements McpTarget {
     }
     const open = async (): Promise<Reopened> => {
       const { session, answer } = await openFor(exchange, this.#target, client)
+      this.#of.onReopened(this.name)
       const capabilities = recordOf(answer.response.result?.['capabilities'])
       return { session, lists: LISTS.filter((list) => capabilities[list] !== undefined) }
     }

@@ -3,12 +3,11 @@
 // 202, and all messages for the client are events of the stream.
 import type { JsonSealer } from '../../auth/json-sealer.ts'
 import { failByDefect, reportIfBug } from '../../exchange/defects.ts'
-import { derive } from '../../exchange/derive.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
-import { HttpRequest, HttpResponse } from '../../message/message.ts'
-import { emptyMcpFacts, type McpEndpoint } from '../context.ts'
+import { HttpResponse } from '../../message/message.ts'
+import type { McpEndpoint } from '../context.ts'
 import { withFailures } from '../failures.ts'
-import { accepted, EVENT_STREAM, eventOf, plain, SESSION_FIELDS, streamOf } from '../http-reply.ts'
+import { accepted, eventOf, plain, streamOf } from '../http-reply.ts'
 import {
   errorResponse,
   INTERNAL_ERROR,
@@ -23,6 +22,7 @@ import { isModern } from '../modern/transport.ts'
 import { principalOf } from '../principal.ts'
 import { requestMessage } from '../request-message.ts'
 import { type ClientStream, ClientStreams, STREAMS_MAX, type UsedStream } from './client-streams.ts'
+import { ownCall } from './own-call.ts'
 import { scopeOf } from './session.ts'
 import { answerDelete, answerGet, answerLegacy } from './transport.ts'
 
@@ -56,10 +56,12 @@ function pathOf({ mcpPath, request }: Exchange): string {
 function openStream(exchange: Exchange, endpoint: McpEndpoint): HttpResponse {
   if (streams.isFull) return plain(503, `the worker has ${STREAMS_MAX} event streams of clients, and accepts no more`)
   const stream: ClientStream = streams.open({
-    onInitialized: (session) => void relayOwn(ownCall(exchange, { method: 'GET', session, stream }), endpoint, stream),
+    onInitialized: (session) =>
+      void relayOwn(ownCall(exchange, { method: 'GET', session, signal: stream.signal }), endpoint, stream),
     onNote: (detail) => void (exchange.errorDetail ??= detail),
     onEnd: (session) => {
-      if (session !== undefined) void end(ownCall(exchange, { method: 'DELETE', session, stream }), endpoint)
+      if (session !== undefined)
+        void end(ownCall(exchange, { method: 'DELETE', session, signal: stream.signal }), endpoint)
     },
   })
   const id = endpoint.streamIds.seal({ i: stream.id, k: scopeOf(exchange), p: principalOf(exchange) })
@@ -76,7 +78,8 @@ async function receive(exchange: Exchange, endpoint: McpEndpoint, id: string): P
   const stream = streamId === undefined ? undefined : await streams.use(streamId)
   if (stream === undefined) return plain(404, NOT_FOUND)
   const { session } = stream
-  const own = ownCall(exchange, { method: 'POST', session, stream })
+  const own = ownCall(exchange, { method: 'POST', session, signal: stream.signal })
+  own.mcp = exchange.mcp
   const served = serve(own, endpoint, { stream, message })
     .catch((error: unknown) => reportIfBug('mcp', error))
     .finally(() => stream.release())
@@ -109,7 +112,7 @@ async function serve(own: Exchange, endpoint: McpEndpoint, { stream, message }: 
   const response = await responseOf(own, id, () => answerLegacy(own, endpoint, message, NOT_RESUMING))
   const session = response.headers.get('mcp-session-id')
   if (session !== undefined && !(await stream.setSession(session))) {
-    await end(ownCall(own, { method: 'DELETE', session, stream }), endpoint)
+    await end(ownCall(own, { method: 'DELETE', session, signal: stream.signal }), endpoint)
     return
   }
   await sendAll(stream, response, id)
@@ -167,26 +170,4 @@ async function sendAll(stream: UsedStream, response: HttpResponse, id: JsonRpcId
 
 function errorEvent(id: JsonRpcId, code: number, message: string): string {
   return eventOf(JSON.stringify(errorResponse(id, { code, message })))
-}
-
-interface OwnCall {
-  readonly method: 'POST' | 'GET' | 'DELETE'
-  readonly session: string | undefined
-  readonly stream: UsedStream
-}
-
-/** A request of Streamable HTTP in the place of that of the client. It lasts as long as the stream. */
-function ownCall(exchange: Exchange, { method, session, stream }: OwnCall): Exchange {
-  const { host, scheme, path, headers: sent } = exchange.request
-  const headers = sent.clone()
-  headers.remove('mcp-session-id')
-  if (session !== undefined) headers.append('mcp-session-id', session)
-  headers.set('accept', method === 'GET' ? EVENT_STREAM : `application/json, ${EVENT_STREAM}`)
-  const request = new HttpRequest({ method, path, query: '', host, scheme, version: 'HTTP/1.1', headers })
-  request.hideFields(SESSION_FIELDS)
-  const own = derive(exchange, { request, signal: stream.signal })
-  own.backendName = exchange.backendName
-  // A message has its own deadline; a stream of events has that of its request.
-  own.mcp = method === 'POST' ? exchange.mcp : emptyMcpFacts()
-  return own
 }

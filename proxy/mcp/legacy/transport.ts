@@ -15,7 +15,7 @@ import {
   type JsonRpcRequest,
   type JsonRpcResponse,
 } from '../jsonrpc.ts'
-import type { Later } from '../later.ts'
+import { type Later, whenReady } from '../later.ts'
 import { locateServerId } from '../names.ts'
 import { type ServerStream, shownToClient } from '../server-messages.ts'
 import { relayRest } from '../relay.ts'
@@ -23,12 +23,14 @@ import type { EventStream, ServerEvent } from '../targets/target.ts'
 import { withOwnTasks } from '../tasks.ts'
 import { onDemand } from '../bridge/on-demand.ts'
 import { askedRequest } from '../bridge/session-requests.ts'
-import { withEnd } from '../ending.ts'
+import { atEnd, isStream, withEnd } from '../ending.ts'
 import { LEGACY_VERSION } from '../versions.ts'
 import { guardRequest, guardResult } from '../guard.ts'
 import { type EventIds, eventIdsOf } from './event-ids.ts'
 import { mergeInitialize } from './initialize.ts'
 import { healing, isEnded, noteEnded } from './healing.ts'
+import { IdleSessions } from './idle-sessions.ts'
+import { ownCall } from './own-call.ts'
 import { shownSessionId, type SessionClient } from './session-id.ts'
 import { mayAsk } from '../server-requests.ts'
 import { endSession, openSession, resumeSession } from './session.ts'
@@ -39,6 +41,9 @@ interface LegacyClient {
 }
 
 const RESUMING: LegacyClient = { canResume: true }
+
+/** Of this worker: sessions outlive the configuration that opened them. */
+const idle = new IdleSessions()
 
 export function answerLegacy(
   exchange: Exchange,
@@ -73,7 +78,23 @@ async function initialize(exchange: Exchange, endpoint: McpEndpoint, request: Js
   const isOpen = isStateful && response.error === undefined
   if (!isOpen) await endSession(exchange, members)
   const client = clientOf(request, result['protocolVersion'])
-  return jsonAnswer(response, { sessionId: isOpen ? endpoint.codec.encode({ ...session, client }) : undefined })
+  const sessionId = isOpen ? endpoint.codec.encode({ ...session, client }) : undefined
+  if (sessionId !== undefined) watchIdle(exchange, endpoint, sessionId)
+  return jsonAnswer(response, { sessionId })
+}
+
+/** Ends the session at its servers if the client leaves it. */
+function watchIdle(exchange: Exchange, endpoint: McpEndpoint, session: string): void {
+  const id = shownSessionId(session)
+  const own = ownCall(exchange, { method: 'DELETE', session, signal: new AbortController().signal })
+  own.deadlineMs = undefined
+  idle.opened(id, endpoint.sessionTtlMs, async () => {
+    const opened = isEnded(id) ? undefined : openedSession(own, endpoint, '')
+    if (opened === undefined || opened instanceof HttpResponse) return
+    for (const { target } of opened.members) endpoint.noteSession('expired', target.name)
+    await endSession(own, opened.members)
+    idle.forget(id)
+  })
 }
 
 /** With the version that the client and the servers agreed on. */
@@ -92,7 +113,15 @@ function inSession(
   if (session instanceof HttpResponse) return session
   const { members } = session
   const eventIds = client.canResume ? session.eventIds : undefined
-  return deliver(callOf({ era: 'Legacy', exchange, endpoint, members, eventIds }), message)
+  const response = deliver(callOf({ era: 'Legacy', exchange, endpoint, members, eventIds }), message)
+  return whenReady(response, (ready) => whileOpen(ready, endpoint, session.id))
+}
+
+/** The session is in use as long as the stream is open. */
+function whileOpen(response: HttpResponse, endpoint: McpEndpoint, id: string): HttpResponse {
+  if (!isStream(response)) return response
+  const release = idle.hold(id, endpoint.sessionTtlMs)
+  return atEnd(response, () => Promise.resolve(release()))
 }
 
 function withoutSession(exchange: Exchange, endpoint: McpEndpoint, message: JsonRpcMessage): Later<HttpResponse> {
@@ -173,7 +202,7 @@ export async function answerGet(
     return madeStream(showing({ endpoint, member, stream, positions, eventIds }, events), () => events.cancel())
   })
   if (streams.length === 0) return exchange.fail('methodNotAllowed', 'no server of the session has a stream')
-  return resumableStream(interleave(streams))
+  return whileOpen(resumableStream(interleave(streams)), endpoint, session.id)
 }
 
 /** The stream of one server of the session. */
@@ -203,12 +232,15 @@ async function* showing(
 export async function answerDelete(exchange: Exchange, endpoint: McpEndpoint): Promise<HttpResponse> {
   const session = openedSession(exchange, endpoint, 'session ID is required')
   if (session instanceof HttpResponse) return session
-  noteEnded(shownSessionId(exchange.request.headers.get('mcp-session-id') ?? ''))
+  noteEnded(session.id)
+  idle.forget(session.id)
   await endSession(exchange, session.members)
   return accepted()
 }
 
 interface OpenedSession {
+  /** Digest of its id. */
+  readonly id: string
   readonly members: readonly Member[]
   readonly eventIds: EventIds
 }
@@ -226,8 +258,15 @@ function openedSession(exchange: Exchange, endpoint: McpEndpoint, whenMissing: s
   if (isOver) return plain(404, 'session not found')
   const members = resumeSession(exchange, endpoint, session)
   if (members === undefined) return plain(404, 'session not found')
+  const onReopened = (server: string): void => {
+    endpoint.noteSession('reopened', server)
+    watchIdle(exchange, endpoint, id)
+  }
+  const healed = { id: shownId, client: session.client, onReopened }
+  idle.use(shownId, endpoint.sessionTtlMs)
   return {
-    members: members.map((member) => healing(shownId, session.client, member)),
+    id: shownId,
+    members: members.map((member) => healing(healed, member)),
     eventIds: eventIdsOf(endpoint.eventIds, shownId),
   }
 }

@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import type { LookupFamily } from '#api/units/lookup-family.ts'
 import { parseLevelFilter } from '../../../log/level-filter.ts'
+import { MCP_SESSION_TTL_MS_MIN } from '../../../mcp/session-ttl.ts'
 import { parseSessionKeys, SESSION_KEYS_RULE } from '../../../mcp/legacy/session-keys.ts'
 import { mcpShape, namedBackend, routeBackend } from './backends.ts'
 import { service, serviceReference, workload } from './discovery.ts'
@@ -13,7 +14,7 @@ import { catalogSource } from './model-catalog.ts'
 import { gatewayPolicies, routePolicies } from './policies.ts'
 import { targetedPolicy } from './targets.ts'
 import { backendTLS, backendTunnel } from './upstream.ts'
-import { address, name, parseAddress, port, regex, stringMatch, text } from './values.ts'
+import { address, name, parseAddress, port, regex, stringMatch, text, duration } from './values.ts'
 
 const WORKERS_MAX = 64
 const CATALOG_SOURCES_MAX = 16
@@ -117,6 +118,7 @@ const sessionKey = z.string().transform((value, context): readonly Uint8Array[] 
   context.addIssue({ code: 'custom', message: `must be ${SESSION_KEYS_RULE}` })
   return z.NEVER
 })
+const sessionTtl = duration.refine((ms) => ms >= MCP_SESSION_TTL_MS_MIN, { error: 'must be at least 1s' })
 /** As in the environment, in lower case. */
 const FAMILIES = {
   V4Preferred: 'V4_PREFERRED',
@@ -134,6 +136,7 @@ const config = fields({
   readinessAddr: serverAddress.optional(),
   workerThreads: z.int().min(1).max(WORKERS_MAX).optional(),
   session: fields({ key: sessionKey }).optional(),
+  mcp: fields({ sessionTtl: sessionTtl.optional() }).optional(),
   dns: fields({ lookupFamily: lookupFamily.optional(), ...notServed(['edns0']) }).optional(),
   modelCatalog: z.array(catalogSource).max(CATALOG_SOURCES_MAX).optional(),
   logging: fields({
@@ -156,7 +159,6 @@ const config = fields({
     'caAddress',
     'caAuthToken',
     'enableIpv6',
-    'mcp',
     'connectionTerminationDeadline',
     'connectionMinTerminationDeadline',
     'customFunctions',
