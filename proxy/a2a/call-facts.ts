@@ -79,13 +79,21 @@ type Members = Readonly<Record<string, unknown>>
 
 /** Of a stream, an error stays the outcome. */
 function learn(facts: A2aFacts, answer: Members | undefined, status = 200): void {
-  const error = membersOf(answer?.['error'])
-  const result = membersOf(answer?.['result']) ?? restResult(answer)
-  if (error !== undefined || (result === undefined && status >= 400)) facts.outcome = 'error'
-  else if (facts.outcome !== 'error') facts.outcome = result === undefined ? (facts.outcome ?? UNKNOWN) : 'success'
-  const code = error?.['code']
+  const { error, code, result } = partsOf(answer)
+  const hasFailed = error !== undefined || (result === undefined && status >= 400)
+  if (facts.outcome !== 'error') facts.outcome = outcomeOf(hasFailed, result) ?? facts.outcome ?? UNKNOWN
   if (typeof code === 'number') facts.errorCode = code
   if (error === undefined && result !== undefined) learnResult(facts, result)
+}
+
+function partsOf(answer: Members | undefined) {
+  const error = membersOf(answer?.['error'])
+  return { error, code: error?.['code'], result: membersOf(answer?.['result']) ?? restResult(answer) }
+}
+
+function outcomeOf(hasFailed: boolean, result: Members | undefined): 'error' | 'success' | undefined {
+  if (hasFailed) return 'error'
+  return result === undefined ? undefined : 'success'
 }
 
 /** Of a stream, the first kind that is not an update counts, and the last state. */
