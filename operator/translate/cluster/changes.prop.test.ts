@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { runs } from '#test/run/runs.ts'
 import { DEFAULT_CAPS } from '../caps.ts'
 import { clusters } from '../clusters.testing.ts'
+import { denseHistories } from '../dense-clusters.testing.ts'
 import type { KubeObject } from '../kube.ts'
 import { createSnapshotter, snapshotOf } from '../snapshot.ts'
 import type { TranslateSettings, Translation } from '../translation.ts'
@@ -118,6 +119,20 @@ describe('a change of one object', () => {
         }
       }),
       { numRuns: runs(400) },
+    )
+  })
+
+  it('has the result of a fresh translation where objects refer to each other', () => {
+    fc.assert(
+      fc.property(denseHistories(24), modes, capsOfGateways, (steps, backendRefGrantMode, caps) => {
+        const settings = { ...SETTINGS, backendRefGrantMode, caps } as const
+        const [snapshots, translator] = [createSnapshotter(), createTranslator(settings)]
+        for (const objects of steps) {
+          const fresh = plain(translate(snapshotOf(objects), settings))
+          expect(plain(translator.translate(snapshots(...listsOf(objects))))).toEqual(fresh)
+        }
+      }),
+      { numRuns: runs(600) },
     )
   })
 
