@@ -143,7 +143,8 @@ function renderGateway(parts: RenderedParts, lists: GatewayLists): RenderedGatew
     routes: order.routes.of(parts.routes),
     tcpRoutes: order.tcpRoutes.of(parts.tcpRoutes),
     backends: sameItems(old?.backends, backends),
-    policies: sameItems(old?.policies, order.policies.of(lists.policies(parts.policies))),
+    // Equal ones are the same objects since they were attached.
+    policies: order.policies.of(lists.policies(parts.policies)),
     services: order.services.of(services),
     workloads: old !== undefined && isIdentical(old.workloads, workloads) ? old.workloads : workloads,
   })
