@@ -25,6 +25,7 @@ generate: install ## Write everything that is generated: types, validators, CRDs
 	hack/update-gateway-api.sh
 	node codegen/main.ts
 	node hack/update-standalone-schema.ts
+	node hack/update-man-page.ts
 
 .PHONY: verify
 verify: install ## Fail when a generated file is not what its source gives

@@ -72,7 +72,8 @@ export async function run(argv: readonly string[]): Promise<number> {
   }
 }
 
-function buildProgram(finish: (code: number) => void): Command {
+/** `finish` gets the exit code of the command that runs. */
+export function buildProgram(finish: (code: number) => void): Command {
   const program = new Command('gw')
     .description('Gw: a gateway for HTTP, LLM and MCP traffic, with or without Kubernetes.')
     .version(VERSION, '-v, --version', 'Print the version')

@@ -30,6 +30,7 @@ export function npmPackage({ repository, bundle, version, folder, to }: NpmPacka
   writeFileSync(join(folder, 'bin/gw.js'), START)
   chmodSync(join(folder, 'bin/gw.js'), 0o755)
   for (const name of ['README.md', 'LICENSE', 'CHANGELOG.md']) copyFileSync(join(repository, name), join(folder, name))
+  copyFileSync(join(repository, 'docs/man/gw.1'), join(folder, 'gw.1'))
   writeFileSync(join(folder, 'LICENSES-OF-PACKAGES'), licences(repository, bundle))
   const { description, license, engines } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8')) as {
     readonly [key: string]: unknown
@@ -41,6 +42,7 @@ export function npmPackage({ repository, bundle, version, folder, to }: NpmPacka
     license,
     type: 'module',
     bin: { gw: 'bin/gw.js', 'kubectl-gw': 'bin/gw.js' },
+    man: './gw.1',
     engines,
   }
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
