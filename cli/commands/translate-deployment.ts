@@ -4,7 +4,7 @@ import { printable } from '#api/printable.ts'
 import type { KubeObject } from '#deployer/kube-object.ts'
 import { loadDeployment } from '../deployment.ts'
 import { dataText, printError, yamlText } from '../output.ts'
-import { formatProblems, hasErrors } from '../report.ts'
+import { hasErrors, printProblems } from '../report.ts'
 
 export async function deploymentCommand(options: {
   readonly file: string
@@ -15,7 +15,7 @@ export async function deploymentCommand(options: {
     printError(printable(result.problem))
     return 1
   }
-  if (result.problems.length > 0) printError(formatProblems(result.problems))
+  printProblems(result.problems)
   if (result.objects.length > 0) process.stdout.write(print(result.objects, options.output))
   return hasErrors(result.problems) ? 1 : 0
 }

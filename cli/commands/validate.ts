@@ -2,7 +2,7 @@
 import { printable } from '#api/printable.ts'
 import { printError, printLine } from '../output.ts'
 import { type ProblemFormat, problemsAsJson, problemsForGithub } from '../problem-output.ts'
-import { formatProblems, hasErrors } from '../report.ts'
+import { hasErrors, printProblems } from '../report.ts'
 import { checkSources, UNREADABLE } from '../source.ts'
 
 /** The name in problems. */
@@ -27,8 +27,8 @@ export async function validateCommand(paths: readonly string[], flags: ValidateF
   return hasErrors(problems) ? 1 : 0
 }
 
-function printText(name: string, problems: Parameters<typeof formatProblems>[0]): void {
-  if (problems.length > 0) printError(formatProblems(problems))
+function printText(name: string, problems: Parameters<typeof printProblems>[0]): void {
+  printProblems(problems)
   const errors = problems.filter(({ severity }) => severity === 'error').length
   const warnings = problems.length - errors
   const ending = warnings === 0 ? '' : `, ${warnings} warning(s)`

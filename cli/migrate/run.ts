@@ -5,7 +5,7 @@ import { recordOf } from '#api/json.ts'
 import { expandList } from '../manifests/load.ts'
 import { readSources } from '../manifests/files.ts'
 import { printError, yamlText } from '../output.ts'
-import { formatProblems, hasErrors } from '../report.ts'
+import { hasErrors, printProblems } from '../report.ts'
 import { gatewayObject, migrateIngress } from './ingress.ts'
 
 export interface MigrateFlags {
@@ -33,7 +33,7 @@ export async function migrateCommand(paths: readonly string[], { gateway }: Migr
   })
   const objects = [...gateways, ...all.flatMap(({ routes, policies }) => [...routes, ...policies])]
   process.stdout.write(objects.map((object) => yamlText(object)).join('---\n'))
-  if (problems.length > 0) printError(formatProblems(problems))
+  printProblems(problems)
   return hasErrors(problems) ? 1 : 0
 }
 

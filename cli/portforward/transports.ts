@@ -1,4 +1,5 @@
 // Opens what the flags of a command select: the proxy on this machine, or pods of a cluster.
+import { withProgress } from '../progress.ts'
 import { localTransport } from './local-transport.ts'
 import type { ProxyTarget, ProxyTransport } from './targets.ts'
 
@@ -13,5 +14,5 @@ export async function transportsOf(target: ProxyTarget): Promise<readonly [Proxy
   }
   // The client of the cluster takes as long to load as everything else.
   const { proxyTransports } = await import('./proxy-pods.ts')
-  return proxyTransports(target)
+  return withProgress('looking for the pods', proxyTransports(target))
 }

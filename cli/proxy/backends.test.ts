@@ -73,9 +73,9 @@ describe('endpoints of a dump', () => {
     expect(table(BACKEND_HEAD, rows)).toBe(
       [
         'TYPE     NAME  NAMESPACE  ENDPOINT  HEALTH        REQUESTS  LATENCY',
-        'Backend  llm   shop       first     Evict (3.2s)  3         12.35ms',
-        'Service  web   shop       web-a     0.50          3         12.35ms',
-        'Service  web   shop       web-b     1.00          3         12.35ms',
+        'Backend  llm   shop       first     Evict (3.2s)         3  12.35ms',
+        'Service  web   shop       web-a     0.50                 3  12.35ms',
+        'Service  web   shop       web-b     1.00                 3  12.35ms',
         '',
       ].join('\n'),
     )

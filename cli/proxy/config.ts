@@ -1,6 +1,7 @@
 // gw proxy config: reads the dump of a proxy, or of a file, and prints it.
 import { readFileSync } from 'node:fs'
 import { dataText, printError, reasonText } from '../output.ts'
+import { withProgress } from '../progress.ts'
 import { AdminClient } from '../portforward/admin-client.ts'
 import { targetOf, type ProxyTransport, type TargetFlags } from '../portforward/targets.ts'
 import { transportsOf } from '../portforward/transports.ts'
@@ -119,7 +120,8 @@ async function sourcesOf(resource: string | undefined, flags: ConfigFlags): Prom
 
 async function sourceOf(transport: ProxyTransport): Promise<Source> {
   const { label, gateway } = transport
-  const { status, text } = await new AdminClient(transport).ask('GET', '/config_dump')
+  const call = new AdminClient(transport).ask('GET', '/config_dump')
+  const { status, text } = await withProgress(`reading the configuration of ${label}`, call)
   if (status !== 200) throw new Error(`the admin server ${label} returned ${status}: ${text.trimEnd()}`)
   const heading = gateway === undefined ? label : `${gateway} (pod ${label})`
   return { heading, gateway, proxy: label, dump: parse(text, label) }

@@ -28,8 +28,8 @@ describe('the summary of a dump', () => {
     )
     expect(text.split('\n').slice(-4)).toEqual([
       'CREDENTIAL  OWNER                  USED BY    VALID  FIRST EXPIRY              ERROR',
-      'cloudB      ns/azure/clientSecret  ns/policy  1      2026-01-01T00:00:00.000Z  -',
-      'cloudC      environment            -          0      -                         connect timeout',
+      'cloudB      ns/azure/clientSecret  ns/policy      1  2026-01-01T00:00:00.000Z  -',
+      'cloudC      environment            -              0  -                         connect timeout',
       '',
     ])
   })

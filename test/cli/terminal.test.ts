@@ -131,3 +131,18 @@ describe('gw proxy trace in a terminal', () => {
     expect(screen()).not.toContain('q quit')
   })
 })
+
+describe('gw validate in a terminal', () => {
+  const BROKEN = 'test/cli/testdata/misspelt.yaml'
+
+  it('has coloured levels, unless NO_COLOR forbids them', async () => {
+    shell()
+    await shows('ready:')
+    press(`clear; bin/gw validate ${BROKEN} 2>&1`, 'Enter')
+    await shows('3 error(s)')
+    expect(screen('-e')).toContain('\u001b[31merror')
+    press(`clear; NO_COLOR=1 bin/gw validate ${BROKEN}; echo code=$?`, 'Enter')
+    await shows('code=1')
+    expect(screen('-e')).not.toContain('\u001b[31m')
+  })
+})
