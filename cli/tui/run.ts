@@ -51,6 +51,8 @@ export async function showTrace({ title, follow }: TraceSource): Promise<void> {
       if (stopped.signal.aborted) return
       failure = error
       onStatus(messageOf(error))
+      // Nothing to look at: the caller prints the reason.
+      if (view.events.length === 0) quit.resolve()
     },
   )
   try {

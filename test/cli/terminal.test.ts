@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { EVENTS } from '#cli/tui/events.testing.ts'
+import { freePort } from '#test/ports.ts'
 import { ROOT, until } from './gw.ts'
 
 let folder: string
@@ -121,6 +122,14 @@ describe('gw proxy trace in a terminal', () => {
     await shows('q quit')
     await shows('complete')
     expect(screen('-e')).not.toContain('\u001b[31m')
+  })
+
+  it('returns to the shell with the reason if no trace begins', async () => {
+    shell()
+    await shows('ready:')
+    press(`bin/gw proxy trace --local --admin-addr 127.0.0.1:${await freePort()}; echo code=$?`, 'Enter')
+    await shows('code=1')
+    expect(screen()).toContain('cannot reach the admin server 127.0.0.1:')
   })
 
   it.each([['--no-ui'], ['--raw']])('prints with %s', async (flag) => {
