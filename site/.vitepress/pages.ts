@@ -52,7 +52,17 @@ export const GROUPS: readonly Group[] = [
   },
   {
     text: 'MCP and agents',
-    pages: ['mcp/index', 'mcp/sign-in', 'mcp/guardrails', 'mcp/openapi', 'a2a', 'agent-core', 'mcp/*'],
+    pages: [
+      'mcp/index',
+      'mcp/multiplexing',
+      'mcp/sign-in',
+      'mcp/guardrails',
+      'mcp/tool-pinning',
+      'mcp/openapi',
+      'a2a',
+      'agent-core',
+      'mcp/*',
+    ],
   },
   {
     text: 'Credentials for backends',
