@@ -1,4 +1,5 @@
 // Requests of servers to the official client under rules, in both eras, with one and two servers.
+import { createServer } from 'node:http'
 import { Client as ModernClient, StreamableHTTPClientTransport as ModernTransport } from '@modelcontextprotocol/client'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
@@ -9,7 +10,8 @@ import {
 } from '@modelcontextprotocol/sdk/types.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Authorization } from '#api/ir/types.gen.ts'
-import { closeServer } from '#test/ports.ts'
+import { recordOf } from '#api/json.ts'
+import { closeServer, listening } from '#test/ports.ts'
 import { until } from '#test/wait.ts'
 import { testProxy, type TestProxy } from '#proxy/main.testing.ts'
 import { watchTrace } from '../trace/watcher.testing.ts'
@@ -33,6 +35,7 @@ const rules = (action: Authorization['action'], ...matchExpressions: string[]) =
 beforeAll(async () => {
   legacy = await Promise.all(['a', 'b'].map((name) => legacyUpstream(name)))
   modern = await Promise.all(['a', 'b'].map((name) => modernUpstream(name)))
+  const port = await listening(asking)
   const noSampling = rules('Deny', 'mcp.methodName == "sampling/createMessage"')
   const notOfB = rules('Deny', 'mcp.serverRequest.target == "b"')
   const onlyTools = rules('Allow', 'mcp.tool.name in ["ask", "sample"]')
@@ -43,6 +46,8 @@ beforeAll(async () => {
       mcpRoute('two', legacy, notOfB),
       mcpRoute('tools', legacy.slice(0, 1), onlyTools),
       mcpRoute('modern', modern, notOfB),
+      upstreamRoute({ port }),
+      mcpRoute('stateless', [{ name: 'asking', port }], { ...noSampling, sessionRouting: 'Stateless' }),
     ],
   })
 })
@@ -50,6 +55,32 @@ beforeAll(async () => {
 afterAll(async () => {
   await gateway.stop()
   for (const { server } of [...legacy, ...modern]) closeServer(server)
+  closeServer(asking)
+})
+
+/** A server whose only tool asks the client, whatever its capabilities, and returns the response that it got. */
+const asking = createServer((request, reply) => {
+  let text = ''
+  request.on('data', (chunk: Buffer) => (text += chunk.toString()))
+  request.on('end', () => {
+    const message = recordOf(text === '' ? {} : (JSON.parse(text) as unknown))
+    const { id, method } = message
+    const answer = (result: object): string => JSON.stringify({ jsonrpc: '2.0', id, result })
+    if (method === 'tools/call') {
+      const sampling = { jsonrpc: '2.0', id: 7, method: 'sampling/createMessage', params: {} }
+      reply.writeHead(200, { 'content-type': 'text/event-stream' }).write(`data: ${JSON.stringify(sampling)}\n\n`)
+      asking.once('answered', (got: unknown) => {
+        reply.end(`data: ${answer({ content: [{ type: 'text', text: JSON.stringify(got) }] })}\n\n`)
+      })
+    } else if (method === 'initialize') {
+      const serverInfo = { name: 'asking', version: '1' }
+      reply.writeHead(200, { 'content-type': 'application/json', 'mcp-session-id': 's' })
+      reply.end(answer({ protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo }))
+    } else {
+      reply.writeHead(202).end()
+      if (method === undefined && id !== undefined) asking.emit('answered', message)
+    }
+  })
 })
 
 interface Connected {
@@ -117,6 +148,14 @@ describe('rules for requests of servers', () => {
       expect(textOf(await client.callTool({ name: 'sample' }))).toContain(DENIED)
       expect(asked).toEqual(['elicitation/create'])
     })
+  })
+
+  it('deny requests to a client without a session: the server gets the error under its own id', async () => {
+    const client = new Client({ name: 't', version: '1' })
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${gateway.url}/stateless`)))
+    const answer = JSON.parse(String(textOf(await client.callTool({ name: 'any' })))) as unknown
+    expect(answer).toEqual({ jsonrpc: '2.0', id: 7, error: { code: -32_001, message: DENIED } })
+    await client.close()
   })
 
   it('deny the input that a result requires: the client gets an error in its place', async () => {
