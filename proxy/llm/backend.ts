@@ -185,7 +185,6 @@ function answerFrom(exchange: Exchange, facts: LlmFacts, chosen: TryContext): bo
   const context = endpoint === chosen.endpoint ? chosen : { ...chosen, endpoint }
   if (typeof handling === 'string') return answerForwarded(exchange, facts, context)
   if (handling.transport === 'Socket') return answerSocket(exchange, facts, { ...context, handling })
-  facts.operation = handling.operation
   const call = prepareCall(exchange, provider, handling, environment.bufferBytesMax)
   return call instanceof Promise
     ? call.then((late) => answerCall(exchange, facts, { ...context, call: late }))
@@ -203,6 +202,7 @@ async function answerCall(
   facts.requestModel = call.model
   facts.isStreaming = call.isStreaming
   facts.params = call.params
+  facts.operation = call.conversion.client.operation
   call.dropped.report(exchange, facts)
   const upstream = await sendToAny(exchange, call, placeOfCall(call, context))
   if (upstream === undefined) return false
@@ -220,7 +220,8 @@ async function answerCall(
     const limits = { bodyBytesMax: bufferBytesMax, translationBytesMax: translationBytesMax(environment) }
     const made = makeReply({ exchange, call, facts, guards, texts, hasNext, answerHeaders, ...limits }, upstream)
     exchange.response = made instanceof Promise ? await made : made
-    await filtered(exchange, provider.response)
+    const filters = filtered(exchange, provider.response)
+    if (filters !== undefined) await filters
   } catch (error) {
     failBy(exchange, error)
   } finally {
