@@ -140,6 +140,20 @@ describe('an answer', () => {
     expect(sounds).toEqual([{ ...sound('r'), ...second }])
   })
 
+  it('without ids is one text, and is cancelled without an id', async () => {
+    const part = (delta: string) => ({ type: 'response.text.delta', delta })
+    const { send, toClient } = sessionOf()
+    await send(part('to a@b'), part('.example'), { type: 'response.done', response: {} })
+    expect(joined(toClient, 'response.text.delta')).toBe('to <EMAIL_ADDRESS>')
+    const heard = 'conversation.item.input_audio_transcription'
+    await send({ type: `${heard}.delta`, delta: 'a@b' }, { type: `${heard}.delta`, delta: '.example' })
+    await send({ type: `${heard}.completed`, transcript: 'a@b.example' })
+    expect(joined(toClient, `${heard}.delta`)).toBe('<EMAIL_ADDRESS>')
+    const rejecting = sessionOf(REJECTING)
+    await rejecting.send(part(`bad ${'x'.repeat(1500)}`))
+    expect(rejecting.toProvider).toEqual([{ type: 'response.cancel', event_id: 'event_gw_2' }])
+  })
+
   it('has masked arguments of tools', async () => {
     const { send, toClient } = sessionOf()
     const call = (type: string, more: object) => ({ type, ...of('r'), call_id: 'c', ...more })

@@ -95,14 +95,14 @@ export class RealtimeAnswers {
 
   /** undefined: the event belongs to no answer. */
   #answerOf(event: JsonObject): Answer | undefined {
-    const response = asString(event['response_id']) ?? asString(asObject(event['response'])['id'])
-    const item = asString(event['item_id']) ?? asString(asObject(event['item'])['id'])
+    const response = responseOf(event)
+    const item = itemOf(event)
     for (const answer of this.#answers) {
       const isItsOwn =
         response === undefined ? item !== undefined && answer.items.has(item) : answer.response === response
       if (isItsOwn) return withItem(answer, item)
     }
-    const isContinued = response !== undefined || (item !== undefined && DELTA.test(asString(event['type']) ?? ''))
+    const isContinued = response !== undefined || (item !== undefined && DELTA.test(typeOf(event)))
     if (!isContinued) return undefined
     if (this.#answers.size === ANSWERS_MAX)
       throw new WebSocketError(`more than ${ANSWERS_MAX} answers at the same time`)
@@ -118,15 +118,35 @@ export class RealtimeAnswers {
   }
 
   #cancelOf(response: string): string {
-    return JSON.stringify({ type: 'response.cancel', event_id: this.#errors.nextId(), response_id: response })
+    const named = response === UNNAMED ? {} : { response_id: response }
+    return JSON.stringify({ type: 'response.cancel', event_id: this.#errors.nextId(), ...named })
   }
 }
 
 const DELTA = /\.delta$/
 const TRANSCRIBED = /\.(?:completed|failed)$/
+const OF_RESPONSE = /^response\./
+/** Some servers leave ids out: their parts of a text are one text all the same. */
+const UNNAMED = ''
 
-function endsAnswer({ response }: Answer, { type }: JsonObject): boolean {
-  return response === undefined ? TRANSCRIBED.test(asString(type) ?? '') : type === 'response.done'
+function typeOf({ type }: JsonObject): string {
+  return asString(type) ?? ''
+}
+
+function responseOf(event: JsonObject): string | undefined {
+  const id = asString(event['response_id']) ?? asString(asObject(event['response'])['id'])
+  return id ?? (OF_RESPONSE.test(typeOf(event)) ? UNNAMED : undefined)
+}
+
+function itemOf(event: JsonObject): string | undefined {
+  const id = asString(event['item_id']) ?? asString(asObject(event['item'])['id'])
+  const type = typeOf(event)
+  return id ?? (DELTA.test(type) || TRANSCRIBED.test(type) ? UNNAMED : undefined)
+}
+
+function endsAnswer({ response }: Answer, event: JsonObject): boolean {
+  const type = typeOf(event)
+  return response === undefined ? TRANSCRIBED.test(type) : type === 'response.done'
 }
 
 function withItem(answer: Answer, item: string | undefined): Answer {
