@@ -125,6 +125,7 @@ const received = (answer: JsonObject): JsonObject => parseExactObject(JSON.strin
 const NAMES: readonly VendorName[] = ['Completions', 'Messages', 'Responses', 'GenerateContent']
 const PAIRS = [
   ['Completions', 'Messages'],
+  ['Completions', 'Responses'],
   ['Messages', 'Completions'],
   ['Messages', 'Responses'],
   ['Responses', 'Completions'],
