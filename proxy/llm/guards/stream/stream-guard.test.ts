@@ -291,6 +291,16 @@ describe('a stream that is blocked', () => {
     expect(await full.push(new SseParser(2 ** 20).push(Buffer.from(call)))).toMatchObject({ kind: 'failed' })
   })
 
+  it('fails behind 1024 texts of one answer', async () => {
+    const stream = guardOf('Completions')
+    const call = (index: number) => ({
+      choices: [{ delta: { tool_calls: [{ index, function: { arguments: '{}' } }] } }],
+    })
+    const push = (index: number) => stream.push([{ event: '', data: JSON.stringify(call(index)) }])
+    for (let index = 0; index < 1024; index++) expect(isBlocked(await push(index))).toBe(false)
+    expect(await push(1024)).toEqual({ kind: 'failed', detail: 'a stream has more than 1024 texts' })
+  })
+
   it('fails if the texts that later events repeat are too many to keep', async () => {
     const stream = guardOf('Responses', REGEX, 5000)
     const delta = { type: 'response.output_text.delta', output_index: 0, delta: 'x'.repeat(1100) }
