@@ -167,6 +167,12 @@ describe('a chat-completions request for Gemini', () => {
     ],
     ['a required call', { tools: [f], tool_choice: 'required' }, { contents: [HI], ...toolsWith('ANY') }],
     ['no call', { tools: [f], tool_choice: 'none' }, { contents: [HI], ...toolsWith('NONE') }],
+    [
+      'one call at a time, which Gemini may exceed',
+      { tools: [f], tool_choice: 'auto', parallel_tool_calls: false },
+      { contents: [HI], ...toolsWith('AUTO') },
+      ['parallel_tool_calls'],
+    ],
   ])('%s', (_, fields, expected, notes = []) => {
     const { sent, dropped } = converted(fields)
     expect(sent).toEqual(expected)
@@ -180,7 +186,6 @@ describe('a chat-completions request for Gemini', () => {
       { messages: [user, { role: 'tool', tool_call_id: 'c9', content: 'x' }] },
       'answers a tool call that is not in front of it',
     ],
-    ['one call at a time', { tools: [f], parallel_tool_calls: false }, 'parallel_tool_calls false is not supported'],
     ['several answers', { n: 2 }, 'n 2 is not supported'],
     ['another service tier', { service_tier: 'scale' }, 'service_tier other than auto, default, flex and priority'],
   ])('with %s is refused', (_, fields, message) => expect(() => converted(fields)).toThrow(message))

@@ -15,6 +15,9 @@ export function encodeRequest(request: ChatRequest, notes: TranslationNotes): Js
   checkSettings(request, SETTINGS, notes)
   const { settings, toolChoice, cache } = request
   if (cache !== undefined) notes.dropped('cache_control', CACHE_HINT_REASON)
+  const parallel = request.settings.parallelToolCalls
+  // Coding agents send it for all models that they do not know, and answer several calls as well.
+  if (parallel?.value === false) notes.dropped(parallel.at, 'the model may make several calls at a time')
   const { contents, system } = encodeContents(request, notes)
   const tools = callableTools(request)
   const schemas = new SchemaBudget()

@@ -16,7 +16,7 @@ export const SETTINGS: SettingRules = {
   reasoning: 'mapped',
   output: 'mapped',
   verbosity: (value) => value === 'medium',
-  parallelToolCalls: (value) => value === true,
+  parallelToolCalls: 'mapped',
   serviceTier: 'mapped',
   user: { dropped: 'the format has no field for it' },
   metadata: { dropped: 'labels of stored completions; completions are not stored' },
