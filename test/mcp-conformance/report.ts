@@ -1,5 +1,6 @@
 // The report of the conformance suite, docs/mcp/conformance.md.
 import { join } from 'node:path'
+import type { ClientResults } from './client-leg.ts'
 import { type Check, VERSION } from './suite.ts'
 import { lost, type Results, WAYS } from './ways.ts'
 
@@ -9,7 +10,7 @@ const REASON_CHARACTERS_MAX = 300
 
 const HEAD = `# MCP conformance
 
-\`make mcp-conformance\` runs the server leg of the official conformance suite (\`@modelcontextprotocol/conformance\` ${VERSION}) against a
+\`make mcp-conformance\` runs the official conformance suite (\`@modelcontextprotocol/conformance\` ${VERSION}): its server leg against a
 server made with the official SDKs, directly and through \`gw run\`, and writes this page. It fails if a check passes directly, but not
 through the gateway, and has no reason below. The server of 2025-06-18 and 2025-11-25 uses \`@modelcontextprotocol/sdk\` with sessions and resumable streams, the
 server of 2026-07-28 uses \`@modelcontextprotocol/server\`.
@@ -27,7 +28,10 @@ server of 2026-07-28 uses \`@modelcontextprotocol/server\`.
 |---|${WAYS.map(() => '---|').join('')}
 `
 
-export function report(byDate: readonly (readonly [string, Results])[]): string {
+export function report(
+  byDate: readonly (readonly [string, Results])[],
+  clients: readonly (readonly [string, ClientResults])[],
+): string {
   const rows = byDate.map(([date, results]) => `| ${date} | ${WAYS.map((way) => passed(results[way])).join(' | ')} |\n`)
   const direct = byDate.flatMap(([date, { directly }]) => failed(directly).map((check) => row(date, check)))
   const through = byDate.flatMap(([date, results]) =>
@@ -41,7 +45,15 @@ export function report(byDate: readonly (readonly [string, Results])[]): string 
 ${table('| protocol | configuration | reason | scenario | check | report of the suite |\n|---|---|---|---|---|---|\n', through)}
 ## Checks that the server fails directly
 
-${table('| protocol | scenario | check | report of the suite |\n|---|---|---|---|\n', direct)}`
+${table('| protocol | scenario | check | report of the suite |\n|---|---|---|---|\n', direct)}
+## Clients
+
+In the client leg the suite is the server, and the official client calls it directly and through \`gw run\` with one target: all scenarios
+but those of OAuth. A check that passes directly passes through the gateway, or the command fails.
+
+| protocol | directly | through the gateway |
+|---|---|---|
+${clients.map(([date, leg]) => `| ${date} | ${passed(leg.directly)} | ${passed(leg.gateway)} |\n`).join('')}`
 }
 
 const failed = (checks: readonly Check[]): Check[] => checks.filter(({ status }) => status === 'failed')

@@ -1,4 +1,5 @@
-// The official conformance suite of MCP (npm), at a fixed version: its server leg against one URL.
+// The official conformance suite of MCP (npm), at a fixed version: its server leg against one URL, and its client leg
+// with the client of this folder.
 import { execFile } from 'node:child_process'
 import { existsSync, globSync, mkdtempSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,11 +13,14 @@ export type ProtocolDate = (typeof DATES)[number]
 const FOLDER = join(import.meta.dirname, '../../.cache/mcp-conformance', VERSION)
 const PROGRAM = join(FOLDER, 'node_modules/@modelcontextprotocol/conformance/dist/index.js')
 const INSTALL_MS = 180_000
-const RUN_MS = 120_000
+const RUN_MS = 180_000
 const SCENARIO_MS = 20_000
 const OUTPUT_BYTES_MAX = 16 * 1024 * 1024
-/** Of the names of the folders with results: `server-SCENARIO-2026-11-23T21-00-15-791Z`. */
-const RESULT = /^server-(.+)-\d{4}-\d\d-\d\dT[\d-]+Z$/
+/** Names of folders with results: `server-SCENARIO-2026-11-23T21-00-15-791Z`; without `server-` in the client leg. */
+const RESULT = /^(?:server-)?(.+)-\d{4}-\d\d-\d\dT[\d-]+Z$/
+const CLIENT = join(import.meta.dirname, 'client.ts')
+/** A cold start of the gateway on a busy machine. */
+const CLIENT_MS = 60_000
 
 const run = promisify(execFile)
 
@@ -41,10 +45,20 @@ export async function install(): Promise<void> {
 }
 
 /** All scenarios of the date but those of extensions. Throws if the suite does not run; a failed check is a result. */
-export async function checks(url: string, date: ProtocolDate): Promise<Check[]> {
+export function checks(url: string, date: ProtocolDate): Promise<Check[]> {
+  return resultsOf(['server', '--url', url, '--suite', 'all', '--spec-version', date, '--timeout', String(SCENARIO_MS)])
+}
+
+/** One scenario of the client leg: the suite is the server, and the official client calls it in this way. */
+export function clientChecks(way: 'directly' | 'gateway', scenario: string, date: ProtocolDate): Promise<Check[]> {
+  const command = `${process.execPath} ${CLIENT} ${way}`
+  const args = ['client', '--command', command, '--scenario', scenario, '--timeout', String(CLIENT_MS)]
+  return resultsOf([...args, '--spec-version', date])
+}
+
+async function resultsOf(args: readonly string[]): Promise<Check[]> {
   const folder = mkdtempSync(join(tmpdir(), 'gw-mcp-conformance-'))
   try {
-    const args = ['server', '--url', url, '--suite', 'all', '--spec-version', date, '--timeout', String(SCENARIO_MS)]
     const failure = await run(process.execPath, [PROGRAM, ...args, '-o', folder], {
       timeout: RUN_MS,
       maxBuffer: OUTPUT_BYTES_MAX,
@@ -52,9 +66,9 @@ export async function checks(url: string, date: ProtocolDate): Promise<Check[]> 
       () => undefined,
       (error: unknown) => error,
     )
-    const found = globSync(join(folder, 'server-*/checks.json')).flatMap(read)
+    const found = globSync(join(folder, '**/checks.json')).flatMap(read)
     if (found.length === 0 || (failure !== undefined && !isExit(failure))) {
-      throw new Error(`the suite did not run against ${url}`, { cause: failure })
+      throw new Error(`the suite did not run: ${args.join(' ')}`, { cause: failure })
     }
     return found.toSorted((a, b) => `${a.scenario} ${a.id}`.localeCompare(`${b.scenario} ${b.id}`))
   } finally {
