@@ -12,6 +12,8 @@ export interface ParentGateway {
   readonly key: string
   /** Its own ones, without those of ListenerSets. */
   readonly listeners: readonly RouteListener[]
+  /** The same by name. */
+  readonly sections: ReadonlyMap<string, readonly RouteListener[]>
   /** Of all listeners. */
   readonly ports: readonly number[]
 }
@@ -26,6 +28,8 @@ export interface ParentListenerSet {
 /** The Gateways and ListenerSets that a parentRef may name. */
 export interface ParentLookup {
   readonly gateways: { readonly get: (key: string) => ParentGateway | undefined }
+  /** The Gateway's own listeners of that name: a change of others does not concern the caller. */
+  readonly section: (key: string, name: string) => readonly RouteListener[]
   readonly listenerSets: { readonly get: (key: string) => ParentListenerSet | undefined }
   /** Of a Gateway. */
   readonly certificateOf: (key: string) => ClientCertificate | undefined
@@ -39,6 +43,8 @@ export function parentLookup(memory: Memory): ParentLookup & { readonly enter: (
   let listenerSets: ReadonlyMap<string, ParentListenerSet> = new Map()
   return {
     gateways: { get: (key) => memory.read(source, () => gateways.get(key), key) },
+    section: (key, name) =>
+      memory.read(source, () => gateways.get(key)?.sections.get(name) ?? NONE, sectionKey(key, name)),
     listenerSets: { get: (key) => memory.read(source, () => listenerSets.get(key), setKey(key)) },
     certificateOf: (key) =>
       memory.read(source, () => entered.gateways.get(key)?.clientCertificate, certificateKey(key)),
@@ -54,13 +60,27 @@ export function parentLookup(memory: Memory): ParentLookup & { readonly enter: (
       const keys = [...new Set([...gatewaysBefore.keys(), ...gateways.keys()])]
       const sets = [...new Set([...setsBefore.keys(), ...listenerSets.keys()])]
       const changed = [
-        ...keys.filter((key) => gatewaysBefore.get(key) !== gateways.get(key)),
+        ...keys.flatMap((key) => changedKeys(key, gatewaysBefore.get(key), gateways.get(key))),
         ...sets.filter((key) => setsBefore.get(key) !== listenerSets.get(key)).map(setKey),
         ...keys.filter((key) => certificates[0]?.get(key) !== certificates[1]?.get(key)).map(certificateKey),
       ]
       if (changed.length > 0) memory.changed(source, changed)
     },
   }
+}
+
+const NONE: readonly RouteListener[] = []
+
+/** Of a Gateway and its listeners. */
+function changedKeys(key: string, before: ParentGateway | undefined, now: ParentGateway | undefined): string[] {
+  if (before === now) return []
+  const names = new Set([before, now].flatMap((gateway) => [...(gateway?.sections.keys() ?? [])]))
+  const changed = [...names].filter((name) => before?.sections.get(name) !== now?.sections.get(name))
+  return [key, ...changed.map((name) => sectionKey(key, name))]
+}
+
+function sectionKey(key: string, name: string): string {
+  return `${key} ${name}`
 }
 
 function setKey(key: string): string {
@@ -71,11 +91,17 @@ function certificateKey(key: string): string {
   return `certificate ${key}`
 }
 
-function gatewayAfter(before: ParentGateway | undefined, { key, listeners }: OurGateway): ParentGateway {
-  const own = listeners.flatMap(({ set, forRoutes }) => (set === undefined ? [forRoutes] : []))
-  const ports = [...new Set(listeners.map(({ spec }) => spec.port))]
+function gatewayAfter(before: ParentGateway | undefined, { key, listeners: all }: OurGateway): ParentGateway {
+  const own = all.flatMap(({ set, forRoutes }) => (set === undefined ? [forRoutes] : []))
+  const ports = [...new Set(all.map(({ spec }) => spec.port))]
   const isSame = before !== undefined && isIdentical(before.listeners, own) && isIdentical(before.ports, ports)
-  return isSame ? before : { key, listeners: own, ports }
+  if (isSame) return before
+  const sections = new Map<string, readonly RouteListener[]>()
+  for (const [name, listeners] of Map.groupBy(own, ({ spec }) => spec.name)) {
+    const known = before?.sections.get(name)
+    sections.set(name, known !== undefined && isIdentical(known, listeners) ? known : listeners)
+  }
+  return { key, listeners: own, sections, ports }
 }
 
 function setAfter(before: ParentListenerSet | undefined, { set, parent, refusal }: OurListenerSet): ParentListenerSet {

@@ -76,6 +76,8 @@ function parentResult(route: Attachable, parentRef: HTTPRouteParentRef, ours: Pa
   const key = nameKey(namespace, name)
   const candidate = { route, parentRef, parentNamespace: namespace }
   if (kind === 'Gateway') {
+    const section = sectionOf(key, parentRef, ours)
+    if (section.length > 0) return [{ parentRef, acceptance: acceptRoute({ ...candidate, listeners: section }) }]
     const gateway = ours.gateways.get(key)
     if (gateway === undefined) return []
     return [{ parentRef, acceptance: acceptRoute({ ...candidate, listeners: gateway.listeners }) }]
@@ -87,6 +89,15 @@ function parentResult(route: Attachable, parentRef: HTTPRouteParentRef, ours: Pa
     return [{ parentRef, acceptance: { denial: { reason: 'NoMatchingParent', message } } }]
   }
   return [{ parentRef, acceptance: acceptRoute({ ...candidate, listeners: listenerSet.listeners }) }]
+}
+
+/** The listeners that decide alone; empty: messages may name all of them. */
+function sectionOf(
+  key: string,
+  { sectionName, port }: HTTPRouteParentRef,
+  ours: ParentLookup,
+): readonly RouteListener[] {
+  return sectionName === undefined || port !== undefined ? [] : ours.section(key, sectionName)
 }
 
 /** Each parentRef once, with its defaults compared. */
