@@ -7,26 +7,9 @@ import { DEFAULT_CAPS } from '../caps.ts'
 import { clusters } from '../clusters.testing.ts'
 import { denseHistories } from '../dense-clusters.testing.ts'
 import type { KubeObject } from '../kube.ts'
-import { createSnapshotter, snapshotOf } from '../snapshot.ts'
-import type { TranslateSettings, Translation } from '../translation.ts'
-import { translate } from './translate.ts'
+import { createSnapshotter } from '../snapshot.ts'
+import { bothResults, listsOf, nameOf, SETTINGS } from './translations.testing.ts'
 import { createTranslator } from './translator.ts'
-
-const SETTINGS: TranslateSettings = {
-  controllerName: 'gw.dev/controller',
-  className: 'gw',
-  clusterDomain: 'cluster.local',
-  controllerNamespace: 'a',
-  areEndpointsComplete: true,
-}
-
-function plain({ perGateway, statuses, problems }: Translation): unknown {
-  return { perGateway: [...perGateway], statuses, problems }
-}
-
-function nameOf({ kind, metadata }: KubeObject): string {
-  return `${kind}/${metadata.namespace ?? ''}/${metadata.name}`
-}
 
 type Objects = readonly KubeObject[]
 type Edit = (known: KubeObject, other: KubeObject) => KubeObject | undefined
@@ -103,20 +86,12 @@ function filling(count: number): Objects {
   return objects.flat() as Objects
 }
 
-function listsOf(objects: Objects): Iterable<Objects> {
-  return Map.groupBy(objects, ({ kind }) => kind).values()
-}
-
 describe('a change of one object', () => {
   it('has the result of a fresh translation', () => {
     fc.assert(
       fc.property(histories, modes, capsOfGateways, (steps, backendRefGrantMode, caps) => {
-        const settings = { ...SETTINGS, backendRefGrantMode, caps } as const
-        const [snapshots, translator] = [createSnapshotter(), createTranslator(settings)]
-        for (const objects of steps) {
-          const fresh = plain(translate(snapshotOf(objects), settings))
-          expect(plain(translator.translate(snapshots(...listsOf(objects))))).toEqual(fresh)
-        }
+        const { carriedOn, fresh } = bothResults(steps, { ...SETTINGS, backendRefGrantMode, caps })
+        expect(carriedOn).toEqual(fresh)
       }),
       { numRuns: runs(400) },
     )
@@ -125,12 +100,8 @@ describe('a change of one object', () => {
   it('has the result of a fresh translation where objects refer to each other', () => {
     fc.assert(
       fc.property(denseHistories(24), modes, capsOfGateways, (steps, backendRefGrantMode, caps) => {
-        const settings = { ...SETTINGS, backendRefGrantMode, caps } as const
-        const [snapshots, translator] = [createSnapshotter(), createTranslator(settings)]
-        for (const objects of steps) {
-          const fresh = plain(translate(snapshotOf(objects), settings))
-          expect(plain(translator.translate(snapshots(...listsOf(objects))))).toEqual(fresh)
-        }
+        const { carriedOn, fresh } = bothResults(steps, { ...SETTINGS, backendRefGrantMode, caps })
+        expect(carriedOn).toEqual(fresh)
       }),
       { numRuns: runs(600) },
     )
@@ -140,12 +111,8 @@ describe('a change of one object', () => {
     const many = filling(260)
     fc.assert(
       fc.property(histories, (steps) => {
-        const [snapshots, translator] = [createSnapshotter(), createTranslator(SETTINGS)]
-        for (const step of steps) {
-          const objects = [...step, ...many]
-          const fresh = plain(translate(snapshotOf(objects), SETTINGS))
-          expect(plain(translator.translate(snapshots(...listsOf(objects))))).toEqual(fresh)
-        }
+        const { carriedOn, fresh } = bothResults(steps.map((step) => [...step, ...many]))
+        expect(carriedOn).toEqual(fresh)
       }),
       { numRuns: runs(10) },
     )

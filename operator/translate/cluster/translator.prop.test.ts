@@ -6,25 +6,9 @@ import type { KubeObject } from '../kube.ts'
 import { createSnapshotter, snapshotOf } from '../snapshot.ts'
 import { clusters } from '../clusters.testing.ts'
 import { translate } from './translate.ts'
-import type { TranslateSettings, Translation } from '../translation.ts'
 import { DEFAULT_CAPS } from '../caps.ts'
+import { bothResults, listsOf, nameOf, plain, SETTINGS } from './translations.testing.ts'
 import { createTranslator } from './translator.ts'
-
-const SETTINGS: TranslateSettings = {
-  controllerName: 'gw.dev/controller',
-  className: 'gw',
-  clusterDomain: 'cluster.local',
-  controllerNamespace: 'a',
-  areEndpointsComplete: true,
-}
-
-function plain({ perGateway, statuses, problems }: Translation): unknown {
-  return { perGateway: [...perGateway], statuses, problems }
-}
-
-function nameOf({ kind, metadata }: KubeObject): string {
-  return `${kind}/${metadata.namespace ?? ''}/${metadata.name}`
-}
 
 /**
  * One object after the other is changed a little, goes, or comes back: what a cluster does all day.
@@ -206,8 +190,7 @@ describe('createTranslator', () => {
           const fresh = plain(translate(snapshotOf(objects), settings))
           expect(plain(translator.translate(snapshot(objects)))).toEqual(fresh)
           // As the operator does.
-          const lists = Map.groupBy(objects, ({ kind }) => kind).values()
-          expect(plain(other.translate(ofLists(...lists)))).toEqual(fresh)
+          expect(plain(other.translate(ofLists(...listsOf(objects))))).toEqual(fresh)
         }
       }),
       { numRuns: runs(300) },
@@ -217,12 +200,8 @@ describe('createTranslator', () => {
   it('returns the result of a fresh translation after each small change', () => {
     fc.assert(
       fc.property(days, (steps) => {
-        const [snapshotOfLists, translator] = [createSnapshotter(), createTranslator(SETTINGS)]
-        for (const objects of steps) {
-          const lists = Map.groupBy(objects, ({ kind }) => kind).values()
-          const fresh = plain(translate(snapshotOf(objects), SETTINGS))
-          expect(plain(translator.translate(snapshotOfLists(...lists)))).toEqual(fresh)
-        }
+        const { carriedOn, fresh } = bothResults(steps)
+        expect(carriedOn).toEqual(fresh)
       }),
       { numRuns: runs(200) },
     )
