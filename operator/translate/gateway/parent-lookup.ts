@@ -54,15 +54,14 @@ export function parentLookup(memory: Memory): ParentLookup & { readonly enter: (
       gateways = new Map([...next.gateways].map(([key, ours]) => [key, gatewayAfter(gatewaysBefore.get(key), ours)]))
       listenerSets = new Map([...next.listenerSets].map(([key, ours]) => [key, setAfter(setsBefore.get(key), ours)]))
       entered = next
-      const certificates = [enteredBefore, next].map((all) => ({
-        get: (key: string) => all.gateways.get(key)?.clientCertificate,
-      }))
+      const isRenewed = (key: string): boolean =>
+        enteredBefore.gateways.get(key)?.clientCertificate !== next.gateways.get(key)?.clientCertificate
       const keys = [...new Set([...gatewaysBefore.keys(), ...gateways.keys()])]
       const sets = [...new Set([...setsBefore.keys(), ...listenerSets.keys()])]
       const changed = [
         ...keys.flatMap((key) => changedKeys(key, gatewaysBefore.get(key), gateways.get(key))),
         ...sets.filter((key) => setsBefore.get(key) !== listenerSets.get(key)).map(setKey),
-        ...keys.filter((key) => certificates[0]?.get(key) !== certificates[1]?.get(key)).map(certificateKey),
+        ...keys.filter(isRenewed).map(certificateKey),
       ]
       if (changed.length > 0) memory.changed(source, changed)
     },

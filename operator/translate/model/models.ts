@@ -59,6 +59,7 @@ export function modelTables(
   const translations = memory.table<GwModel, ModelTranslation>()
   const attachments = memory.table<GwModel, AttachedModel>()
   const listenerRoutes = memory.table<RouteListener, Route>()
+  const listenerBackends = memory.table<RouteListener, DeliveredBackend>()
   const served = (model: GwModel): ServedModel =>
     servedModels(model, [], () => serveModel(model, { name: model.metadata.name, asked: undefined }, scopes))
   const translate = (model: GwModel): ModelTranslation =>
@@ -75,8 +76,17 @@ export function modelTables(
     )
     const models = capped(attached)
     const routeOf = (listener: RouteListener): Route => listenerRoutes(listener, [], () => listenerRoute(listener))
+    const backendOf = (listener: RouteListener, offers: readonly ListenerOffer[]): DeliveredBackend =>
+      listenerBackends(
+        listener,
+        offers.map(({ translation }) => translation),
+        () => listenerBackend(listener, offers),
+      )
     const byListener = offersOf(models, translated)
-    return { models: withLosses(models, byListener), ...rendered({ models, translated, byListener }, routeOf) }
+    return {
+      models: withLosses(models, byListener),
+      ...rendered({ models, translated, byListener }, { routeOf, backendOf }),
+    }
   }
 }
 
@@ -190,9 +200,15 @@ interface ModelParts {
   readonly byListener: OffersByListener
 }
 
+/** The same objects while a listener offers the same models. */
+interface OfListeners {
+  readonly routeOf: (listener: RouteListener) => Route
+  readonly backendOf: (listener: RouteListener, offers: readonly ListenerOffer[]) => DeliveredBackend
+}
+
 function rendered(
   { models, translated, byListener }: ModelParts,
-  routeOf: (listener: RouteListener) => Route,
+  { routeOf, backendOf }: OfListeners,
 ): Pick<ModelTable, 'routes' | 'backends'> {
   const routes = new Map<string, Route[]>()
   const backends = new Map<string, DeliveredBackend>()
@@ -202,8 +218,7 @@ function rendered(
   }
   for (const [listener, { offered }] of byListener) {
     if (listener.notProgrammed !== undefined) continue
-    const key = listenerBackendKey(listener)
-    backends.set(key, listenerBackend(key, listener, offered))
+    backends.set(listenerBackendKey(listener), backendOf(listener, offered))
     const gateway = keyOf(listener.gateway)
     const route = routeOf(listener)
     const known = routes.get(gateway)
@@ -213,7 +228,9 @@ function rendered(
   return { routes, backends }
 }
 
-function listenerBackend(key: string, { gateway }: RouteListener, offers: readonly ListenerOffer[]): DeliveredBackend {
+function listenerBackend(listener: RouteListener, offers: readonly ListenerOffer[]): DeliveredBackend {
+  const { gateway } = listener
+  const key = listenerBackendKey(listener)
   const ordered = offers.map(({ translation }) => translation.offered)
   const targets = ordered.flatMap(({ backend, weighted = [], conditional = [] }) => [
     ...(backend === undefined ? [] : [backend]),
