@@ -41,6 +41,7 @@ describe('valid for both', () => {
     policies('cors: { allowOrigins: ["*"] }'),
     route('matches: [{ path: { exact: /a }, method: GET }]'),
     policies('oidc: {}'),
+    policies('a2a: {}'),
   ])('%s', (text) => {
     expect([isValid(parse(text)), isValid.errors ?? []]).toEqual([true, []])
     expect(errorsOf(text)).toEqual([])
@@ -72,7 +73,7 @@ describe('invalid for both', () => {
     policies('basicAuth: { mode: permissive, htpasswd: h }'),
     policies('authorization: { rules: [{ allow: "true", deny: "true" }] }'),
     policies('requestRedirect: { status: 200 }'),
-    policies('a2a: {}'),
+    policies('a2a: { x: 1 }'),
     `${GATEWAY}routes: [{ backends: [{ host: "http://a:1" }] }]`,
     `${GATEWAY}routes: [{ backends: [{ hots: "a:1" }] }]`,
     `${GATEWAY}backends: [{ name: a, ai: { name: p, provider: { openAI: {}, anthropic: {} } } }]`,

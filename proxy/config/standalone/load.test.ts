@@ -56,10 +56,7 @@ describe('loadStandalone, fields', () => {
     [route('buffer: { request: { maxBytes: much } }'), /maxBytes: is not a size/],
     [route('requestMirror: { backend: { host: "a:1" }, percentage: 50 }'), /must be at most 1: it is a fraction/],
     [route('requestMirror: { backend: {}, percentage: 1 }'), /requestMirror\.backend: must have exactly one of host/],
-    [
-      route('a2a: {}'),
-      '3:15 routes[0].policies.a2a: is not supported by this version of the proxy; set it on the backend',
-    ],
+    [route('a2a: { x: 1 }'), /a2a\.x: unknown field "x"/],
     [route('', '{ host: "a:1", policies: { health: { eviction: { healthThreshold: 50 } } } }'), /it is a fraction/],
     [route('', '{ host: "a:1", policies: { http: { version: 3 } } }'), /version: must be "1\.1" or "2"/],
     [route('', '{ host: "a:1", policies: { tcp: { keepalives: { time: 1ms } } } }'), /time: must be at least 1s/],
@@ -183,6 +180,7 @@ describe('loadStandalone, fields', () => {
     ],
     [route('backendTunnel: { proxy: {} }'), /backendTunnel\.proxy: must have exactly one of host, backend/],
     [route('', '{ dynamic: {}, policies: { a2a: {} } }'), /a2a: has an effect only on a backend with a host/],
+    [route('a2a: {}', '{ dynamic: {} }'), /a2a: has an effect only on a backend with a host/],
     [route('', '{ backend: absent }'), /there is no backend named absent; declare it in backends/],
     [route('', '{ ai: { name: a, provider: { copilot: {} } } }'), /provider\.copilot: is not supported/],
     [route('', '{ ai: { name: a, provider: { openAI: {} }, pathPrefix: v1 } }'), /pathPrefix: must begin with \//],
@@ -266,6 +264,16 @@ describe('loadStandalone, fields', () => {
 })
 
 describe('loadStandalone, the whole file', () => {
+  it('makes agents of all backends of a route with a2a', () => {
+    const { rendered, problems: found } = load(route('a2a: {}', '{ host: "a:1" }, { host: "b:2", weight: 0 }'))
+    expect(found).toEqual([])
+    expect(rendered?.config.backends).toMatchObject([
+      { static: { host: 'a', port: 1 }, a2a: true },
+      { static: { host: 'b', port: 2 }, a2a: true },
+    ])
+    expect(load(route('')).rendered?.config.backends[0]).not.toHaveProperty('a2a')
+  })
+
   it.each([
     ['', '1:1 : the file is empty'],
     ['# nothing', '1:1 : the file is empty'],

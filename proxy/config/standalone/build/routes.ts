@@ -87,8 +87,11 @@ function routeKey(ownerKey: string, { namespace, name, ruleName }: RouteTarget):
 }
 
 function renderBackends(fields: RouteFields, key: string, path: string, context: BuildContext): Route['backends'] {
+  // The kind of a backend belongs to the backend in the rendered configuration.
+  const isOfAgents = fields.policies?.a2a !== undefined
   return (fields.backends ?? []).flatMap((backend, index) => {
-    const rendered = routeBackend(backend, { routeKey: key, index, path: pathTo(path, 'backends', index) }, context)
+    const own = isOfAgents ? { ...backend, policies: { ...backend.policies, a2a: {} } } : backend
+    const rendered = routeBackend(own, { routeKey: key, index, path: pathTo(path, 'backends', index) }, context)
     return rendered === undefined ? [] : [rendered]
   })
 }

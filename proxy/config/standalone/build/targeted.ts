@@ -9,8 +9,8 @@ import { DEFAULT_NAMESPACE, type BuildContext } from './context.ts'
 import { defined } from './defined.ts'
 import { routeTraffic } from './traffic.ts'
 
-/** They depend on the match of one route. */
-const ROUTE_ONLY = ['requestRedirect', 'urlRewrite', 'requestMirror'] as const
+/** They depend on the match or the backends of one route. */
+const ROUTE_ONLY = ['requestRedirect', 'urlRewrite', 'requestMirror', 'a2a'] as const
 
 /** After everything they may name. */
 export function addTargeted(policies: readonly TargetedPolicyFields[], context: BuildContext): void {

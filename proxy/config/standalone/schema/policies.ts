@@ -163,8 +163,8 @@ export const policies = fields({
   extProc: extProc.optional(),
   remoteRateLimit: remoteRateLimit.optional(),
   backendTunnel: backendTunnel.optional(),
+  a2a: fields({}).optional(),
   ...denying(DENYING_TRAFFIC),
-  ...notServed(['a2a'], '; set it on the backend'),
 })
 
 export const routePolicies = evaluatedAt('request', policies)
