@@ -39,6 +39,15 @@ const CLOSED_PORT = 1
 const demo = { name: 'demo', static: at(18_083) }
 const gone = { name: 'gone', static: at(CLOSED_PORT) }
 
+/** The definition of one tool of the server is pinned, another one has changed, and the third is new. */
+const pinned = (mode: string): object => ({
+  mode,
+  tools: [
+    { target: 'demo', name: 'upper', digest: 'sha256:c41fbd16948ab26425c87aef22876946d36d57cbe82509e541b885265e983897' },
+    { target: 'demo', name: 'add', digest: `sha256:${'0'.repeat(64)}` },
+  ],
+})
+
 /** Headers of the response to a first message at this path. */
 async function initialized(gateway: SampleGateway, path: string) {
   const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
@@ -320,6 +329,29 @@ export const cases: readonly ConformanceCase[] = [
         expect(await callTool(client, 'demo_upper', { text: 'hi' })).toBe('HI')
         await expect(client.callTool({ name: 'gone_getOrder' })).rejects.toThrow('Unknown tool')
       })
+    },
+  },
+  {
+    shortName: 'MCPToolPinningRefuse',
+    description: 'tools with another definition than their pin are hidden, and calls of them are refused',
+    sample: SAMPLE,
+    change: changing('GwBackend/one', { mcp: { targets: [demo], toolPinning: pinned('Refuse') } }),
+    async run(gateway) {
+      await withMcp(gateway, { path: '/one' }, async (client) => {
+        expect(await toolNames(client)).toEqual(['upper'])
+        expect(await callTool(client, 'upper', { text: 'hi' })).toBe('HI')
+        await expect(client.callTool({ name: 'add', arguments: { a: 1, b: 1 } })).rejects.toThrow('Unknown tool')
+      })
+    },
+  },
+  {
+    shortName: 'MCPToolPinningReport',
+    description: 'tools with another definition than their pin are served and reported in the access log',
+    sample: SAMPLE,
+    change: changing('GwBackend/one', { mcp: { targets: [demo], toolPinning: pinned('Report') } }),
+    async run(gateway) {
+      await withMcp(gateway, { path: '/one' }, async (client) => expect(await toolNames(client)).toEqual(DEMO))
+      await expect.poll(() => gateway.log()).toContain('demo: unknown definitions of tools: echo, add')
     },
   },
 ]

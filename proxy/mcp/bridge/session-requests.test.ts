@@ -5,6 +5,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { ElicitRequestSchema, ListRootsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { closeServer } from '#test/ports.ts'
+import { until } from '#test/wait.ts'
 import { testProxy, type TestProxy } from '#proxy/main.testing.ts'
 import { legacyUpstream, type LegacyUpstream, mcpRoute, upstreamRoute } from '../servers.testing.ts'
 
@@ -60,7 +61,7 @@ describe.each([
     // The gateway does not have the capabilities of the client, and official servers ask for input only with them.
     expect(textOf(await client.callTool({ name: `${prefix}ask` }))).toContain('does not support')
     await client.close()
-    expect(servers.map(({ openSessions }) => openSessions())).toEqual([0, 0])
+    await until('the servers have no session', () => servers.every(({ openSessions }) => openSessions() === 0))
   })
 })
 

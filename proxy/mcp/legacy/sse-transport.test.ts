@@ -1,9 +1,10 @@
 // The transport of MCP 2024-11-05 towards clients: streams of workers and replicas, their end, and invalid messages.
 import { randomUUID } from 'node:crypto'
+import { createServer } from 'node:http'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { closeServer } from '#test/ports.ts'
+import { closeServer, listening } from '#test/ports.ts'
 import { until } from '#test/wait.ts'
 import { jsonSealer } from '../../auth/json-sealer.ts'
 import { testProxy, type TestProxy } from '#proxy/main.testing.ts'
@@ -16,10 +17,28 @@ const KEY = new Uint8Array(32).fill(7)
 let servers: LegacyUpstream[]
 let gateway: TestProxy
 
+/** A server that confirms its session later. */
+const slow = {
+  confirm: undefined as (() => void) | undefined,
+  /** Sessions by DELETE. */
+  ended: [] as unknown[],
+  server: createServer((request, response) => {
+    if (request.method === 'DELETE') slow.ended.push(request.headers['mcp-session-id'])
+    if (request.method !== 'POST') return void response.end()
+    const result = { protocolVersion: '2024-11-05', capabilities: {}, serverInfo: { name: 'slow', version: '1' } }
+    slow.confirm = () => {
+      response.writeHead(200, { ...JSON_TYPE, 'mcp-session-id': 'slow-1' })
+      response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result }))
+    }
+  }),
+}
+
 beforeAll(async () => {
   servers = await Promise.all([legacyUpstream('a'), legacyUpstream('b')])
+  const late = { name: 'slow', port: await listening(slow.server) }
   const routes = [
-    ...servers.map(upstreamRoute),
+    ...[...servers, late].map(upstreamRoute),
+    mcpRoute('slow', [late]),
     mcpRoute('two', servers),
     mcpRoute('other', servers),
     mcpRoute('stateless', servers, { sessionRouting: 'Stateless' }),
@@ -29,7 +48,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await gateway.stop()
-  for (const { server } of servers) closeServer(server)
+  for (const { server } of [...servers, slow]) closeServer(server)
 })
 
 /** A stream, read event by event. */
@@ -89,20 +108,21 @@ describe('a client of 2024-11-05 that leaves', () => {
     await until('the gateway listens to both servers', () => seen('GET') === 2)
     expect((await client.listTools()).tools).toHaveLength(10)
     await client.close()
-    await until('both sessions are ended', () => seen('DELETE') === 2)
-    expect(servers.map(({ openSessions }) => openSessions())).toEqual([0, 0])
+    await until('both sessions are ended', () => servers.every(({ openSessions }) => openSessions() === 0))
+    expect(seen('DELETE')).toBe(2)
   })
 
-  it('ends the session that opens while it leaves', async () => {
-    for (const { seen: requests } of servers) requests.splice(0)
+  it('ends the session that a server has opened, but not yet confirmed', async () => {
     const stream = new Stream()
-    const place = await stream.open('/two/sse')
+    const place = await stream.open('/slow/sse')
     const params = { protocolVersion: '2024-11-05', capabilities: {}, clientInfo: { name: 't', version: '1' } }
     await send(gateway.url + place, JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params }))
+    await until('the server has opened a session', () => slow.confirm !== undefined)
     stream.leave()
-    // The gateway cancels a request that has not opened the session, and ends the others.
-    await until('the servers have no session', () => servers.every(({ openSessions }) => openSessions() === 0))
-    expect(await send(gateway.url + place, PING)).toEqual([404, expect.any(String)])
+    await until('the stream has ended', async () => (await send(gateway.url + place, PING))[0] === 404)
+    slow.confirm?.()
+    await until('the session is ended', () => slow.ended.length > 0)
+    expect(slow.ended).toEqual(['slow-1'])
   })
 })
 

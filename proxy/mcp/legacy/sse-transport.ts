@@ -78,7 +78,9 @@ async function receive(exchange: Exchange, endpoint: McpEndpoint, id: string): P
   const stream = streamId === undefined ? undefined : await streams.use(streamId)
   if (stream === undefined) return plain(404, NOT_FOUND)
   const { session } = stream
-  const own = ownCall(exchange, { method: 'POST', session, signal: stream.signal })
+  // A server may have opened its session already: the gateway waits for the id, to end it.
+  const signal = isInitialize(message) ? new AbortController().signal : stream.signal
+  const own = ownCall(exchange, { method: 'POST', session, signal })
   own.mcp = exchange.mcp
   const served = serve(own, endpoint, { stream, message })
     .catch((error: unknown) => reportIfBug('mcp', error))
@@ -130,10 +132,14 @@ async function responseOf(own: Exchange, id: JsonRpcId | null, work: () => Later
 }
 
 function orderProblem({ settings }: McpEndpoint, { session }: UsedStream, message: JsonRpcMessage): string | undefined {
-  const isFirst = isRequest(message) && message.method === 'initialize'
-  if (isFirst) return session === undefined ? undefined : 'the session of this event stream is initialized already'
+  if (isInitialize(message))
+    return session === undefined ? undefined : 'the session of this event stream is initialized already'
   if (session !== undefined || settings.sessionRouting === 'Stateless') return undefined
   return 'this event stream has no session: send initialize first'
+}
+
+function isInitialize(message: JsonRpcMessage): boolean {
+  return isRequest(message) && message.method === 'initialize'
 }
 
 /** Messages that servers send on their own. */
