@@ -79,6 +79,8 @@ export class Recorder {
   readonly #values: Float64Array
   readonly #byPlace = new Map<ExchangePlace | undefined, PlaceSeries>()
   readonly #connectionIds = new Int32Array(CONNECTION_IDS)
+  /** That have ended, of this worker. */
+  requests = 0
   #lastPlace: ExchangePlace | undefined = undefined
   #lastSeries: PlaceSeries
 
@@ -89,6 +91,7 @@ export class Recorder {
   }
 
   finished(exchange: Exchange, endMs: number, labels?: MetricLabels): void {
+    this.requests++
     const place = exchange.place
     const own = place === this.#lastPlace ? this.#lastSeries : this.#seriesOf(place)
     const series = labels === undefined ? own : variantOf(own, labels.values(exchange))

@@ -1,6 +1,6 @@
 // When a thread gives memory back: after a quiet second, when there is something to give.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { HeapRelease, ownHeap, type ReleasableHeap } from './heap-release.ts'
+import { HeapRelease, ownHeap, QuietTime, type ReleasableHeap, type WorkerLoad } from './heap-release.ts'
 
 const MIB = 1024 * 1024
 
@@ -103,5 +103,20 @@ describe('ownHeap', () => {
     const before = bytesWithGarbage(heap)
     heap.release()
     expect(heap.bytes()).toBeLessThan(before - 8 * MIB)
+  })
+})
+
+describe('QuietTime', () => {
+  const idle: WorkerLoad = { utilization: 0.001, activeRequests: 0, requests: 5 }
+
+  it.each<[string, Partial<WorkerLoad>, boolean]>([
+    ['nothing', {}, true],
+    ['one short request', { requests: 6 }, false],
+    ['a request that runs', { activeRequests: 1 }, false],
+    ['other work', { utilization: 0.02 }, false],
+  ])('is one with %s since the last look: %j %s', (_name, load, isQuiet) => {
+    const quiet = new QuietTime()
+    quiet.look(idle)
+    expect(quiet.look({ ...idle, ...load })).toBe(isQuiet)
   })
 })

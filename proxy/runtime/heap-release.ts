@@ -53,6 +53,28 @@ export class HeapRelease {
   }
 }
 
+/** Share of time: timers and scrapes take less. */
+const QUIET_LOAD = 0.02
+
+export interface WorkerLoad {
+  /** Share of the time since the last look in which the event loop was busy. */
+  readonly utilization: number
+  readonly activeRequests: number
+  /** That have ended so far. */
+  readonly requests: number
+}
+
+/** Whether a worker had no work since the last look: a few short requests take almost no time, but must not wait. */
+export class QuietTime {
+  #requests = 0
+
+  look({ utilization, activeRequests, requests }: WorkerLoad): boolean {
+    const hadRequests = requests !== this.#requests || activeRequests > 0
+    this.#requests = requests
+    return !hadRequests && utilization < QUIET_LOAD
+  }
+}
+
 /** Of the calling thread. */
 export function ownHeap(): ReleasableHeap {
   return {

@@ -24,7 +24,7 @@ import type { RateLimitStore } from '../chain/rate-limits.ts'
 import type { ConfigChange, CoreMessage, WorkerSettings, WorkerToMain } from './messages.ts'
 import { DescriptorRoom } from './descriptor-room.ts'
 import { DescriptorWatch } from './descriptor-watch.ts'
-import { HeapRelease, ownHeap } from './heap-release.ts'
+import { HeapRelease, ownHeap, QuietTime } from './heap-release.ts'
 import { credentialObserver } from './credential-observer.ts'
 import { createObserver } from './observer.ts'
 import { Pulse } from '../overload/pulse.ts'
@@ -35,8 +35,6 @@ import { defects } from '../exchange/defects.ts'
 import { logDefects } from './defect-log.ts'
 
 const GAUGE_INTERVAL_MS = 1000
-/** Share of time: timers and scrapes take less. */
-const QUIET_LOAD = 0.02
 /** How often a draining worker looks whether its connections are gone. */
 const DRAIN_POLL_MS = 20
 /**
@@ -91,6 +89,7 @@ export class WorkerCore {
   readonly #pulse: Pulse
   readonly #descriptors: DescriptorWatch
   readonly #heapRelease = new HeapRelease(ownHeap())
+  readonly #quietTime = new QuietTime()
   #current: CompiledConfig | undefined = undefined
   #prepared: Prepared | undefined = undefined
   #received = NOTHING_RECEIVED
@@ -337,7 +336,9 @@ export class WorkerCore {
       table.setGauge('loopDelayMaxSeconds', delays.max / NANOS)
       delays.reset()
       const load = performance.eventLoopUtilization(utilization).utilization
-      this.#heapRelease.look(load < QUIET_LOAD && this.#binds.activeRequests === 0)
+      const { activeRequests } = this.#binds
+      const { requests } = this.#recorder
+      this.#heapRelease.look(this.#quietTime.look({ utilization: load, activeRequests, requests }))
       table.setGauge('loopUtilization', load)
       utilization = performance.eventLoopUtilization()
       // Not process.memoryUsage: it opens a file, and fails where no file descriptor is left.
@@ -345,7 +346,7 @@ export class WorkerCore {
       table.setGauge('heapUsedBytes', heap.used_heap_size)
       table.setGauge('heapTotalBytes', heap.total_heap_size)
       table.setGauge('openConnections', this.#binds.openConnections)
-      table.setGauge('activeRequests', this.#binds.activeRequests)
+      table.setGauge('activeRequests', activeRequests)
       const pools = [this.#client, ...(this.#dynamic === undefined ? [] : [this.#dynamic.client])]
       const sum = (of: (pool: ConnectionCounts) => number): number => pools.reduce((all, pool) => all + of(pool), 0)
       table.setGauge(
