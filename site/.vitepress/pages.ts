@@ -78,7 +78,7 @@ export const GROUPS: readonly Group[] = [
   { text: 'Policies', pages: ['policies/README', 'policies/*'] },
   {
     text: 'Operations',
-    pages: ['deployment', 'cluster', 'environment', 'observability', 'performance', 'scale', 'limits', 'security'],
+    pages: ['deployment', 'cluster', 'environment', 'observability', 'alerts', 'performance', 'scale', 'limits', 'security'],
   },
   { text: 'Reference', pages: ['reference/*', 'backend-addresses', 'conformance', 'cel-conformance'] },
   { text: 'Internals', pages: ['architecture', 'translation', 'adding-a-policy', 'contributing/*', 'adr/README'] },

@@ -103,7 +103,7 @@ describe('a change of one object', () => {
         const { carriedOn, fresh } = bothResults(steps, { ...SETTINGS, backendRefGrantMode, caps })
         expect(carriedOn).toEqual(fresh)
       }),
-      { numRuns: runs(600) },
+      { numRuns: runs(300) },
     )
   })
 
