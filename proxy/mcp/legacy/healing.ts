@@ -18,7 +18,8 @@ import {
   type TargetSession,
   UnreachableError,
 } from '../targets/target.ts'
-import { LiveSessions, type Reopened } from './live-sessions.ts'
+import { LiveSessions } from './live-sessions.ts'
+import type { Reopened } from './reopened.ts'
 import { openFor } from './session.ts'
 import type { SessionClient } from './session-id.ts'
 
@@ -89,20 +90,28 @@ class HealingTarget implements McpTarget {
   }
 
   async listen(exchange: Exchange, _session: TargetSession, last?: string): Promise<EventStream | undefined> {
-    const { current } = this
-    const first = current.isSkipped ? NOTHING : await this.#listenOnce(exchange, last)
+    const { current: from } = this
+    const first = from.isSkipped ? { events: NOTHING, session: from } : await this.#listenOnce(exchange, last)
     if (first === undefined) return undefined
     const over = new AbortController()
-    let stream = first
+    let listened = first
+    // Workers that opened two sessions at the same time use one of them: the stream has to be of this one.
+    const follow = (): void => {
+      const isLeft = listened.session.serverSession !== this.current.serverSession
+      if (over.signal.aborted || isLeft) listened.events.cancel()
+    }
+    const opened = (next: Listened): void => {
+      listened = next
+      follow()
+    }
+    const unwatch = live.watch(this.#of.id, this.name, follow)
     const release = (): void => {
+      unwatch()
       over.abort()
-      stream.cancel()
+      listened.events.cancel()
     }
-    const opened = (next: EventStream): void => {
-      stream = next
-      if (over.signal.aborted) next.cancel()
-    }
-    return madeStream(this.#listening(exchange, { first, from: current, last, opened, signal: over.signal }), release)
+    follow()
+    return madeStream(this.#listening(exchange, { first, from, last, opened, unwatch, signal: over.signal }), release)
   }
 
   /** The rest of a response is lost with its session. */
@@ -115,7 +124,8 @@ class HealingTarget implements McpTarget {
   }
 
   end(exchange: Exchange): Promise<void> {
-    return this.#target.end(exchange, this.current)
+    const { id, sealed } = this.#of
+    return live.endAll(id, this.name, sealed, (session) => this.#target.end(exchange, session))
   }
 
   #withSession<T>(exchange: Exchange, attempt: (used: TargetSession) => Promise<T>): Promise<T> {
@@ -123,7 +133,7 @@ class HealingTarget implements McpTarget {
     if (used.isSkipped) return this.#reopen(exchange, used).then(({ session }) => attempt(session))
     return attempt(used).catch(async (error: unknown) => {
       if (!isLost(error, used)) throw error
-      const reopened = await this.#reopen(exchange, used).catch((reason: unknown) => {
+      const reopened = await this.#reopen(exchange, used, error).catch((reason: unknown) => {
         reportIfBug('mcp session', reason)
         throw error
       })
@@ -133,27 +143,39 @@ class HealingTarget implements McpTarget {
   }
 
   /** Unless another request has done so. */
-  async #reopen(exchange: Exchange, lost: TargetSession): Promise<Reopened> {
+  async #reopen(exchange: Exchange, lost: TargetSession, reason?: unknown): Promise<Reopened> {
     const { id, client } = this.#of
     const known = live.current(id, this.name)
     if (known !== undefined && known.session.serverSession !== lost.serverSession) return known
-    if (live.isEnded(id)) throw new TargetError(`${this.name}: the client has ended the session`)
+    if (live.isEnded(id)) throw this.#overError()
     if (!live.isDue(id, this.name, performance.now())) {
       throw new TargetError(`${this.name}: the server was down a moment ago`)
     }
     const open = async (): Promise<Reopened> => {
       const { session, answer } = await openFor(exchange, this.#target, client)
+      if (live.isEnded(id)) {
+        if (session.serverSession !== undefined) await this.#target.end(exchange, session)
+        throw this.#overError()
+      }
       this.#of.onReopened(this.name)
       const capabilities = recordOf(answer.response.result?.['capabilities'])
       return { session, lists: LISTS.filter((list) => capabilities[list] !== undefined) }
     }
-    return live.reopen(id, this.name, { replaces: lost.serverSession, open })
+    const gone = isUnknownToServer(reason) ? lost.serverSession : undefined
+    return live.reopen(id, this.name, { gone, open })
+  }
+
+  #overError(): TargetError {
+    return new TargetError(`${this.name}: the client has ended the session`)
   }
 
   /** From now on if the server does not have the event `last`, for example in a session that was opened again. */
-  async #listenOnce(exchange: Exchange, last: string | undefined): Promise<EventStream | undefined> {
-    const listen = (after?: string): Promise<EventStream | undefined> =>
-      this.#withSession(exchange, (used) => this.#target.listen(exchange, used, after))
+  async #listenOnce(exchange: Exchange, last: string | undefined): Promise<Listened | undefined> {
+    const listen = (after?: string): Promise<Listened | undefined> =>
+      this.#withSession(exchange, async (session) => {
+        const events = await this.#target.listen(exchange, session, after)
+        return events && { events, session }
+      })
     if (last === undefined) return listen()
     return listen(last).catch((error: unknown) => {
       if (error instanceof TargetHttpError && error.status === 400) return listen()
@@ -161,22 +183,20 @@ class HealingTarget implements McpTarget {
     })
   }
 
-  async *#listening(
-    exchange: Exchange,
-    options: {
-      readonly first: EventStream
-      readonly from: TargetSession
-      readonly last: string | undefined
-      readonly opened: (stream: EventStream) => void
-      readonly signal: AbortSignal
-    },
-  ): AsyncGenerator<ServerEvent> {
-    const { opened, signal } = options
-    let { from, last } = options
+  async *#listening(exchange: Exchange, options: Listening): AsyncGenerator<ServerEvent> {
+    try {
+      yield* this.#untilOver(exchange, options)
+    } finally {
+      options.unwatch()
+    }
+  }
+
+  async *#untilOver(exchange: Exchange, { first, opened, signal, ...start }: Listening): AsyncGenerator<ServerEvent> {
+    let { from, last } = start
     let waitMs = LISTEN_MS
-    for (let stream: EventStream | undefined = options.first; stream !== undefined;) {
+    for (let listened: Listened | undefined = first; listened !== undefined;) {
       const startMs = performance.now()
-      for await (const event of untilBroken(stream)) {
+      for await (const event of untilBroken(listened.events)) {
         last = event.id ?? last
         yield event
       }
@@ -184,13 +204,13 @@ class HealingTarget implements McpTarget {
       if (!(await waited(waitMs, signal)) || live.isEnded(this.#of.id)) return
       waitMs = Math.min(waitMs * 2, LISTEN_MS_MAX)
       try {
-        stream = await this.#listenOnce(exchange, last)
+        listened = await this.#listenOnce(exchange, last)
       } catch (error) {
         reportIfBug('mcp stream', error)
-        stream = NOTHING
+        listened = { events: NOTHING, session: this.current }
         continue
       }
-      if (stream !== undefined) opened(stream)
+      if (listened !== undefined) opened(listened)
       const reopened = live.current(this.#of.id, this.name)
       if (reopened === undefined || reopened.session.serverSession === from.serverSession) continue
       from = reopened.session
@@ -198,6 +218,22 @@ class HealingTarget implements McpTarget {
       for (const list of reopened.lists) yield { message: listChanged(list) }
     }
   }
+}
+
+interface Listened {
+  readonly events: EventStream
+  /** In which it was opened. */
+  readonly session: TargetSession
+}
+
+interface Listening {
+  readonly first: Listened
+  /** In use before the stream was opened. */
+  readonly from: TargetSession
+  readonly last: string | undefined
+  readonly opened: (next: Listened) => void
+  readonly unwatch: () => void
+  readonly signal: AbortSignal
 }
 
 function listChanged(list: string): JsonRpcMessage {
@@ -221,5 +257,9 @@ async function* untilBroken(stream: EventStream): AsyncGenerator<ServerEvent> {
 
 function isLost(error: unknown, { serverSession }: TargetSession): boolean {
   if (serverSession === undefined) return false
-  return error instanceof UnreachableError || (error instanceof TargetHttpError && error.status === 404)
+  return error instanceof UnreachableError || isUnknownToServer(error)
+}
+
+function isUnknownToServer(error: unknown): boolean {
+  return error instanceof TargetHttpError && error.status === 404
 }
