@@ -26,6 +26,8 @@ export interface ListenerPlan {
   readonly chain: CompiledChain
   readonly response: ResponsePlan
   readonly router: Router<LazyRoute>
+  /** The form of failures before a route is selected; undefined: text. */
+  readonly failureBody?: FailureBody | undefined
   readonly accessLog: AccessLogRule | undefined
   /** `frontend.connect` with mode Route: CONNECT is routed. Otherwise it is rejected here. */
   readonly routesConnect?: boolean

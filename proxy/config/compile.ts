@@ -34,6 +34,7 @@ import { ConfigIndex } from './config-index.ts'
 import { meshTunnels } from './mesh-tunnels.ts'
 import type { CompileContext } from './context.ts'
 import { lazily } from './lazily.ts'
+import { leadsToModels, listenerFailureBody } from './listener-failures.ts'
 import { type ListenerInput, ListenerPlans } from './listener-plans.ts'
 import type { RouteIndex } from './route-index.ts'
 
@@ -109,6 +110,7 @@ function* compileBind(input: {
     const place = placeOf({ ...listener, port: bind.port })
     const plan = compileListener({
       hosts: routes.at(listener.key),
+      leadsToModels: lazily(() => leadsToModels(routes.ofListener(listener.key), routes, context.resolver)),
       groups,
       plans: plansOf({ listener, bind, limits }, input.plans, context),
       frontend: effectiveFrontend(context.policies, place),
@@ -136,10 +138,14 @@ function* compileBind(input: {
       place,
       findListener,
     })
-  const shed = (served: RequestHandler): RequestHandler => (shedder === undefined ? served : shedding(served, shedder))
+  const shed = (served: RequestHandler, findListener: PipelineInput['findListener']): RequestHandler =>
+    shedder === undefined ? served : shedding(served, shedder, (host) => findListener(host)?.failureBody)
   const serve: typeof piped = (place, findListener) => {
     const served = piped(place, findListener)
-    return shed(frontend.connect?.mode === 'Tunnel' ? connectTunnel(served, { enter: enterBind }) : served)
+    return shed(
+      frontend.connect?.mode === 'Tunnel' ? connectTunnel(served, { enter: enterBind }) : served,
+      findListener,
+    )
   }
   const hboneHandlerOf = (plan: ListenerPlan): RequestHandler =>
     shed(
@@ -147,6 +153,7 @@ function* compileBind(input: {
         piped(plan.place, () => plan),
         { enter: enterBind, keepsPeer: true },
       ),
+      () => plan,
     )
   const handlerOf = (plan: ListenerPlan): RequestHandler => serve(plan.place, () => plan)
   const layer4 = compileLayer4({ ...input, listeners, frontend, handlerOf, hboneHandlerOf })
@@ -177,23 +184,26 @@ function plansOf(input: ListenerInput, { former, now }: PlansOfListeners, contex
 
 function compileListener(input: {
   hosts: HostIndex<Route>
+  leadsToModels: () => boolean
   groups: RouteGroups
   plans: ListenerPlans
   frontend: ListenerFrontend
   context: CompileContext
 }): ListenerPlan {
-  const { hosts, groups, plans, frontend, context } = input
+  const { hosts, leadsToModels: hasModels, groups, plans, frontend, context } = input
   const { place, chain } = plans
   const chains = new DelegationChains(groups, (route, parents) => plans.plan(route, parents, context))
   const lazy = (route: Route): LazyRoute =>
     lazyRoute(route.key, () => plans.plan(route, [], context), chains.delegateOf(route))
   const telemetry = compileTelemetry(frontend, place, context)
   const { request, response } = telemetry.textReads
+  const router = routerOf(hosts, tables, lazy)
   return {
     place,
     chain,
     response: { filters: chain.response, readsBody: chain.readsResponseBody },
-    router: routerOf(hosts, tables, lazy),
+    router,
+    failureBody: listenerFailureBody(router, hasModels),
     ...telemetry,
     textReads: { request: request || plans.textReads.request, response: response || plans.textReads.response },
     routesConnect: frontend.connect?.mode === 'Route',

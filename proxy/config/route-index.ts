@@ -26,6 +26,11 @@ export class RouteIndex {
     }
   }
 
+  /** The routes of a listener, for rare questions: reads the whole configuration. */
+  ofListener(listener: string): readonly Route[] {
+    return this.#routes.list.filter(({ listenerKey }) => listenerKey === listener)
+  }
+
   /** Routes that other routes delegate requests to. */
   group(key: string): readonly Route[] {
     return this.#routes.at(groupKey(key))

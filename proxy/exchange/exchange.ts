@@ -204,7 +204,7 @@ export class Exchange {
     const response = failureResponse(code, {
       isGrpc: this.isGrpc,
       clientDetail: typeof detail === 'object' ? detail.client : undefined,
-      bodyOf: (failure) => this.failureBody?.(failure, this.request.path),
+      bodyOf: (failure) => this.failureBody?.(failure, this.request),
     })
     this.response = response
     return response

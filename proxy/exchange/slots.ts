@@ -138,8 +138,8 @@ export interface FailureText {
   readonly apiCode: string | undefined
 }
 
-/** The JSON body of a failure for a request at this path; undefined: text. See llm/failure-body.ts. */
-export type FailureBody = (failure: FailureText, path: string) => string | undefined
+/** The JSON body of a failure of this request; undefined: text. See llm/failure-body.ts. */
+export type FailureBody = (failure: FailureText, request: HttpRequest) => string | undefined
 
 /** The parsed part of the body of an LLM request; see llm/request-json.ts. */
 export interface ParsedBody {

@@ -1,13 +1,12 @@
 // Errors that the gateway itself reports: official SDKs read status, message and type of each.
 import { createServer, type Server } from 'node:http'
-import Anthropic, { APIError as AnthropicError } from '@anthropic-ai/sdk'
-import { ApiError as GoogleError, GoogleGenAI } from '@google/genai'
-import OpenAI, { APIError as OpenAiError } from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Backend, BackendPayload, RouteType, TrafficPayload } from '#api/ir/types.gen.ts'
 import { testProxy, type TestProxy } from '#proxy/main.testing.ts'
+import { requestOf } from '#proxy/route/request.testing.ts'
 import { closeServer, freePort, listening } from '#test/ports.ts'
 import { commonFailureBody, failureBodyOf } from './failure-body.ts'
+import { bodyFor, CLIENT_NAMES, type ErrorTypes, reported } from './reported-errors.testing.ts'
 import { VENDORS } from './translate/vendors.testing.ts'
 
 const ROUTES: Readonly<Record<string, RouteType>> = {
@@ -28,7 +27,7 @@ interface Failure {
   readonly status: number
   readonly message: string
   /** In the formats of the vendors. */
-  readonly types: readonly [openai: string, anthropic: string, google: string]
+  readonly types: ErrorTypes
 }
 
 const oneOf = (unit: 'Requests' | 'Tokens'): TrafficPayload => ({
@@ -133,63 +132,11 @@ const ALL_FORMATS = (
 const slug = (name: string): string => name.replace(' ', '-')
 const json = (value: unknown): string => JSON.stringify(value)
 
-const CLIENTS = {
-  Completions: async (base: string, headers: Record<string, string>) => {
-    const openai = new OpenAI({ baseURL: `${base}/v1`, apiKey: 'k', maxRetries: 0, defaultHeaders: headers })
-    await openai.chat.completions.create({ model: 'm', messages: [{ role: 'user', content: 'hi' }] })
-  },
-  Responses: async (base: string, headers: Record<string, string>) => {
-    const openai = new OpenAI({ baseURL: `${base}/v1`, apiKey: 'k', maxRetries: 0, defaultHeaders: headers })
-    await openai.responses.create({ model: 'm', input: 'hi' })
-  },
-  Embeddings: async (base: string, headers: Record<string, string>) => {
-    const openai = new OpenAI({ baseURL: `${base}/v1`, apiKey: 'k', maxRetries: 0, defaultHeaders: headers })
-    await openai.embeddings.create({ model: 'm', input: 'hi' })
-  },
-  Messages: async (base: string, headers: Record<string, string>) => {
-    const anthropic = new Anthropic({ baseURL: base, apiKey: 'k', maxRetries: 0, defaultHeaders: headers })
-    await anthropic.messages.create({ model: 'm', max_tokens: 5, messages: [{ role: 'user', content: 'hi' }] })
-  },
-  AnthropicTokenCount: async (base: string, headers: Record<string, string>) => {
-    const anthropic = new Anthropic({ baseURL: base, apiKey: 'k', maxRetries: 0, defaultHeaders: headers })
-    await anthropic.messages.countTokens({ model: 'm', messages: [{ role: 'user', content: 'hi' }] })
-  },
-  GenerateContent: async (baseUrl: string, headers: Record<string, string>) => {
-    const google = new GoogleGenAI({ apiKey: 'k', httpOptions: { baseUrl, headers } })
-    await google.models.generateContent({ model: 'm', contents: 'hi' })
-  },
-}
-
-/** What an SDK reports to its user. */
-async function reported(client: keyof typeof CLIENTS, path: string, name = ''): Promise<unknown> {
-  try {
-    await CLIENTS[client](`${gateway.url}/${path}`, { 'x-case': name })
-  } catch (error) {
-    if (error instanceof OpenAiError || error instanceof AnthropicError) {
-      return { status: error.status, body: error.error, text: error.message }
-    }
-    // The SDK of Google reports the whole body as the message.
-    if (error instanceof GoogleError)
-      return { status: error.status, body: JSON.parse(error.message) as unknown, text: error.message }
-    throw error
-  }
-  return 'no error'
-}
-
-type Client = keyof typeof CLIENTS
-
-/** The error as the SDK of the client has it; the types are those of the vendors. */
-function bodyFor(client: Client, message: string, [openai, anthropic, google]: Failure['types']): object {
-  if (client === 'GenerateContent') return { error: { message, status: google } }
-  const isAnthropic = client === 'Messages' || client === 'AnthropicTokenCount'
-  return isAnthropic ? { type: 'error', error: { type: anthropic, message } } : { type: openai, message }
-}
-
-describe.each(Object.keys(CLIENTS) as Client[])('a client of %s', (client) => {
+describe.each(CLIENT_NAMES)('a client of %s', (client) => {
   it.each(Object.entries(FAILURES))('reads message and type: %s', async (name, { status, message, types }) => {
     // A limit of one is used up by the first request.
-    if (status === 429) await reported(client, slug(name)).catch(() => {})
-    expect(await reported(client, slug(name), name)).toMatchObject({
+    if (status === 429) await reported(client, `${gateway.url}/${slug(name)}`)
+    expect(await reported(client, `${gateway.url}/${slug(name)}`, { 'x-case': name })).toMatchObject({
       status,
       body: bodyFor(client, message, types),
       text: expect.stringContaining(message),
@@ -198,7 +145,7 @@ describe.each(Object.keys(CLIENTS) as Client[])('a client of %s', (client) => {
 
   it('reads that a model does not exist', async () => {
     const types = ['invalid_request_error', 'not_found_error', 'NOT_FOUND'] as const
-    expect(await reported(client, 'models')).toMatchObject({
+    expect(await reported(client, `${gateway.url}/models`)).toMatchObject({
       status: 404,
       body: bodyFor(client, 'model not found', types),
     })
@@ -225,6 +172,12 @@ describe('the body', () => {
     ])
     const large = await ask('/open/v1/messages', ' '.repeat(2_097_153))
     expect(large).toEqual([413, 'application/json', expect.stringContaining('"type":"request_too_large"')])
+  })
+
+  it('has the format of the path if no route matches', async () => {
+    const error = { type: 'not_found_error', message: 'route not found' }
+    expect(await ask('/v1/messages', '{}')).toEqual([404, 'application/json', json({ type: 'error', error })])
+    expect(await ask('/v1/files', '{}')).toEqual([404, 'text/plain', 'route not found'])
   })
 
   it('is text for a request that is only forwarded', async () => {
@@ -261,11 +214,12 @@ describe('before one of several backends is selected', () => {
   const failure = { status: 503, text: 'x', apiCode: undefined }
   const chat = failureBodyOf({ '/a': 'Completions', '/b': 'Completions' })
   const mixed = failureBodyOf({ '/a': 'Completions', '/b': 'Messages' })
+  const [a, b] = [requestOf({ path: '/a' }), requestOf({ path: '/b' })]
 
   it('the format is known if all have it', () => {
-    expect(commonFailureBody([chat, mixed])?.(failure, '/a')).toBe(chat(failure, '/a'))
-    expect(commonFailureBody([chat, mixed])?.(failure, '/b')).toBeUndefined()
-    expect(commonFailureBody([chat, undefined])?.(failure, '/a')).toBeUndefined()
+    expect(commonFailureBody([chat, mixed])?.(failure, a)).toBe(chat(failure, a))
+    expect(commonFailureBody([chat, mixed])?.(failure, b)).toBeUndefined()
+    expect(commonFailureBody([chat, undefined])?.(failure, a)).toBeUndefined()
     expect(commonFailureBody([undefined, chat])).toBeUndefined()
   })
 })

@@ -8,7 +8,7 @@ import { HANDLING, routeTypeMatcher } from './route-type.ts'
 /** For an LLM backend. Requests that it forwards without a format get text. */
 export function failureBodyOf(routes: Readonly<Record<string, RouteType>> | undefined): FailureBody {
   const typeOf = routeTypeMatcher(routes)
-  return (failure, path) => {
+  return (failure, { path }) => {
     const handling = HANDLING[typeOf(path)]
     return typeof handling === 'string' ? undefined : JSON.stringify(handling.failure(failure))
   }
@@ -18,15 +18,15 @@ export function failureBodyOf(routes: Readonly<Record<string, RouteType>> | unde
 export const modelsFailureBody = failureBodyOf(MODEL_ROUTES)
 
 /** For a failure that has an `apiCode`: no path gets text. */
-export const modelFailureBody: FailureBody = (failure, path) =>
-  modelsFailureBody(failure, path) ?? JSON.stringify(FORMATS.Completions.failure(failure))
+export const modelFailureBody: FailureBody = (failure, request) =>
+  modelsFailureBody(failure, request) ?? JSON.stringify(FORMATS.Completions.failure(failure))
 
 /** For several backends before one is selected: text if their formats differ. */
 export function commonFailureBody(bodies: readonly (FailureBody | undefined)[]): FailureBody | undefined {
   const [first] = bodies
   if (first === undefined) return undefined
-  return (failure, path) => {
-    const body = first(failure, path)
-    return bodies.every((other) => other?.(failure, path) === body) ? body : undefined
+  return (failure, request) => {
+    const body = first(failure, request)
+    return bodies.every((other) => other?.(failure, request) === body) ? body : undefined
   }
 }

@@ -1,11 +1,17 @@
-// Rejects new requests while the thread is overloaded, before the listener look-up. Requests in progress continue.
+// Rejects new requests while the thread is overloaded, before any policy. Requests in progress continue.
+import type { FailureBody } from '../exchange/slots.ts'
 import type { RequestHandler } from '../http/handler.ts'
 import type { LoadShedder } from './pulse.ts'
 
 /** Long enough for the thread to detect whether load has dropped. */
 const RETRY_AFTER_SECONDS = '2'
 
-export function shedding(handler: RequestHandler, shedder: LoadShedder): RequestHandler {
+/** `failureBodyAt`: the form of failures at a host. */
+export function shedding(
+  handler: RequestHandler,
+  shedder: LoadShedder,
+  failureBodyAt: (host: string) => FailureBody | undefined,
+): RequestHandler {
   return {
     limits: handler.limits,
     admits: handler.admits,
@@ -16,6 +22,7 @@ export function shedding(handler: RequestHandler, shedder: LoadShedder): Request
         return
       }
       shedder.shed++
+      exchange.failureBody = failureBodyAt(exchange.request.host)
       exchange
         .fail('overloaded', 'the event loop is delayed, or memory is low')
         .headers.set('retry-after', RETRY_AFTER_SECONDS)

@@ -51,6 +51,7 @@ export function pipeline(input: PipelineInput): RequestHandler {
         return
       }
       exchange.place = listener.place
+      exchange.failureBody = listener.failureBody
       exchange.flow = new Flow(respond, listener, limits.bufferBytesMax)
       if (listener.recordsBodies !== undefined) recordRequest(exchange, listener.recordsBodies, limits.bufferBytesMax)
       listener.beginSpan?.(exchange)
