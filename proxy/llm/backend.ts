@@ -237,7 +237,7 @@ function translationBytesMax({ bufferBytesMax }: BackendEnvironment): number {
 /** Rerank requests have endpoints of their own at some providers. */
 function placeOfCall({ conversion }: LlmCall, context: TryContext): TryContext {
   const { provider } = context
-  const picker = conversion.client.name === 'Rerank' ? provider.rerankPicker : undefined
+  const picker = conversion.client.usesRerankHost === true ? provider.rerankPicker : undefined
   const endpoint = picker?.pick()
   return picker === undefined || endpoint === undefined
     ? context

@@ -93,6 +93,8 @@ export interface Format extends SentFormat {
   readonly ownCount?: OwnCount
   /** Whether the client of a stream requests an event with the usage. */
   wantsUsage(request: JsonObject): boolean
+  /** Some providers serve it at the host of `rerankPicker`; absent: at the host of their chats. */
+  readonly usesRerankHost?: true
   /** The body of an error that the gateway reports, with the message of the failure. */
   failure(failure: FailureText): JsonObject
   /** Event that reports an error to the client of a stream. */

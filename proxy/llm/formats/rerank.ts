@@ -8,6 +8,7 @@ export const rerank: Format = {
   ...OPENAI,
   name: 'Rerank',
   path: '/rerank',
+  usesRerankHost: true,
   /** Services in the style of OpenAI have `usage`. Searches, which Cohere bills, are not tokens. */
   observe(facts, answer) {
     OPENAI.observe(facts, answer)
