@@ -11,8 +11,8 @@ export interface RunningCommand {
   stop(): Promise<void>
 }
 
-/** `folder`: for its configuration. */
-export async function startCommand(command: string, folder: string): Promise<RunningCommand> {
+/** `folder`: for its configuration, `given`: instead of the two routes; `PORT` in it is the port of the gateway. */
+export async function startCommand(command: string, folder: string, given?: string): Promise<RunningCommand> {
   const [port, adminPort] = [await freePort(), await freePort()]
   const file = join(folder, 'gw.yaml')
   const routes = [
@@ -24,7 +24,10 @@ export async function startCommand(command: string, folder: string): Promise<Run
       backends: [{ host: '127.0.0.1:9' }],
     },
   ]
-  writeFileSync(file, JSON.stringify({ binds: [{ port, listeners: [{ routes }] }] }))
+  writeFileSync(
+    file,
+    given?.replaceAll('PORT', String(port)) ?? JSON.stringify({ binds: [{ port, listeners: [{ routes }] }] }),
+  )
   const admin = `127.0.0.1:${adminPort}`
   const any = '127.0.0.1:0'
   const addresses = [`--admin-addr=${admin}`, `--stats-addr=${any}`, `--readiness-addr=${any}`]

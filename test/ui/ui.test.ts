@@ -1,65 +1,22 @@
 // The web UI in a real browser: each page, by keyboard and by the rules of axe, in dark and light, on a desk and on a
 // phone; a request that was rejected, with the policy that decided. Needs Chromium (`apt-get install chromium`).
 // @module-tag full
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startCommand, type RunningCommand } from '#test/ui/command.testing.ts'
-import { chromiumPath } from '#test/mcp-sign-in/chromium.ts'
+import { CASE_MS, SETUP_MS, startUi, type Ui, violations } from '#test/ui/browser.testing.ts'
 
-const ROOT = resolve(import.meta.dirname, '../..')
-const SETUP_MS = 180_000
-const CASE_MS = 60_000
 const FIRST_VIEW_BYTES_MAX = 300 * 1024
 const PAGES = ['Overview', 'Routes', 'Policies', 'Backends', 'Requests', 'System']
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-const folder = mkdtempSync(join(tmpdir(), 'gw-ui-'))
-const bundle = join(folder, 'bundle')
-let gateway: RunningCommand
-let browser: Browser
-const problems: string[] = []
+let ui: Ui
 
 beforeAll(async () => {
-  const rolldown = join(ROOT, 'node_modules/.bin/rolldown')
-  execFileSync(rolldown, ['--config', 'rolldown.config.ts', '--dir', bundle], { cwd: ROOT, stdio: 'pipe' })
-  gateway = await startCommand(join(bundle, 'gw.js'), folder)
-  const executablePath = chromiumPath()
-  if (executablePath === undefined) throw new Error('this test needs Chromium: apt-get install chromium')
-  browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
+  ui = await startUi()
 }, SETUP_MS)
 
-afterAll(async () => {
-  await browser?.close()
-  await gateway?.stop()
-  rmSync(folder, { recursive: true, force: true })
-})
-
-async function open(options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
-  const context = await browser.newContext({ bypassCSP: false, ...options })
-  const page = await context.newPage()
-  page.setDefaultTimeout(CASE_MS / 2)
-  page.on('pageerror', ({ message }) => problems.push(message))
-  page.on('console', (message) => message.type() === 'error' && problems.push(message.text()))
-  page.on('request', (request) => request.url().startsWith(gateway.admin) || problems.push(request.url()))
-  await page.goto(`${gateway.admin}/ui`)
-  return page
-}
-
-/** Of axe-core. */
-interface Results {
-  readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly html: string }[] }[]
-}
-
-async function violations(page: Page): Promise<string[]> {
-  const results = await page.evaluate<Results>(`${AXE}; axe.run(document)`)
-  return results.violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`))
-}
+afterAll(() => ui?.stop())
 
 describe('the web UI', () => {
   it.each([
@@ -68,7 +25,7 @@ describe('the web UI', () => {
   ] as const)(
     '%s, has pages without violations of the rules for accessibility',
     async (_, options) => {
-      const page = await open(options)
+      const page = await ui.open(options)
       for (const name of PAGES) {
         await page.getByRole('link', { name, exact: true }).click()
         await page.getByRole('heading', { level: 1, name }).waitFor()
@@ -77,7 +34,7 @@ describe('the web UI', () => {
         const width = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
         expect({ [name]: width }).toEqual({ [name]: 0 })
       }
-      expect(problems).toEqual([])
+      expect(ui.problems).toEqual([])
       await page.context().close()
     },
     CASE_MS,
@@ -86,20 +43,20 @@ describe('the web UI', () => {
   it(
     'shows why a request was rejected',
     async () => {
-      const page = await open()
+      const page = await ui.open()
       await page.getByRole('link', { name: 'Requests' }).click()
       await page.getByLabel('Only requests').fill('request.path == "/admin"')
       await page.getByRole('button', { name: 'Watch' }).click()
       await page.getByText('Waiting for the next request.').waitFor()
-      expect((await fetch(`${gateway.url}/open`)).status).toBe(200)
-      expect((await fetch(`${gateway.url}/admin`)).status).toBe(403)
+      expect((await fetch(`${ui.gateway.url}/open`)).status).toBe(200)
+      expect((await fetch(`${ui.gateway.url}/admin`)).status).toBe(403)
       await page.getByRole('button', { name: /GET .*\/admin → 403/ }).click()
       await page.getByRole('heading', { name: '403: authorization failed' }).waitFor()
       await page.getByText('request.headers["x-role"] == "admin": no such key: x-role').waitFor()
       await page.getByRole('button', { name: /ms Policy$/ }).click()
       await page.getByRole('button', { name: 'diff', exact: true }).click()
       expect(await violations(page)).toEqual([])
-      expect(problems).toEqual([])
+      expect(ui.problems).toEqual([])
       await page.context().close()
     },
     CASE_MS,
@@ -108,14 +65,14 @@ describe('the web UI', () => {
   it(
     'reports an expression that is not valid, and a proxy that has ended',
     async () => {
-      const page = await open()
+      const page = await ui.open()
       await page.getByRole('link', { name: 'Requests' }).click()
       await page.getByLabel('Only requests').fill('request.path ==')
       await page.getByRole('button', { name: 'Watch' }).click()
       await page.getByRole('status').getByText('400').waitFor()
       await page.route('**/config_dump', (route) => route.abort())
       await page.getByText('the proxy cannot be reached; it may have stopped').waitFor()
-      expect(problems.splice(0).every((problem) => problem.startsWith('Failed to load resource'))).toBe(true)
+      expect(ui.problems.splice(0).every((problem) => problem.startsWith('Failed to load resource'))).toBe(true)
       await page.context().close()
     },
     CASE_MS,
@@ -124,7 +81,7 @@ describe('the web UI', () => {
   it(
     'is used by keyboard alone',
     async () => {
-      const page = await open()
+      const page = await ui.open()
       await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
       await page.keyboard.press('Tab')
       await page.keyboard.press('Enter')
@@ -141,7 +98,7 @@ describe('the web UI', () => {
   )
 
   it('is small', () => {
-    const files = ['index.html', 'assets/app.js', 'assets/style.css'].map((name) => join(bundle, 'ui', name))
+    const files = ['index.html', 'assets/app.js', 'assets/style.css'].map((name) => join(ui.bundle, 'ui', name))
     const packed = files.reduce((sum, file) => sum + gzipSync(readFileSync(file)).length, 0)
     expect(packed).toBeLessThan(FIRST_VIEW_BYTES_MAX)
     expect(files.every((file) => statSync(file).size > 0)).toBe(true)

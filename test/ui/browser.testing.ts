@@ -1,0 +1,71 @@
+// The bundle with the web UI, a gateway that runs from it, and Chromium with pages of the UI.
+// Needs Chromium (`apt-get install chromium`).
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { chromiumPath } from '#test/mcp-sign-in/chromium.ts'
+import { startCommand, type RunningCommand } from '#test/ui/command.testing.ts'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+export const SETUP_MS = 180_000
+export const CASE_MS = 60_000
+
+export interface Ui {
+  readonly gateway: RunningCommand
+  /** Folder of the bundle. */
+  readonly bundle: string
+  /** Of all pages: exceptions, errors on the console, requests to other servers. */
+  readonly problems: string[]
+  /** The first page of the UI of the gateway; `admin`: of another server. */
+  open(options?: BrowserContextOptions, admin?: string): Promise<Page>
+  stop(): Promise<void>
+}
+
+/** `file`: a standalone file, in which `PORT` stands for the port of the gateway; unset, that of `startCommand`. */
+export async function startUi(file?: string): Promise<Ui> {
+  const folder = mkdtempSync(join(tmpdir(), 'gw-ui-'))
+  const bundle = join(folder, 'bundle')
+  const rolldown = join(ROOT, 'node_modules/.bin/rolldown')
+  execFileSync(rolldown, ['--config', 'rolldown.config.ts', '--dir', bundle], { cwd: ROOT, stdio: 'pipe' })
+  const executablePath = chromiumPath()
+  if (executablePath === undefined) throw new Error('this test needs Chromium: apt-get install chromium')
+  const gateway = await startCommand(join(bundle, 'gw.js'), folder, file)
+  const browser: Browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
+  const problems: string[] = []
+  return {
+    gateway,
+    bundle,
+    problems,
+    open: async (options = {}, admin = gateway.admin) => {
+      const context = await browser.newContext({ bypassCSP: false, ...options })
+      const page = await context.newPage()
+      page.setDefaultTimeout(CASE_MS / 2)
+      page.on('pageerror', ({ message }) => problems.push(message))
+      page.on('console', (message) => message.type() === 'error' && problems.push(message.text()))
+      page.on('request', (request) => request.url().startsWith(admin) || problems.push(request.url()))
+      await page.goto(`${admin}/ui`)
+      return page
+    },
+    stop: async () => {
+      await browser.close()
+      await gateway.stop()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Of axe-core. */
+interface Results {
+  readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly html: string }[] }[]
+}
+
+/** Of the rules for accessibility, in the page as it is. */
+export async function violations(page: Page): Promise<string[]> {
+  const results = await page.evaluate<Results>(`${AXE}; axe.run(document)`)
+  return results.violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`))
+}
