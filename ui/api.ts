@@ -5,6 +5,7 @@ import type { components } from '#api/admin/types.gen.ts'
 
 type Schemas = components['schemas']
 export type Dump = Schemas['ConfigDump']
+export type Traffic = Schemas['Traffic']
 export type { TraceEvent }
 
 const ANSWER_MS = 10_000
@@ -19,6 +20,10 @@ export async function configDump(signal: AbortSignal): Promise<Dump> {
 
 export async function memory(signal: AbortSignal): Promise<unknown> {
   return (await ask('memory', { signal })).json()
+}
+
+export async function traffic(signal: AbortSignal): Promise<Traffic> {
+  return (await (await ask('traffic', { signal })).json()) as Traffic // api/admin/openapi.yaml
 }
 
 export async function logLevel(signal: AbortSignal): Promise<string> {

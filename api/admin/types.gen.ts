@@ -98,6 +98,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/traffic": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Traffic of the last hour
+         * @description Requests, errors, latency, tokens and cost in intervals of 15 seconds, over all workers; the sums of the last five minutes for each listener; and the use of each model since the start of the process.
+         */
+        get: operations["getTraffic"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/quitquitquit": {
         parameters: {
             query?: never;
@@ -529,6 +549,72 @@ export interface components {
         MemoryUse: {
             [key: string]: number;
         };
+        /** @description Each list has one number for each interval, the oldest first; at most 240. */
+        Traffic: {
+            intervalSeconds: number;
+            /**
+             * Format: date-time
+             * @description Of the last interval.
+             */
+            end: string;
+            /** @description Of clients */
+            openConnections: number;
+            /** @description Now. */
+            activeRequests: number;
+            /** @description Responses that ended. */
+            requests: number[];
+            /** @description Responses with a status of 4xx. */
+            clientErrors: number[];
+            /** @description Responses with a status of 5xx. */
+            serverErrors: number[];
+            inputTokens: number[];
+            outputTokens: number[];
+            /** @description In USD, by the model catalog. */
+            cost: number[];
+            /** @description In seconds, estimated from the buckets of `gw_request_duration_seconds`; null without requests. */
+            latencyP50: (number | null)[];
+            /** @description As `latencyP50`. */
+            latencyP99: (number | null)[];
+            /** @description At most 100. */
+            listeners: components["schemas"]["TrafficListener"][];
+            /** @description The most expensive first, then those with most tokens; at most 100. */
+            models: components["schemas"]["TrafficModel"][];
+        };
+        /** @description The labels of a listener in metrics. */
+        TrafficPlace: {
+            bind: string;
+            gateway: string;
+            listener: string;
+        };
+        /** @description The last five minutes. */
+        TrafficListener: components["schemas"]["TrafficPlace"] & {
+            requests: number;
+            clientErrors: number;
+            serverErrors: number;
+            inputTokens: number;
+            outputTokens: number;
+            /** @description In USD. */
+            cost: number;
+            /** @description In seconds. */
+            latencyP50: number | null;
+            /** @description In seconds. */
+            latencyP99: number | null;
+        };
+        /** @description Since the start of the process. */
+        TrafficModel: {
+            provider: string;
+            /** @description Name of the model in requests. */
+            requested: string;
+            /** @description Name of the model in responses. */
+            served: string;
+            /** @description `namespace/name` */
+            route: string;
+            requests: number;
+            inputTokens: number;
+            outputTokens: number;
+            /** @description In USD. */
+            cost: number;
+        };
         Tasks: {
             admin: string[];
             workload: string[];
@@ -822,6 +908,27 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Memory"];
+                };
+            };
+            401: components["responses"]["NoToken"];
+        };
+    };
+    getTraffic: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ended intervals only; none in the first 15 seconds of the process. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Traffic"];
                 };
             };
             401: components["responses"]["NoToken"];

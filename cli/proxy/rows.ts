@@ -4,8 +4,17 @@ import { fieldsOf, type Dump } from './backends.ts'
 
 type Listener = Dump['binds'][number]['listeners'][string]
 
-export function listenersOf({ binds }: Dump): { readonly address: string; readonly listener: Listener }[] {
-  return binds.flatMap(({ address, listeners }) => Object.values(listeners).map((listener) => ({ address, listener })))
+export interface BoundListener {
+  /** Key of the bind. */
+  readonly bind: string
+  readonly address: string
+  readonly listener: Listener
+}
+
+export function listenersOf({ binds }: Dump): BoundListener[] {
+  return binds.flatMap(({ key: bind, address, listeners }) =>
+    Object.values(listeners).map((listener) => ({ bind, address, listener })),
+  )
 }
 
 type Route = Listener['routes'][string] | Listener['tcpRoutes'][string]

@@ -19,6 +19,8 @@ export interface AdminParts {
   /** The whole answer of `/config_dump`. */
   readonly configDump: () => unknown
   readonly memory: () => unknown
+  /** The whole answer of `/traffic`. */
+  readonly traffic: () => unknown
   /** `/debug/...`; undefined: there are no threads to look at. */
   readonly debug?: DebugParts
   /** Files of the web UI, for tests; ends with a slash. */
@@ -143,6 +145,7 @@ function adminRoutes(parts: AdminParts): ReadonlyMap<string, Route> {
     ],
     ...(parts.debug === undefined ? [] : debugRoutes(parts.debug)),
     ['/memory', { GET: (_query, response) => sendJson(response, parts.memory()) }],
+    ['/traffic', { GET: (_query, response) => sendJson(response, parts.traffic()) }],
     [
       '/quitquitquit',
       {

@@ -7,6 +7,7 @@ const ENTRIES: readonly (readonly [path: string, text: string])[] = [
   ['/config_dump', 'the current configuration, with live counters of endpoints'],
   ['/logging', 'log level; POST with <code>?level=</code> changes it'],
   ['/memory', 'memory of the process and of each worker'],
+  ['/traffic', 'requests, errors, latency, tokens and cost of the last hour'],
   ['/debug/trace', 'trace of the next request, as server-sent events'],
   ['/debug/tasks', 'requests in flight'],
   ['/debug/pprof/profile?seconds=10', 'CPU profile for <code>go tool pprof</code>'],

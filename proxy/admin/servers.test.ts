@@ -14,6 +14,7 @@ import { startReadinessServer } from './readiness-server.ts'
 import { startStatsServer } from './stats-server.ts'
 
 const LOOPBACK = { host: '127.0.0.1', port: 0 }
+const PARTS = { configDump: () => ({}), memory: () => ({}), traffic: () => ({}), shutdown: () => undefined }
 const open: HttpListener[] = []
 
 afterEach(async () => {
@@ -62,6 +63,7 @@ async function admin(
     memory: () => {
       throw new Error('no memory report')
     },
+    traffic: () => ({ requests: [3] }),
     shutdown: () => shutdowns++,
   })
   open.push(server)
@@ -75,6 +77,11 @@ describe('admin server', () => {
     expect(answer).toMatchObject({ status: 200, body: '{\n  "binds": []\n}\n' })
     expect(answer.headers).toMatchObject({ 'content-type': 'application/json', 'x-content-type-options': 'nosniff' })
     expect((await ask(port, '/config_dump', { method: 'POST' })).status).toBe(405)
+  })
+
+  it('answers /traffic as JSON', async () => {
+    const { port } = await admin()
+    expect(JSON.parse((await ask(port, '/traffic')).body)).toEqual({ requests: [3] })
   })
 
   it('reads and changes log levels', async () => {
@@ -181,17 +188,23 @@ describe('admin server', () => {
       filter: { defaultLevel: 'info', modules: new Map() },
       write: () => 0,
     })
-    const server = await startAdminServer(
-      { host: 'localhost', port: 0 },
-      { loggers, needsToken: false, configDump: () => ({}), memory: () => ({}), shutdown: () => undefined },
-    )
+    const server = await startAdminServer({ host: 'localhost', port: 0 }, { ...PARTS, loggers, needsToken: false })
     open.push(server)
     expect((await ask(server.port, '/config_dump')).status).toBe(200)
   })
 })
 
 describe('admin server that needs a token', () => {
-  const PATHS = ['/config_dump', '/logging', '/memory', '/nowhere', '/debug/trace', '//config_dump', '/config_dump?a']
+  const PATHS = [
+    '/config_dump',
+    '/logging',
+    '/memory',
+    '/traffic',
+    '/nowhere',
+    '/debug/trace',
+    '//config_dump',
+    '/config_dump?a',
+  ]
   const CHANGES = ['/quitquitquit', '/logging?level=debug']
 
   it('is in a file that only the user of the process can read, and gone after the end', async () => {
@@ -274,8 +287,7 @@ describe('admin server that needs a token', () => {
 
 function startOn(port: number, write: (line: string) => unknown = () => undefined): Promise<HttpListener> {
   const loggers = createLogger({ format: 'text', filter: { defaultLevel: 'info', modules: new Map() }, write })
-  const parts = { configDump: () => ({}), memory: () => ({}), shutdown: () => undefined }
-  return startAdminServer({ ...LOOPBACK, port }, { loggers, needsToken: true, ...parts })
+  return startAdminServer({ ...LOOPBACK, port }, { ...PARTS, loggers, needsToken: true })
 }
 
 describe('metrics server', () => {

@@ -1,6 +1,7 @@
 // How many more connections one worker may take before the process is short of file descriptors. A quarter of them is
 // kept for backends, files and names: clients that only wait must not keep those from being served that are there.
-import { descriptorLimit, openDescriptors } from '../metrics/file-descriptors.ts'
+import type { Logger } from '../log/logger.ts'
+import { descriptorLimit, FEW_DESCRIPTORS, openDescriptors } from '../metrics/file-descriptors.ts'
 
 /** One part of so many is not for clients: each one at work needs a connection to a backend as well. */
 const KEPT_PART = 4
@@ -90,4 +91,14 @@ function performanceNow(): number {
 
 function shareOf(room: number, workers: number): number {
   return Math.max(0, Math.floor(room / workers))
+}
+
+/** At the start of a process. */
+export function warnOfFewDescriptors(log: Logger): void {
+  const limit = descriptorLimit()
+  if (limit === undefined || limit >= FEW_DESCRIPTORS) return
+  log.warn(
+    'file descriptor limit is low: a quarter is reserved, and further client connections are closed unserved; raise ulimit -n',
+    { limit },
+  )
 }

@@ -10,6 +10,7 @@ import type { HttpListener } from '../admin/http-listener.ts'
 import { memoryReport } from '../admin/memory.ts'
 import { Profiles } from '../admin/pprof.ts'
 import { taskReport } from '../admin/tasks.ts'
+import { TrafficHistory } from '../admin/traffic-history.ts'
 import { type Readiness, startReadinessServer } from '../admin/readiness-server.ts'
 import { startStatsServer } from '../admin/stats-server.ts'
 import { parseLevelFilter } from '../log/level-filter.ts'
@@ -30,8 +31,8 @@ import { SharedRateLimits } from '../policy/limits/shared-rate-limits.ts'
 import { CertificateWatch } from '../tls/certificate-watch.ts'
 import { createTicketSecrets, rotateTicketSecrets, TICKET_PERIOD_MS } from '../tls/ticket-secrets.ts'
 import { TraceHub } from '../trace/hub.ts'
-import { descriptorLimit, FEW_DESCRIPTORS } from '../metrics/file-descriptors.ts'
 import { busyPort } from './busy-port.ts'
+import { warnOfFewDescriptors } from './descriptor-room.ts'
 import { meshMember } from './mesh-member.ts'
 import type { HeapRelease } from './heap-release.ts'
 import type { RestartHistory } from './restart-policy.ts'
@@ -77,6 +78,7 @@ class ProxyProcess implements RunningProxy {
   readonly #loggers: LoggerRoot
   readonly #log: Logger
   readonly #aggregate = new MetricsAggregate()
+  readonly #traffic = new TrafficHistory(this.#aggregate)
   readonly #pool: WorkerPool
   readonly #traces = new TraceHub(() => this.#pool.serving())
   readonly #servers: HttpListener[] = []
@@ -177,13 +179,7 @@ class ProxyProcess implements RunningProxy {
     this.#mesh?.start()
     process.on('exit', this.#flushAtExit)
     this.#log.info('started', { version: BUILD.version, workers: this.#settings.workers, ...this.#ports })
-    const limit = descriptorLimit()
-    if (limit !== undefined && limit < FEW_DESCRIPTORS) {
-      this.#log.warn(
-        'file descriptor limit is low: a quarter is reserved, and further client connections are closed unserved; raise ulimit -n',
-        { limit },
-      )
-    }
+    warnOfFewDescriptors(this.#log)
   }
 
   apply(config: RenderedConfig, secrets: RenderedSecrets, reported: readonly string[] = []): Promise<ApplyResult> {
@@ -248,6 +244,7 @@ class ProxyProcess implements RunningProxy {
 
   async #close(): Promise<void> {
     clearInterval(this.#rotating)
+    this.#traffic.close()
     this.#heapRelease?.defer()
     this.#certificates.close()
     this.#mesh?.close()
@@ -329,6 +326,7 @@ class ProxyProcess implements RunningProxy {
           needsToken: this.#settings.servesTenants,
           configDump: () => this.#dump(),
           memory: () => memoryReport(this.#workerBuffers(), this.#aggregate),
+          traffic: () => this.#traffic.shown(this.#workerBuffers().map(({ buffer }) => buffer)),
           debug: {
             traces: this.#traces,
             profiles: new Profiles(() => this.#pool.serving()),

@@ -1,0 +1,34 @@
+// Pages of the web UI about what a proxy does and has, in a real browser: traffic, policies in force, models, MCP
+// servers. Needs Chromium (`apt-get install chromium`).
+// @module-tag full
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { CASE_MS, SETUP_MS, violations } from '#test/ui/browser.testing.ts'
+import { type Demo, startDemo } from '#test/ui/demo.testing.ts'
+
+let demo: Demo
+
+beforeAll(async () => {
+  demo = await startDemo()
+}, SETUP_MS)
+
+afterAll(() => demo?.stop())
+
+describe('the page Overview', () => {
+  it.each(['light', 'dark'] as const)(
+    'has charts of requests, errors, latency, tokens and cost, %s',
+    async (colorScheme) => {
+      const page = await demo.open({ colorScheme })
+      await demo.traffic()
+      const chart = (title: string) => page.getByRole('img', { name: `${title}, the last 1 min` })
+      for (const title of ['Requests a second', 'Errors a second', 'Latency', 'Tokens a minute', 'Cost an hour']) {
+        expect(await chart(title).getAttribute('aria-label')).toMatch(/; highest \$?[\d,.]+(?: m?s)?$/)
+      }
+      const row = page.getByRole('row').filter({ hasText: 'default/default' })
+      expect(await row.getByRole('cell').nth(6).textContent()).toMatch(/^[1-9]\d*$/)
+      expect(await violations(page)).toEqual([])
+      expect(demo.problems).toEqual([])
+      await page.context().close()
+    },
+    CASE_MS,
+  )
+})
