@@ -199,7 +199,10 @@ describe('mistakes in the section', () => {
     ['llm: { models: [{ name: m, provider: opnai }] }', /models\[0\]\.provider: must be one of openai/],
     ['llm: { models: [{ name: m, provider: { reference: x } }] }', /provider\.reference: there is no provider x/],
     ['llm: { models: [{ name: m, provider: vertex }] }', /vertexProject|is required with the provider vertex/],
-    ['llm: { models: [{ name: m, provider: ollama }] }', /is required with the provider ollama: the address/],
+    [
+      'llm: { models: [{ name: m, provider: { custom: { formats: [{ type: completions }] } } }] }',
+      /is required with the provider custom: the address/,
+    ],
     ['llm: { models: [{ name: m, provider: { custom: { formats: [{ type: completions }] } } }] }', /provider custom/],
     ['llm: { models: [{ name: m, provider: openai, params: { baseUrl: ftp://a } }] }', /must be a URL with http/],
     [

@@ -249,7 +249,7 @@ describe('loadStandalone, fields', () => {
     ['config: { session: { key: abc } }', /session\.key: must be 64 hexadecimal digits/],
     ['config: { logging: { level: loud } }', /logging\.level: /],
     ['config: { adminAddr: here }', /adminAddr: must be host:port/],
-    ['config: { tracing: {} }', /config\.tracing: is not supported/],
+    ['config: { hbone: {} }', /config\.hbone: is not supported/],
   ])('%s', (text, expected) => {
     const found = problems(text)
     if (typeof expected === 'string') expect(found).toContain(expected)

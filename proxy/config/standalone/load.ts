@@ -80,7 +80,7 @@ export function loadStandalone(input: StandaloneInput): LoadedStandalone {
   const isUsable = found.every(({ severity }) => severity !== 'error')
   return {
     rendered: isUsable ? { config: context.config, secrets: context.secrets } : undefined,
-    settings: settingsOf(parsed.data.config),
+    settings: settingsOf(parsed.data),
     modelCatalog: catalogs,
     problems: found,
     files: [...context.files],
@@ -89,7 +89,7 @@ export function loadStandalone(input: StandaloneInput): LoadedStandalone {
 }
 
 function build(file: StandaloneFile, context: BuildContext): void {
-  const { gateways = {}, backends = [], binds = [], routeGroups = [], policies = [], mcp, llm, frontendPolicies } = file
+  const { gateways = {}, backends = [], binds = [], routeGroups = [], policies = [], mcp, llm } = file
   const listeners = new ListenerRegistry(context)
   const registry = new GatewayRegistry(context, listeners)
   const registries = { listeners, routes: new RouteRegistry(context), tcpRoutes: new TcpRouteRegistry(context) }
@@ -104,7 +104,7 @@ function build(file: StandaloneFile, context: BuildContext): void {
   if (mcp !== undefined) addMcp(mcp, { gateways: registry, listeners }, context)
   if (llm !== undefined) addLlm(llm, { gateways: registry, listeners }, context)
   addTargeted(policies, context)
-  if (frontendPolicies !== undefined) addFrontend(frontendPolicies, listeners.gateways, context)
+  addFrontend(file, listeners.gateways, context)
 }
 
 function addGatewayRoutes(
@@ -138,7 +138,7 @@ function addRouteGroups(groups: readonly RouteGroupFields[], { routes }: Registr
 function noKeySets(): undefined {}
 
 function failed(problems: readonly FileProblem[]): LoadedStandalone {
-  const settings = settingsOf(undefined)
+  const settings = settingsOf({})
   return { rendered: undefined, settings, modelCatalog: [], problems, files: [], keySetUrls: [] }
 }
 

@@ -1,6 +1,6 @@
-// `config` of a standalone file: settings of the process, read once at startup.
+// Settings of the process in a standalone file, read once at startup.
 import type { LookupFamily } from '#api/units/lookup-family.ts'
-import type { ConfigFields } from './schema/file.ts'
+import type { StandaloneFile } from './schema/file.ts'
 import type { Address } from './schema/values.ts'
 
 export interface StandaloneSettings {
@@ -16,14 +16,17 @@ export interface StandaloneSettings {
   readonly mcpSessionTtlMs: number | undefined
 }
 
-export function settingsOf(config: ConfigFields = {}): StandaloneSettings {
+export function settingsOf({
+  config = {},
+  frontendPolicies: { accessLog, logging } = {},
+}: Pick<StandaloneFile, 'config' | 'frontendPolicies'>): StandaloneSettings {
   return {
     admin: config.adminAddr,
     stats: config.statsAddr,
     readiness: config.readinessAddr,
     workers: config.workerThreads,
     logLevel: config.logging?.level,
-    logFormat: config.logging?.format,
+    logFormat: config.logging?.format ?? (accessLog ?? logging)?.format,
     dnsLookupFamily: config.dns?.lookupFamily,
     sessionKeys: config.session?.key,
     mcpSessionTtlMs: config.mcp?.sessionTtl,

@@ -30,7 +30,7 @@ it.each([
     'services[0].ports: the names must be ports from 1 to 65535, for example {80: 8080}',
   ],
   ['services: [{ name: echo, ports: { 65536: 1 } }]', 'services[0].ports: the names must be ports'],
-  ['services: [{ name: echo, ports: { 80: 8080 }, vips: [a] }]', 'services[0].vips: is not supported'],
+  ['services: [{ name: echo, ports: { 80: 8080 }, vips: [a] }]', 'services[0].vips: must be empty'],
   [
     'services: [{ name: echo, ports: { 80: 8080 }, locality: { preferences: [rack] } }]',
     'services[0].locality.preferences[0]: must be one of network, cluster, region, zone, subzone, node',

@@ -1,4 +1,4 @@
-// `frontendPolicies`: policies for the connections of all gateways of the file.
+// `frontendPolicies`, and fields of `config` with the same effect: policies for the connections of all gateways.
 import type {
   AccessLog,
   Authorization,
@@ -11,19 +11,25 @@ import type {
 } from '#api/ir/types.gen.ts'
 import type { Built, FRONTEND, WrittenIn } from '../coverage.ts'
 import { pathTo } from '../field-path.ts'
+import type { StandaloneFile } from '../schema/file.ts'
 import type { FrontendFields } from '../schema/listeners.ts'
 import type { BuildContext } from './context.ts'
 import { defined, ifSet } from './defined.ts'
 import { expressions } from './headers.ts'
 import { renderKeepalive } from './keepalive.ts'
 import { renderVersions } from './listener-tls.ts'
+import { type Placed, type ProcessPolicies, processPolicies } from './process-telemetry.ts'
 import { renderRules } from './rules.ts'
 import { renderLogExport, renderTracing } from './telemetry.ts'
 
 const PATH = 'frontendPolicies'
 
-export function addFrontend(fields: FrontendFields, gateways: readonly GatewayTarget[], context: BuildContext): void {
-  const payloads = renderFrontend(fields, context)
+export function addFrontend(
+  { frontendPolicies = {}, config = {} }: Pick<StandaloneFile, 'frontendPolicies' | 'config'>,
+  gateways: readonly GatewayTarget[],
+  context: BuildContext,
+): void {
+  const payloads = renderFrontend(frontendPolicies, processPolicies(config, context), context)
   for (const [position, gateway] of gateways.entries()) {
     for (const [name, payload] of payloads) {
       const key = position === 0 ? `frontend/${name}` : `frontend/${name}/${gateway.namespace}/${gateway.name}`
@@ -38,7 +44,11 @@ type Fields = Built<FrontendPayload, Exclude<WrittenIn<typeof FRONTEND>, 'networ
 }
 
 /** By the last part of the key. */
-function renderFrontend(fields: FrontendFields, context: BuildContext): [string, FrontendPayload][] {
+function renderFrontend(
+  fields: FrontendFields,
+  process: ProcessPolicies,
+  context: BuildContext,
+): [string, FrontendPayload][] {
   for (const [one, other] of [
     ['accessLog', 'logging'],
     ['proxy', 'proxyProtocol'],
@@ -46,7 +56,10 @@ function renderFrontend(fields: FrontendFields, context: BuildContext): [string,
     if (fields[one] === undefined || fields[other] === undefined) continue
     context.error(pathTo(PATH, other), `is the same field as ${one}: remove one of them`)
   }
-  const built = { ...renderConnections(fields, context), ...renderObservation(fields, context) } satisfies Fields
+  const built = {
+    ...renderConnections(fields, context),
+    ...renderObservation(fields, process, context),
+  } satisfies Fields
   return Object.entries(defined(built)).flatMap(([name, value]): [string, FrontendPayload][] =>
     Array.isArray(value)
       ? value.map((one, index) => [`${name}/${index}`, { [name]: one }])
@@ -74,15 +87,34 @@ function renderConnections(
 
 function renderObservation(
   { accessLog, logging, tracing, metrics }: FrontendFields,
+  process: ProcessPolicies,
   context: BuildContext,
 ): Pick<Fields, 'accessLog' | 'tracing' | 'metrics'> {
-  const at = pathTo(PATH, accessLog === undefined ? 'logging' : 'accessLog')
-  const labels = expressions(metrics?.add ?? {})
+  const log = accessLog === undefined ? placed('logging', logging) : placed('accessLog', accessLog)
+  const labels = expressions(onePlace(placed('metrics', metrics), process.metrics, context)?.value.add ?? {})
   return {
-    accessLog: ifSet(accessLog ?? logging, (log) => renderAccessLog(log, at, context)),
-    tracing: ifSet(tracing, (value) => renderTracing(value, pathTo(PATH, 'tracing'), context)),
+    accessLog: ifSet(onePlace(log, process.accessLog, context), (one) => renderAccessLog(one, context)),
+    tracing: ifSet(onePlace(placed('tracing', tracing), process.tracing, context), ({ value, path }) =>
+      renderTracing(value, path, context),
+    ),
     metrics: labels.length === 0 ? undefined : { add: labels },
   }
+}
+
+function placed<T>(name: string, value: T | undefined): Placed<T> | undefined {
+  return ifSet(value, (given) => ({ value: given, path: pathTo(PATH, name) }))
+}
+
+/** Of `frontendPolicies` or of `config`. */
+function onePlace<T>(
+  own: Placed<T> | undefined,
+  process: Placed<T> | undefined,
+  context: BuildContext,
+): Placed<T> | undefined {
+  if (own !== undefined && process !== undefined) {
+    context.error(process.path, `has the same effect as ${own.path}: remove one of them`)
+  }
+  return own ?? process
 }
 
 function renderHttp(http: NonNullable<FrontendFields['http']>): FrontendHTTP {
@@ -127,10 +159,10 @@ function renderProxyProtocol({
 }
 
 function renderAccessLog(
-  { filter, add, remove, otlp }: NonNullable<FrontendFields['accessLog']>,
-  path: string,
+  { value, path }: Placed<NonNullable<FrontendFields['accessLog']>>,
   context: BuildContext,
 ): AccessLog {
+  const { filter, add, remove, otlp } = { ...value, ...value.fields }
   const own = defined({ filter, add: ifSet(add, expressions), remove })
   if (otlp === undefined) return own
   return { ...own, otlp: renderLogExport(otlp, own, { path: pathTo(path, 'otlp'), context }) }

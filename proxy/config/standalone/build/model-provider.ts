@@ -10,6 +10,8 @@ import { serverOfUrl } from './mcp-backend.ts'
 
 const TLS_PORT = 443
 const DEFAULT_REGION = 'us-east-1'
+/** Of Ollama, which runs on the same machine unless an address is set (resources supplement 1.8). */
+const OLLAMA_URL = 'http://localhost:11434/v1'
 
 export interface ChosenProvider {
   readonly provider: Exclude<ProviderValue, { readonly reference: string }>
@@ -58,8 +60,10 @@ interface Server {
 }
 
 /** undefined: reported. */
-function serverOf({ params, pathOf }: ChosenProvider, context: BuildContext): Server | undefined {
-  const { baseUrl, hostOverride } = params
+function serverOf({ provider, params, pathOf }: ChosenProvider, context: BuildContext): Server | undefined {
+  const { hostOverride } = params
+  const ownUrl = provider === 'ollama' && hostOverride === undefined ? OLLAMA_URL : undefined
+  const baseUrl = params.baseUrl ?? ownUrl
   if (baseUrl === undefined) return { address: hostOverride, path: undefined, isTls: false, isUrl: false }
   if (hostOverride !== undefined) {
     context.error(pathOf('hostOverride'), 'must not be set together with baseUrl')

@@ -31,7 +31,9 @@ export const service = fields({
       .max(6),
     mode: z.enum(['failover', 'strict']).optional(),
   }).optional(),
-  ...notServed(['vips', 'subjectAltNames']),
+  // Accepted because files of other programs have it without addresses.
+  vips: z.array(text).max(0, { error: 'must be empty: the proxy finds services by their host names' }).optional(),
+  ...notServed(['subjectAltNames']),
 })
 
 export const workload = fields({

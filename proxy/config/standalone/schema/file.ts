@@ -13,6 +13,7 @@ import { frontendPolicies, gateway, hostname, protocol, tls } from './listeners.
 import { catalogSource } from './model-catalog.ts'
 import { gatewayPolicies, routePolicies } from './policies.ts'
 import { targetedPolicy } from './targets.ts'
+import { logFormat, processLogShape, processMetrics, processTracing } from './telemetry.ts'
 import { backendTLS, backendTunnel } from './upstream.ts'
 import { address, name, parseAddress, port, regex, stringMatch, text, duration } from './values.ts'
 
@@ -141,9 +142,13 @@ const config = fields({
   modelCatalog: z.array(catalogSource).max(CATALOG_SOURCES_MAX).optional(),
   logging: fields({
     level: logLevel.optional(),
-    format: z.enum(['text', 'json']).optional(),
-    ...notServed(['filter', 'fields', 'database']),
+    format: logFormat.optional(),
+    ...processLogShape,
+    ...notServed(['database'], '; use frontendPolicies.accessLog.otlp to store entries elsewhere'),
+    ...notServed(['otlp'], '; use frontendPolicies.accessLog.otlp'),
   }).optional(),
+  tracing: processTracing.optional(),
+  metrics: processMetrics.optional(),
   ...notServed([
     'xdsAddress',
     'xdsAuthToken',
@@ -163,8 +168,6 @@ const config = fields({
     'connectionMinTerminationDeadline',
     'customFunctions',
     'standardAttributes',
-    'tracing',
-    'metrics',
     'backend',
     'hbone',
     'database',

@@ -1,12 +1,12 @@
 // Ports and listeners of both forms, and their common fields (resources supplement 4.5, 4.6, 4.10).
 import * as z from 'zod'
 import { keepalive, keyExchangeGroups } from './connections.ts'
-import { serviceShape } from './external.ts'
 import { evaluatedAt } from './moment.ts'
-import { fields, notServed } from './object.ts'
+import { fields } from './object.ts'
 import { gatewayPolicyShape, rules } from './policies.ts'
 import { byteSize } from './resilience.ts'
-import { cel, count, duration, mapOf, name, port, text } from './values.ts'
+import { accessLog, labels, tracing } from './telemetry.ts'
+import { count, duration, name, port, text } from './values.ts'
 
 const HOSTNAME = /^(\*\.)?[A-Za-z0-9]([A-Za-z0-9.-]{0,250}[A-Za-z0-9])?$/
 
@@ -75,37 +75,6 @@ const handshakes = fields({
   cipherSuites: z.array(text).min(1).optional(),
   keyExchangeGroups: keyExchangeGroups.optional(),
 })
-const absolutePath = z.string().regex(/^\//, { error: 'must begin with /' })
-/** A collector: its address, and the policies of calls to it. */
-const collectorShape = {
-  ...serviceShape,
-  protocol: z.enum(['grpc', 'http']).optional(),
-  path: absolutePath.optional(),
-}
-const accessLog = fields({
-  filter: cel.optional(),
-  add: mapOf(cel).optional(),
-  remove: z.array(text).optional(),
-  otlp: fields({
-    ...collectorShape,
-    filter: cel.optional(),
-    fields: fields({ add: mapOf(cel).optional(), remove: z.array(text).optional() }).optional(),
-  }).optional(),
-  ...notServed(['database']),
-})
-
-/** CEL: a fraction, or a boolean; YAML reads both with their types. */
-const sampling = evaluatedAt('routing', z.union([cel, z.number().min(0).max(1), z.boolean()]).transform(String))
-const tracing = fields({
-  ...collectorShape,
-  attributes: mapOf(cel).optional(),
-  resources: evaluatedAt('start', mapOf(cel)).optional(),
-  remove: z.array(text).optional(),
-  randomSampling: sampling.optional(),
-  clientSampling: sampling.optional(),
-  filter: cel.optional(),
-})
-
 const proxyProtocol = fields({
   version: z.enum(['v1', 'v2', 'all']).optional(),
   mode: z.enum(['strict', 'optional']).optional(),
@@ -124,7 +93,7 @@ export const frontendPolicies = evaluatedAt(
     proxyProtocol: proxyProtocol.optional(),
     connect: fields({ mode: z.enum(['deny', 'route', 'tunnel']) }).optional(),
     tracing: tracing.optional(),
-    metrics: fields({ add: mapOf(cel) }).optional(),
+    metrics: labels.optional(),
   }),
 )
 
