@@ -148,7 +148,7 @@ export interface LlmFacts extends LlmUsage {
   /** Absent: no guard has checked a text. */
   guards?: GuardChecks[]
   /** Absent: the call is not priced. */
-  readonly pricing?: LlmPricing
+  pricing?: LlmPricing
 }
 
 /** What happened to a session with an MCP server. */

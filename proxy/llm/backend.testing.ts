@@ -8,7 +8,7 @@ import type { OutgoingBody, StreamBody } from '../message/body.ts'
 import { HeaderList } from '../message/headers.ts'
 import { HttpResponse } from '../message/message.ts'
 import { expression } from '../policy/exchange.testing.ts'
-import type { UpstreamRequest, UpstreamResponse } from '../upstream/target.ts'
+import type { CallOutcome, UpstreamRequest } from '../upstream/target.ts'
 import { compileAiBackend } from './backend.ts'
 import { compileModels } from './models.ts'
 
@@ -51,9 +51,9 @@ export type BodySeen = (body: OutgoingBody) => void
 export function llmBackend(provider: AIProvider['provider'], ai: AIPolicy, seen: BodySeen): BackendHandler {
   const policies: EffectiveBackend = { ai: { routes: ROUTES, ...ai }, mcpAuthorization: [] }
   const client = {
-    send(_: unknown, { body }: UpstreamRequest): Promise<UpstreamResponse> {
+    call(_target: unknown, { body }: UpstreamRequest, _options: unknown, outcome: CallOutcome): void {
       seen(body)
-      return Promise.resolve({ status: 200, headers: JSON_HEADERS, body: ANSWER_BODY })
+      queueMicrotask(() => outcome.answered({ status: 200, headers: JSON_HEADERS, body: ANSWER_BODY }))
     },
     forward(exchange: Exchange, _target: unknown, _authority: string, done: (exchange: Exchange) => void): void {
       seen(exchange.request.body)

@@ -20,24 +20,23 @@ import type { LlmFacts } from '../exchange/facts.ts'
 import { HttpResponse } from '../message/message.ts'
 import { runChain } from '../chain/run-chain.ts'
 import type { NamedFilter } from '../chain/filter.ts'
-import { forBackend } from '../upstream/resolve-target.ts'
-import { UpstreamError, type UpstreamResponse } from '../upstream/target.ts'
+import type { UpstreamResponse } from '../upstream/target.ts'
 import { currentPricing } from './cost/current-catalog.ts'
 import { prepareCall, type CompiledProvider, type LlmCall } from './call.ts'
 import { type Chosen, chooseProvider } from './choose-provider.ts'
 import { compileProvider } from './compile-provider.ts'
 import { detectAnswer, detectRequest } from './detect.ts'
+import { failBy, sendToAny } from './endpoint-call.ts'
 import { failureBodyOf } from './failure-body.ts'
 import type { Format } from './formats/format.ts'
 import { FailedProviders } from './failover.ts'
 import { makeReply } from './reply.ts'
+import type { ReplyContext } from './reply-context.ts'
 import { type Handling, HANDLING, routeTypeMatcher } from './route-type.ts'
 import { addressSocket, joinSocket } from './socket.ts'
 import { answerTexts } from './texts.ts'
 import { emptyFacts } from './usage.ts'
 
-/** Upper bound without a timeout policy: models may take long before the first byte. */
-const RESPONSE_HEAD_TIMEOUT_MS = 600_000
 /** An answer, or an event of a stream, that is translated; more where `frontend.http.maxBufferSize` is larger. */
 const TRANSLATION_BYTES_MAX = 16 * 1024 * 1024
 
@@ -69,22 +68,26 @@ export function compileAiBackend(
       done(exchange)
       return
     }
-    const context = { ...chosen, type, handling, environment, groups }
+    const { provider, endpoint } = chosen
+    const context = { provider, endpoint, type, handling, environment, groups }
     const failed = (error: unknown): void => {
       failByDefect(exchange, 'llm', error)
       done(exchange)
     }
-    const isRepeatable = hasOther || chosen.provider.fetched !== undefined
-    const answered = isRepeatable ? answer(exchange, context) : answerOnly(exchange, { ...context, ...ONLY_TRY })
+    const isRepeatable = hasOther || provider.fetched !== undefined
+    const answered = isRepeatable ? answer(exchange, context) : answerOnly(exchange, context)
     if (answered instanceof Promise) answered.then(() => done(exchange), failed)
     else done(exchange)
   }
 }
 
 /** With one provider and one credential. A defect is a rejection. */
-function answerOnly(exchange: Exchange, context: TryContext): boolean | Promise<boolean> {
+function answerOnly(exchange: Exchange, context: AnswerContext): boolean | Promise<boolean> {
+  const { provider, endpoint, type, handling, environment, groups } = context
+  // Written out: a copy of an object with an unknown shape costs more than all its members.
+  const only = { provider, endpoint, type, handling, environment, groups, ...ONLY_TRY }
   try {
-    return answerFirst(exchange, context)
+    return answerFirst(exchange, only)
   } catch (error) {
     return Promise.reject(error)
   }
@@ -143,13 +146,10 @@ async function answerWith(exchange: Exchange, context: TryContext, kept: KeptReq
 /** True: the provider refused the credential, and the request is repeatable. */
 function answerFirst(exchange: Exchange, context: TryContext): boolean | Promise<boolean> {
   const { telemetryName } = context.provider.profile
-  const promptTokens = exchange.llm?.promptTokens
-  const facts = {
-    ...emptyFacts(telemetryName),
-    failedProviders: context.failed,
-    pricing: currentPricing(),
-    promptTokens,
-  }
+  const facts = emptyFacts(telemetryName)
+  facts.failedProviders = context.failed
+  facts.pricing = currentPricing()
+  facts.promptTokens = exchange.llm?.promptTokens
   exchange.llm = facts
   if (exchange.trace !== undefined) traceProvider(exchange.trace, context)
   return answerOnce(exchange, facts, context)
@@ -187,41 +187,80 @@ function answerFrom(exchange: Exchange, facts: LlmFacts, chosen: TryContext): bo
   if (handling.transport === 'Socket') return answerSocket(exchange, facts, { ...context, handling })
   const call = prepareCall(exchange, provider, handling, environment.bufferBytesMax)
   return call instanceof Promise
-    ? call.then((late) => answerCall(exchange, facts, { ...context, call: late }))
-    : answerCall(exchange, facts, { ...context, call })
+    ? call.then((late) => answerCall(exchange, facts, late, context))
+    : answerCall(exchange, facts, call, context)
 }
 
 /** `call`: a response, if the request has failed. */
-async function answerCall(
+function answerCall(
   exchange: Exchange,
   facts: LlmFacts,
-  context: TryContext & { readonly call: LlmCall | HttpResponse },
-): Promise<boolean> {
-  const { provider, environment, hasNext, call } = context
+  call: LlmCall | HttpResponse,
+  context: TryContext,
+): boolean | Promise<boolean> {
   if (call instanceof HttpResponse) return false
   facts.requestModel = call.model
   facts.isStreaming = call.isStreaming
   facts.params = call.params
   facts.operation = call.conversion.client.operation
   call.dropped.report(exchange, facts)
-  const upstream = await sendToAny(exchange, call, placeOfCall(call, context))
-  if (upstream === undefined) return false
+  return new Promise((resolve, reject) => {
+    sendToAny(exchange, call, placeOfCall(call, context), {
+      answered: (upstream) => resolve(answerWithReply({ exchange, facts, call, context }, upstream)),
+      failed: () => resolve(false),
+      broken: reject,
+    })
+  })
+}
+
+interface Answering {
+  readonly exchange: Exchange
+  readonly facts: LlmFacts
+  readonly call: LlmCall
+  readonly context: TryContext
+}
+
+/** True: see `answerFirst`. */
+function answerWithReply(answering: Answering, upstream: UpstreamResponse): boolean | Promise<boolean> {
+  const { exchange, facts, call, context } = answering
+  const { provider, environment, hasNext } = context
+  exchange.upstreamHeadMs = performance.now()
+  exchange.trace?.upstreamAnswered(exchange, upstream)
+  if (isRefused(exchange, upstream, context)) {
+    exchange.upstreamCall = undefined
+    dropBody(upstream.body)
+    return true
+  }
+  const { bufferBytesMax } = environment
+  const options = { client: call.conversion.client, facts, sizeMax: bufferBytesMax }
+  const texts = answerTexts(exchange, provider.textReads, options)
+  const { guards, answerHeaders } = provider
+  const reply: ReplyContext = {
+    exchange,
+    call,
+    facts,
+    guards,
+    texts,
+    hasNext,
+    answerHeaders,
+    bodyBytesMax: bufferBytesMax,
+    translationBytesMax: translationBytesMax(environment),
+  }
+  const made = makeReply(reply, upstream)
+  if (made instanceof Promise || provider.response.length > 0) return filteredReply(exchange, provider, made)
+  exchange.upstreamCall = undefined
+  exchange.response = made
+  return false
+}
+
+async function filteredReply(
+  exchange: Exchange,
+  { response }: CompiledProvider,
+  made: HttpResponse | Promise<HttpResponse>,
+): Promise<boolean> {
   try {
-    exchange.upstreamHeadMs = performance.now()
-    exchange.trace?.upstreamAnswered(exchange, upstream)
-    if (isRefused(exchange, upstream, context)) {
-      dropBody(upstream.body)
-      return true
-    }
-    const { bufferBytesMax } = environment
-    const options = { client: call.conversion.client, facts, sizeMax: bufferBytesMax }
-    const texts = answerTexts(exchange, provider.textReads, options)
-    const { guards, answerHeaders } = provider
-    const limits = { bodyBytesMax: bufferBytesMax, translationBytesMax: translationBytesMax(environment) }
-    const made = makeReply({ exchange, call, facts, guards, texts, hasNext, answerHeaders, ...limits }, upstream)
     exchange.response = made instanceof Promise ? await made : made
-    const filters = filtered(exchange, provider.response)
-    if (filters !== undefined) await filters
+    await filtered(exchange, response)
   } catch (error) {
     failBy(exchange, error)
   } finally {
@@ -279,82 +318,9 @@ function isRefused(
   return isCredentialRefused(exchange, answer) && isRepeatable
 }
 
-/** The response of an endpoint of the provider; undefined: `exchange.response` is the failure. */
-async function sendToAny(
-  exchange: Exchange,
-  call: LlmCall,
-  context: AnswerContext,
-): Promise<UpstreamResponse | undefined> {
-  const { provider } = context
-  for (let endpoint: Endpoint | undefined = context.endpoint; endpoint !== undefined;) {
-    const here: AnswerContext = { ...context, endpoint }
-    useEndpoint(exchange, endpoint, provider.health)
-    if (exchange.trace !== undefined) traceCall(exchange, exchange.trace, call, here)
-    try {
-      return await send(exchange, call, here)
-    } catch (error) {
-      exchange.upstreamCall = undefined
-      failBy(exchange, error)
-      endpoint = exchange.isMovable ? otherEndpoint(exchange, provider.picker) : undefined
-    }
-  }
-  return undefined
-}
-
-function failBy(exchange: Exchange, error: unknown): void {
-  if (!(error instanceof UpstreamError)) throw error
-  const code = isRouteDeadline(exchange, error) ? 'requestTimeout' : error.code
-  exchange.isMovable = error.isMovable
-  exchange.fail(code, forBackend(exchange.backendName, code, error.detail))
-}
-
-function send(exchange: Exchange, call: LlmCall, { endpoint, environment }: AnswerContext) {
-  const now = performance.now()
-  exchange.upstreamStartMs = now
-  const ownDeadline = now + (exchange.backendRequestTimeoutMs ?? RESPONSE_HEAD_TIMEOUT_MS)
-  return environment.client.send(
-    endpoint.target,
-    {
-      method: exchange.request.method,
-      pathAndQuery: call.pathAndQuery,
-      authority: endpoint.authority,
-      headers: call.headers,
-      body: call.body,
-      signer: exchange.request.signer,
-    },
-    { deadlineMs: Math.min(ownDeadline, exchange.deadlineMs ?? ownDeadline), signal: undefined, exchange },
-  )
-}
-
 function traceProvider(trace: RequestTrace<Exchange>, { provider, type }: AnswerContext): void {
   trace.policySelection('subBackend', { effective: provider.policies })
   trace.write({ type: 'llmRouteResolved', routeType: type, provider: provider.settings.name })
-}
-
-function traceCall(exchange: Exchange, trace: RequestTrace<Exchange>, call: LlmCall, context: AnswerContext): void {
-  const { conversion, model, isStreaming, pathAndQuery, headers, body } = call
-  const { endpoint, provider } = context
-  const { client, sent, translation } = conversion
-  trace.write({
-    type: 'llmRequestDetected',
-    provider: provider.profile.telemetryName,
-    inputFormat: client.name,
-    outputFormat: sent.name,
-    model,
-    streaming: isStreaming,
-  })
-  if (isStreaming) {
-    const translated = translation !== undefined
-    trace.write({ type: 'llmStreamingTranslation', from: sent.name, to: client.name, translated })
-  }
-  const head = { pathAndQuery, headers, host: endpoint.authority }
-  trace.backendStart(exchange, { target: endpoint.label, sent: head, body })
-}
-
-function isRouteDeadline(exchange: Exchange, error: UpstreamError): boolean {
-  return (
-    error.code === 'upstreamTimeout' && exchange.deadlineMs !== undefined && performance.now() >= exchange.deadlineMs
-  )
 }
 
 /** Forwarded unchanged, except address, credential and provider headers. */

@@ -15,6 +15,9 @@ export function chooseProvider(
   groups: readonly (readonly CompiledProvider[])[],
   isAllowed: (provider: CompiledProvider) => boolean = () => true,
 ): Chosen | undefined {
+  const [first = []] = groups
+  // An only provider is chosen also when it is evicted.
+  if (groups.length === 1 && first.length === 1) return first.every(isAllowed) ? pickFrom(first) : undefined
   for (const group of groups) {
     const chosen = chooseFrom(group.filter((provider) => isAllowed(provider) && provider.picker.hasActive()))
     if (chosen !== undefined) return chosen

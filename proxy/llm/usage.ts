@@ -43,9 +43,18 @@ export function noUsage(): LlmUsage {
   }
 }
 
+/** Written out, without a copy of `noUsage`: one object for each request. */
 export function emptyFacts(provider: string): LlmFacts {
   return {
-    ...noUsage(),
+    inputTokens: undefined,
+    cachedInputTokens: undefined,
+    cacheCreationInputTokens: undefined,
+    outputTokens: undefined,
+    reasoningTokens: undefined,
+    totalTokens: undefined,
+    providerInputTokens: undefined,
+    providerTotalTokens: undefined,
+    kinds: undefined,
     operation: 'chat',
     isStreaming: false,
     provider,

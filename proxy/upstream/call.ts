@@ -18,10 +18,10 @@ import { withoutDefaultPort } from '../message/authority.ts'
 import type { Share } from './client-shares.ts'
 import { forBackend } from './resolve-target.ts'
 import {
+  type CallOutcome,
   UpstreamError,
   type UpstreamFailureCode,
   type UpstreamRequest,
-  type UpstreamResponse,
   type UpstreamTarget,
 } from './target.ts'
 import { forwardedFields } from './tunnel.ts'
@@ -274,7 +274,7 @@ const TUNNEL_HEAD = { status: 200, framing: 'None', contentLength: 0, isKeepAliv
 
 const ABORTED = 'aborted'
 
-/** A call of its own, answered by a promise. Its handle ends it also while the body of its answer arrives. */
+/** A call of its own, with its own outcome. Its handle ends it also while the body of its answer arrives. */
 export class SendCall extends UpstreamCall implements UpstreamCallHandle {
   readonly upgrade = undefined
   readonly webSocketKey = undefined
@@ -283,20 +283,13 @@ export class SendCall extends UpstreamCall implements UpstreamCallHandle {
   readonly isTunnel = false
   readonly isStreaming = true
   readonly #request: UpstreamRequest
-  readonly #resolve: (response: UpstreamResponse) => void
-  readonly #reject: (error: UpstreamError) => void
+  readonly #outcome: CallOutcome
   #answer: OutgoingBody = undefined
 
-  constructor(options: {
-    target: UpstreamTarget
-    request: UpstreamRequest
-    resolve: (response: UpstreamResponse) => void
-    reject: (error: UpstreamError) => void
-  }) {
-    super(options.target)
-    this.#request = options.request
-    this.#resolve = options.resolve
-    this.#reject = options.reject
+  constructor(target: UpstreamTarget, request: UpstreamRequest, outcome: CallOutcome) {
+    super(target)
+    this.#request = request
+    this.#outcome = outcome
   }
 
   get method(): string {
@@ -342,7 +335,7 @@ export class SendCall extends UpstreamCall implements UpstreamCallHandle {
 
   protected override onResponse(head: ResponseHead, body: OutgoingBody): void {
     this.#answer = body
-    this.#resolve({
+    this.#outcome.answered({
       status: head.status,
       headers: head.headers,
       body: body instanceof IncomingBody ? body : EMPTY_BODY,
@@ -350,7 +343,7 @@ export class SendCall extends UpstreamCall implements UpstreamCallHandle {
   }
 
   protected override onFailure(code: CallFailure, detail: Detail): void {
-    this.#reject(new UpstreamError(isKnown(code) ? code : 'upstreamFailure', detail, this.isMovable))
+    this.#outcome.failed(new UpstreamError(isKnown(code) ? code : 'upstreamFailure', detail, this.isMovable))
   }
 }
 

@@ -14,7 +14,14 @@ import { wantsHttp2 } from './http2-version.ts'
 import { signExchange, signRequest } from './signing.ts'
 import { type PoolLimits, type PoolShared, TargetPool } from './pool.ts'
 import { UpstreamError } from './target.ts'
-import type { SendOptions, UpstreamClient, UpstreamRequest, UpstreamResponse, UpstreamTarget } from './target.ts'
+import type {
+  CallOutcome,
+  SendOptions,
+  UpstreamClient,
+  UpstreamRequest,
+  UpstreamResponse,
+  UpstreamTarget,
+} from './target.ts'
 
 export interface UpstreamClientOptions {
   readonly limits?: Partial<PoolLimits>
@@ -109,29 +116,38 @@ class Client implements HttpUpstreamClient, Sweepable {
   }
 
   send(target: UpstreamTarget, request: UpstreamRequest, options: SendOptions): Promise<UpstreamResponse> {
-    const { signer } = request
-    if (signer === undefined) return this.#send(target, request, options)
-    const signed = signRequest(request, signer, { target, signal: options.signal })
-    return signed.then(() => this.#send(target, request, options))
+    return new Promise((resolve, reject) => {
+      this.call(target, request, options, { answered: resolve, failed: reject })
+    })
   }
 
-  #send(target: UpstreamTarget, request: UpstreamRequest, options: SendOptions): Promise<UpstreamResponse> {
+  call(target: UpstreamTarget, request: UpstreamRequest, options: SendOptions, outcome: CallOutcome): void {
+    const { signer } = request
+    if (signer === undefined) this.#call(target, request, options, outcome)
+    else {
+      const signed = signRequest(request, signer, { target, signal: options.signal })
+      signed.then(
+        () => this.#call(target, request, options, outcome),
+        (error: unknown) => outcome.failed(error),
+      )
+    }
+  }
+
+  #call(target: UpstreamTarget, request: UpstreamRequest, options: SendOptions, outcome: CallOutcome): void {
     const { deadlineMs, bodyDeadlineMs, signal, exchange } = options
-    return new Promise((resolve, reject) => {
-      if (signal?.aborted === true || exchange?.connection.signal.aborted === true) {
-        discardBody(request.body)
-        reject(new UpstreamError('upstreamFailure', 'aborted'))
-        return
-      }
-      const whole = bodyDeadlineMs === undefined ? resolve : endingAt(bodyDeadlineMs, this.#shared.wheel, resolve)
-      const call =
-        signal === undefined
-          ? new SendCall({ target, request, resolve: whole, reject })
-          : abortedBy(signal, { target, request, resolve: whole, reject })
-      if (exchange !== undefined) exchange.upstreamCall = call
-      call.version = target.negotiates === true ? 'Chosen' : target.httpVersion
-      this.#start(call, this.#poolOf(call), deadlineMs, 'upstreamTimeout')
-    })
+    if (signal?.aborted === true || exchange?.connection.signal.aborted === true) {
+      discardBody(request.body)
+      outcome.failed(new UpstreamError('upstreamFailure', 'aborted'))
+      return
+    }
+    const whole = bodyDeadlineMs === undefined ? outcome : endingAt(bodyDeadlineMs, this.#shared.wheel, outcome)
+    const call =
+      signal === undefined
+        ? new SendCall(target, request, whole)
+        : abortedBy(signal, { target, request, outcome: whole })
+    if (exchange !== undefined) exchange.upstreamCall = call
+    call.version = target.negotiates === true ? 'Chosen' : target.httpVersion
+    this.#start(call, this.#poolOf(call), deadlineMs, 'upstreamTimeout')
   }
 
   close(): void {
@@ -215,23 +231,25 @@ function versionFor(exchange: Exchange, call: ForwardCall): CallVersion {
   return wantsHttp2(exchange, target) ? 'HTTP2' : 'HTTP1'
 }
 
+interface AbortableCall {
+  readonly target: UpstreamTarget
+  readonly request: UpstreamRequest
+  readonly outcome: CallOutcome
+}
+
 /** Until the body of its answer is over. */
-function abortedBy(
-  signal: AbortSignal,
-  { resolve, reject, ...call }: ConstructorParameters<typeof SendCall>[0],
-): SendCall {
+function abortedBy(signal: AbortSignal, { target, request, outcome }: AbortableCall): SendCall {
   const onAbort = (): void => aborted.abort()
   const forget = (): void => signal.removeEventListener('abort', onAbort)
-  const aborted = new SendCall({
-    ...call,
-    resolve: (response) => {
+  const aborted = new SendCall(target, request, {
+    answered(response) {
       if (response.body instanceof IncomingBody) response.body.observe({ seen: () => {}, over: forget })
       else forget()
-      resolve(response)
+      outcome.answered(response)
     },
-    reject: (error) => {
+    failed(error) {
       forget()
-      reject(error)
+      outcome.failed(error)
     },
   })
   signal.addEventListener('abort', onAbort, { once: true })
@@ -239,18 +257,17 @@ function abortedBy(
 }
 
 /** Whoever waits for more of the body gets its end then. */
-function endingAt(
-  deadlineMs: number,
-  wheel: DeadlineWheel,
-  resolve: (response: UpstreamResponse) => void,
-): (response: UpstreamResponse) => void {
-  return (response) => {
-    const { body } = response
-    if (body instanceof IncomingBody) {
-      const item = { expired: () => body.interrupt(new BodyAborted('the deadline has passed')) }
-      const slot = wheel.add(item, deadlineMs)
-      body.observe({ seen: () => {}, over: () => wheel.remove(item, slot) })
-    }
-    resolve(response)
+function endingAt(deadlineMs: number, wheel: DeadlineWheel, outcome: CallOutcome): CallOutcome {
+  return {
+    answered(response) {
+      const { body } = response
+      if (body instanceof IncomingBody) {
+        const item = { expired: () => body.interrupt(new BodyAborted('the deadline has passed')) }
+        const slot = wheel.add(item, deadlineMs)
+        body.observe({ seen: () => {}, over: () => wheel.remove(item, slot) })
+      }
+      outcome.answered(response)
+    },
+    failed: (error) => outcome.failed(error),
   }
 }

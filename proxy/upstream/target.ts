@@ -152,5 +152,15 @@ export interface UpstreamClient {
    * @throws {UpstreamError}
    */
   send(target: UpstreamTarget, request: UpstreamRequest, options: SendOptions): Promise<UpstreamResponse>
+  /** As `send`, without a promise. */
+  call(target: UpstreamTarget, request: UpstreamRequest, options: SendOptions, outcome: CallOutcome): void
   close(): void
+}
+
+/** Gets one of both calls, once, which may be before `UpstreamClient.call` returns. Must not throw. */
+export interface CallOutcome {
+  /** The part of the body that has arrived is not copied yet: reading it during this call costs least. */
+  answered(response: UpstreamResponse): void
+  /** An `UpstreamError`, unless the signer of the request has a bug. */
+  failed(error: unknown): void
 }
