@@ -2,14 +2,16 @@
 // the leader writes them. What changes is put into queues by key; everything else follows from the cache.
 import { Effect, type Scope } from 'effect'
 import { ObjectCache } from '../kube/cache.ts'
-import type { KubeClient } from '../kube/client.ts'
+import { Contents } from '../kube/contents.ts'
+import { KubeClient } from '../kube/client.ts'
+import { fetchContents } from '../kube/fetch-contents.ts'
 import { ownAccount } from '../kube/own-account.ts'
 import { LEASE_TIMES, type LeaseTimes, withLeadership } from './lease.ts'
 import { lead } from './leader.ts'
 import { snapshotOf } from '../translate/snapshot.ts'
 import type { TranslateSettings } from '../translate/translation.ts'
 import type { OperatorSettings } from './settings.ts'
-import { type Sources, startSources } from './sources.ts'
+import { readsOutsideTranslation, type Sources, startSources } from './sources.ts'
 import { makeTranslationLoop, type TranslationLoop } from './translation-loop.ts'
 import type { OperatorObserver, World } from './world.ts'
 
@@ -40,7 +42,8 @@ export const startOperator: (
   observer,
   leaseTimes = LEASE_TIMES,
 }: OperatorOptions) {
-  const cache = new ObjectCache()
+  const cache = new ObjectCache(new Contents(readsOutsideTranslation(settings)))
+  const client = yield* KubeClient
   let sources: Sources | undefined
   let loop: TranslationLoop | undefined
   let isTranslated = false
@@ -58,6 +61,7 @@ export const startOperator: (
     settings: translateSettings(settings),
     cache,
     isReady: () => sources?.isSynced() ?? false,
+    fetch: (missing) => Effect.provideService(fetchContents(cache, missing), KubeClient, client),
     onTranslation: ({ translation, snapshot, seconds }) => {
       isTranslated = true
       observer.translated(seconds, translation.perGateway.size)

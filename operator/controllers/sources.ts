@@ -3,6 +3,7 @@
 import { Effect, Queue } from 'effect'
 import type { GwParameters } from '#api/v1alpha1/gwparameters.gen.ts'
 import { DELIVERY_LABEL, GATEWAY_NAME_LABEL } from '#api/delivery/names.ts'
+import { isSessionKeyName } from '#deployer/session-key.ts'
 import type { ObjectCache } from '../kube/cache.ts'
 import type { ListOptions } from '../kube/client.ts'
 import { reflect } from '../kube/reflector.ts'
@@ -188,6 +189,14 @@ export const startSources = Effect.fn('operator.startSources')(function* (
   }
   return sources
 })
+
+/** Secrets and ConfigMaps with values that the deployer reads. */
+export function readsOutsideTranslation({ namespace, mesh }: OperatorSettings): (object: KubeObject) => boolean {
+  return ({ kind, metadata }) =>
+    kind === 'Secret'
+      ? isSessionKeyName(metadata.name)
+      : metadata.namespace === namespace || metadata.namespace === mesh.namespace
+}
 
 /** Key sets are in ConfigMaps of the operator's own namespace, and the mesh has one ConfigMap: they are always read. */
 function namespaceFilter(

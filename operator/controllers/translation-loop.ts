@@ -1,6 +1,6 @@
 // Runs the translator when something changed that it reads: the first change after a quiet time at once, those that
 // follow close behind it together.
-import { Duration, Effect, Queue } from 'effect'
+import { Duration, Effect, Fiber, Queue } from 'effect'
 import type { ObjectCache } from '../kube/cache.ts'
 import { elapsedMs } from '../kube/elapsed.ts'
 import { TRANSLATED } from '../kube/resources.ts'
@@ -31,6 +31,8 @@ export interface TranslationLoopOptions {
   readonly cache: ObjectCache
   /** All kinds are listed. Before this, translation would treat missing objects as deleted. */
   readonly isReady: () => boolean
+  /** Ends when the content of these objects is in the cache. */
+  readonly fetch: (missing: readonly KubeObject[]) => Effect.Effect<void>
   readonly onTranslation: (result: TranslationResult) => void
   /** A defect: the last result stays. */
   readonly onFailure: () => void
@@ -46,6 +48,11 @@ const GATHER_MS = 5
 const SYNC_CHECK_MS = 5
 /** The longest time that changes wait for the next translation to begin, however long a translation takes. */
 const GATHER_MS_MAX = 500
+/**
+ * Changes wait as long for the content of Secrets and ConfigMaps that were not referred to before; the first
+ * translation waits until it has all of it. After that, what refers to missing content is rejected.
+ */
+const FETCH_MS_MAX = 1000
 
 export const makeTranslationLoop = Effect.fn('operator.translationLoop')(function* (options: TranslationLoopOptions) {
   const { settings, cache, isReady, onTranslation, onFailure, onDefect } = options
@@ -63,20 +70,39 @@ export const makeTranslationLoop = Effect.fn('operator.translationLoop')(functio
     Queue.offerUnsafe(changes, undefined)
   })
   let notBefore = 0
+  let isFirst = true
+  const translateOnce = Effect.gen(function* () {
+    yield* Queue.clear(changes)
+    isBusy = false
+    const before = yield* elapsedMs
+    const now = snapshotOf(...listsOf(cache, kinds))
+    const { result, missing } = cache.reading(() => translator.translate(now))
+    return { snapshot: now, state: result, missing, elapsed: (yield* elapsedMs) - before }
+  })
+  const scope = yield* Effect.scope
+  /** False: other changes wait no longer for it; it continues, and the objects change when it is done. */
+  const areFetched = Effect.fnUntraced(function* (missing: readonly KubeObject[]) {
+    isBusy = true
+    const done = Effect.as(Fiber.join(yield* Effect.forkIn(options.fetch(missing), scope)), true)
+    if (isFirst) return yield* done
+    return yield* Effect.raceFirst(done, Effect.as(Effect.sleep(Duration.millis(FETCH_MS_MAX)), false))
+  })
   const once = Effect.gen(function* () {
     yield* Queue.take(changes)
     const wait = notBefore - (yield* elapsedMs)
     if (wait > 0) yield* Effect.sleep(Duration.millis(wait))
     while (!isReady()) yield* Effect.sleep(Duration.millis(SYNC_CHECK_MS))
-    yield* Queue.clear(changes)
-    const before = yield* elapsedMs
-    isBusy = false
-    snapshot = snapshotOf(...listsOf(cache, kinds))
-    state = translator.translate(snapshot)
-    const after = yield* elapsedMs
-    const elapsed = after - before
+    let next = yield* translateOnce
+    let { elapsed } = next
+    // What has read an object without its content is incomplete: the last result stays active meanwhile.
+    while (next.missing.length > 0 && (yield* areFetched(next.missing))) {
+      next = yield* translateOnce
+      elapsed += next.elapsed
+    }
+    ;({ snapshot, state } = next)
+    isFirst = false
     // Translation uses at most half of the time.
-    notBefore = after + Math.min(Math.max(GATHER_MS, elapsed), GATHER_MS_MAX)
+    notBefore = (yield* elapsedMs) + Math.min(Math.max(GATHER_MS, elapsed), GATHER_MS_MAX)
     for (const { id, object, path, stack } of translator.takeDefects()) {
       onDefect(object.kind)
       yield* Effect.logError('internal error in the translation of one object', id, describe(object), path, stack)

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { KubeObject } from '../translate/kube.ts'
+import { Contents, isBare } from './contents.ts'
 import { ObjectCache, type ObjectChange } from './cache.ts'
 
 function route(version: number, rest: { hostnames?: string[]; status?: unknown } = {}): KubeObject {
@@ -101,5 +102,27 @@ describe('a response that arrives after the watch event', () => {
     if (known !== undefined) cache.put('HTTPRoute', known)
     cache.update('HTTPRoute', answer)
     expect(cache.get('HTTPRoute', 'shop', 'cart')?.metadata.resourceVersion).toBe(version)
+  })
+
+  it('keeps content that it has, and reads it again where a later version came without it', () => {
+    const cache = new ObjectCache(new Contents(() => false))
+    const secret = (version: number): KubeObject => {
+      const metadata = { name: 'token', namespace: 'shop', resourceVersion: String(version) }
+      const object = { apiVersion: 'v1', kind: 'Secret', metadata, data: { token: 'x'.repeat(1000) } }
+      return object
+    }
+    const read = (): number =>
+      cache.reading(() => cache.views('Secret').map((object) => 'data' in object && object.data)).missing.length
+    // A list is in memory before translation reads the object, and replaces the cache after that.
+    const listed = (version: number): KubeObject[] => [cache.fit('Secret', secret(version)) ?? secret(version)]
+    const [first, second] = [listed(1), listed(2)]
+    cache.replace('Secret', first)
+    expect([read(), read()]).toEqual([1, 0])
+    cache.put('Secret', secret(1))
+    cache.replace('Secret', first)
+    expect(isBare(cache.get('Secret', 'shop', 'token'))).toBe(false)
+    cache.replace('Secret', second)
+    expect(isBare(cache.get('Secret', 'shop', 'token'))).toBe(true)
+    expect([read(), read()]).toEqual([1, 0])
   })
 })

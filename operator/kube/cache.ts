@@ -1,5 +1,6 @@
 // The objects that reflectors have seen, by kind and name. One list is one change; equal objects are not a change.
 import { isDeepStrictEqual } from 'node:util'
+import { Contents, isBare } from './contents.ts'
 import { StableViews } from './stable-view.ts'
 import type { KubeObject } from '../translate/kube.ts'
 import { nameKey } from '../translate/object-ref.ts'
@@ -21,6 +22,12 @@ export class ObjectCache {
   readonly #kinds = new Map<string, Map<string, KubeObject>>()
   readonly #views = new Map<string, StableViews>()
   readonly #listeners = new Set<ChangeListener>()
+  readonly #contents: Contents
+
+  /** `contents`: which content is kept; all of it by default. */
+  constructor(contents = new Contents(() => true)) {
+    this.#contents = contents
+  }
 
   /** Called at once for every change; must not throw. */
   onChange(listener: ChangeListener): void {
@@ -40,6 +47,11 @@ export class ObjectCache {
     return this.#viewsOf(kind).all()
   }
 
+  /** As `Contents.reading`. */
+  reading<T>(work: () => T): ReturnType<typeof Contents.prototype.reading<T>> {
+    return this.#contents.reading(work)
+  }
+
   kinds(): string[] {
     return [...this.#kinds.keys()].sort()
   }
@@ -52,7 +64,14 @@ export class ObjectCache {
   put(kind: string, object: KubeObject): void {
     const key = keyOf(object)
     if (isOlder(object, this.#of(kind).get(key))) return
-    this.#set(kind, key, trim(object))
+    this.#set(kind, key, this.fit(kind, object))
+  }
+
+  /** The object as it is kept; undefined: not at all. */
+  fit(kind: string, object: KubeObject): KubeObject | undefined {
+    const trimmed = trim(object)
+    // Other names than that of the kind are of objects that the operator itself reads.
+    return trimmed !== undefined && kind === object.kind ? this.#contents.fit(trimmed) : trimmed
   }
 
   /**
@@ -75,7 +94,7 @@ export class ObjectCache {
     }
   }
 
-  /** Removes objects that a new list does not contain. The list is trimmed. `namespace`: the only one in the list. */
+  /** Removes objects that a new list, of results of `fit`, does not contain. `namespace`: the only one in the list. */
   replace(kind: string, objects: readonly KubeObject[], namespace?: string): void {
     const keys = new Set(objects.map(keyOf))
     for (const [key, { metadata }] of this.#of(kind)) {
@@ -96,10 +115,10 @@ export class ObjectCache {
   #set(kind: string, key: string, after: KubeObject | undefined): void {
     const objects = this.#of(kind)
     const before = objects.get(key)
-    // A list repeats known objects.
-    if (before === after || isSameVersion(before, after)) return
+    if (isKnown(before, after)) return
     if (after === undefined) objects.delete(key)
     else objects.set(key, after)
+    if (after === undefined || isBare(after)) this.#contents.forget(kind, key)
     const isStatusOnly = isSameButStatus(before, after)
     if (isStatusOnly && isSameStatus(before, after)) return
     this.#viewsOf(kind).set(key, after, isStatusOnly)
@@ -122,6 +141,11 @@ function keyOf({ metadata }: KubeObject): string {
 /** Versions are numbers of the store; if they are not numbers, the later event counts. */
 function isOlder(object: KubeObject, known: KubeObject | undefined): boolean {
   return Number(object.metadata.resourceVersion) < Number(known?.metadata.resourceVersion)
+}
+
+/** A list repeats known objects, and may have begun before their content was fetched. */
+function isKnown(before: KubeObject | undefined, after: KubeObject | undefined): boolean {
+  return before === after || (isSameVersion(before, after) && (isBare(after) || !isBare(before)))
 }
 
 function isSameVersion(a: KubeObject | undefined, b: KubeObject | undefined): boolean {

@@ -7,7 +7,6 @@ import { KubeClient, type ListOptions, type WatchEvent } from './client.ts'
 import { elapsedMs } from './elapsed.ts'
 import { describeKubeError, type KubeError, KubeExpired } from './errors.ts'
 import { apiVersionOf, collectionPath, type Resource } from './resources.ts'
-import { trim } from './trim.ts'
 
 export interface ReflectorOptions {
   readonly resource: Resource
@@ -125,7 +124,7 @@ const list = Effect.fnUntraced(function* (options: ReflectorOptions) {
   for (;;) {
     // Items of a list of this resource. Trimmed page by page: a whole list as it came is several times as large.
     for (const item of page.items as KubeObject[]) {
-      const kept = isWanted(options, item) ? trim(item) : undefined
+      const kept = isWanted(options, item) ? cache.fit(into, item) : undefined
       if (kept !== undefined) objects.push(kept)
     }
     if (page.next === undefined) break
