@@ -62,6 +62,10 @@ const modes = fc.constantFrom('route-and-policy', 'route', 'none')
 /** Most random clusters have more than the second ones allow. */
 const capsOfGateways = fc.constantFrom(DEFAULT_CAPS, { listenersMax: 2, routeRulesMax: 4, policyTargetsMax: 3 })
 
+/** Each takes 40 ms, and four times as long on a busy machine: together less than the time limit of a property. */
+const DENSE_RUNS = 200
+const DENSE_RUNS_FEW = 60
+
 /** Enough of them that differences between lists are remembered, in both cases: with and without a policy. */
 function filling(count: number): Objects {
   const objects = Array.from({ length: count }, (_, index) => {
@@ -103,7 +107,7 @@ describe('a change of one object', () => {
         const { carriedOn, fresh } = bothResults(steps, { ...SETTINGS, backendRefGrantMode, caps })
         expect(carriedOn).toEqual(fresh)
       }),
-      { numRuns: runs(300) },
+      { numRuns: runs(DENSE_RUNS, DENSE_RUNS_FEW) },
     )
   })
 
