@@ -12,7 +12,26 @@ export const GROUPS: readonly Group[] = [
   {
     text: 'Start',
     isOpen: true,
-    pages: ['llm/start', 'mcp/protect-a-server', 'install', 'cli', 'standalone', 'troubleshooting'],
+    pages: [
+      'llm/start',
+      'mcp/protect-a-server',
+      'start/from-ingress',
+      'install',
+      'cli',
+      'standalone',
+      'troubleshooting',
+      'compare',
+    ],
+  },
+  {
+    text: 'Concepts',
+    pages: [
+      'concepts/request-path',
+      'concepts/policies',
+      'concepts/delivery',
+      'concepts/translation',
+      'concepts/mcp-sessions',
+    ],
   },
   {
     text: 'Traffic',
@@ -78,7 +97,17 @@ export const GROUPS: readonly Group[] = [
   { text: 'Policies', pages: ['policies/README', 'policies/*'] },
   {
     text: 'Operations',
-    pages: ['deployment', 'cluster', 'environment', 'observability', 'alerts', 'performance', 'scale', 'limits', 'security'],
+    pages: [
+      'deployment',
+      'cluster',
+      'environment',
+      'observability',
+      'alerts',
+      'performance',
+      'scale',
+      'limits',
+      'security',
+    ],
   },
   { text: 'Reference', pages: ['reference/*', 'backend-addresses', 'conformance', 'cel-conformance'] },
   { text: 'Internals', pages: ['architecture', 'translation', 'adding-a-policy', 'contributing/*', 'adr/README'] },

@@ -1,0 +1,56 @@
+// docs/start/from-ingress.md: its commands run as written, and print what the page shows.
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, describe, expect, it } from 'vitest'
+import { remove } from './suite/kubectl.ts'
+import { sample } from './suite/samples.ts'
+
+const ROOT = join(import.meta.dirname, '..', '..')
+const SAMPLE = sample('ingress', 'shop.yaml')
+const MARK = '\u0001'
+const PAGE_MS = 300_000
+
+afterAll(async () => remove(SAMPLE))
+
+interface Step {
+  readonly command: string
+  readonly output: string
+}
+
+function stepsOf(page: string): Step[] {
+  const blocks = readFileSync(join(ROOT, page), 'utf8').matchAll(/^```console\n([\s\S]*?)^```/gm)
+  return [...blocks].flatMap(([, block = '']) =>
+    block
+      .split(/^\$ /m)
+      .slice(1)
+      .map((text) => {
+        const [command = '', ...output] = text.split('\n')
+        return { command, output: output.join('\n').trim() }
+      }),
+  )
+}
+
+/** `…` on the page stands for any text. */
+function asPattern(output: string): RegExp {
+  const parts = output.split('…').map((part) => part.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`))
+  return new RegExp(`^${parts.join('[^\n]*')}$`)
+}
+
+describe('moving from an Ingress', () => {
+  it('works as the page shows', { timeout: PAGE_MS }, async ({ skip }) => {
+    skip(
+      (process.env['GW_E2E_CLUSTER'] ?? '') === '',
+      'only in a cluster of kind: the image of the sample is loaded there',
+    )
+    const steps = stepsOf('docs/start/from-ingress.md')
+    const script = steps.map(({ command }) => `{ ${command}\n} 2>&1\nprintf '${MARK}'`).join('\n')
+    const { stdout } = await promisify(execFile)('bash', ['-c', script], { cwd: ROOT, timeout: PAGE_MS })
+    const outputs = stdout.replaceAll('\r', '').split(MARK).slice(0, -1)
+    expect(outputs).toHaveLength(steps.length)
+    for (const [at, { command, output }] of steps.entries()) {
+      expect(outputs[at]?.trim(), command).toMatch(asPattern(output))
+    }
+  })
+})
