@@ -49,9 +49,15 @@ const TRAFFIC: Readonly<Record<coverage.WrittenIn<typeof coverage.TRAFFIC>, stri
   requestMirror: `requestMirror: { backend: { ${SERVICE} }, percentage: 1 }`,
 }
 
-/** Policies of a backend. Only MCP backends have mcpAuthorization and mcpGuardrails: see the golden file mcp. */
+/**
+ * Policies of a backend. Only MCP backends have mcpAuthorization and mcpGuardrails, and only services inferenceRouting:
+ * see the golden files mcp and discovery.
+ */
 const BACKEND: Readonly<
-  Record<Exclude<coverage.WrittenIn<typeof coverage.BACKEND>, 'mcpAuthorization' | 'mcpGuardrails'>, string>
+  Record<
+    Exclude<coverage.WrittenIn<typeof coverage.BACKEND>, 'mcpAuthorization' | 'mcpGuardrails' | 'inferenceRouting'>,
+    string
+  >
 > = {
   deny: 'authorization: {}',
   ai: 'ai: { modelAliases: { a: b } }',

@@ -60,7 +60,7 @@ export const BACKEND = {
   extAuth: { by: ['extAuthz'] },
   auth: { by: ['backendAuth'] },
   tls: { by: ['backendTLS'] },
-  inferenceRouting: { reason: 'the endpoint picker of an InferencePool, which is an object of a cluster' },
+  inferenceRouting: { by: ['inferenceRouting'] },
   tcp: { by: ['tcp'] },
   http: { by: ['http'] },
   tunnel: { by: ['backendTunnel'] },

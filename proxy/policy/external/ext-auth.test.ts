@@ -97,6 +97,22 @@ describe('the HTTP check', () => {
     expect(received?.headers).not.toHaveProperty('x-a')
   })
 
+  it('has the method and the authority of added parts', async () => {
+    const addRequestHeaders = [
+      { name: ':method', expression: '"POST"' },
+      { name: ':authority', expression: '"tokens.example"' },
+    ]
+    const { received, response } = await viaHttp({ addRequestHeaders, body: '"a=b"' }, allow)
+    expect(response).toBeUndefined()
+    expect(received).toMatchObject({ method: 'POST', body: 'a=b', headers: { host: 'tokens.example' } })
+  })
+
+  it.each(['"po st"', 'request.headers["missing"]', '""'])('fails if %s is its method', async (expression) => {
+    const { received, response } = await viaHttp({ addRequestHeaders: [{ name: ':method', expression }] }, allow)
+    expect(received).toBeUndefined()
+    expect(response?.status).toBe(403)
+  })
+
   it('contains the parts that the policy names', async () => {
     const { received } = await viaHttp(
       {

@@ -114,11 +114,12 @@ function keysOf(text: string, at: string, context: BuildContext): Pick<RenderedP
 }
 
 function renderBasic(value: BasicAuth, path: string, context: BuildContext): RenderedBasic {
-  const { htpasswd, realm = REALM, mode = DEFAULT_MODE, authorizationLocation } = value
+  const { htpasswdFile = '', realm = REALM, mode = DEFAULT_MODE, authorizationLocation } = value
   return {
     mode: MODES[mode],
     realm,
-    users: context.secret(pathTo(path, 'htpasswd'), htpasswd),
+    // The schema requires one of the two.
+    users: context.secret(pathTo(path, 'htpasswd'), value.htpasswd ?? { file: htpasswdFile }),
     ...defined({ location: ifSet(authorizationLocation, renderExtraction) }),
   }
 }

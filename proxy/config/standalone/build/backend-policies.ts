@@ -7,7 +7,7 @@ import { DENYING_BACKEND, type AI, type BackendPolicies, type RoutePolicies } fr
 import type { BuildContext } from './context.ts'
 import { defined, ifSet } from './defined.ts'
 import { denialOf } from './denial.ts'
-import { renderExtAuth } from './external.ts'
+import { renderExtAuth, renderInferenceRouting } from './external.ts'
 import { renderMcpGuardrails } from './mcp-guardrails.ts'
 import { expressions, renderModifier, renderRedirect, renderTransformation } from './headers.ts'
 import { renderPromptGuard } from './prompt-guard.ts'
@@ -24,7 +24,15 @@ export interface BackendSide {
 /** Rules are built separately: there may be several. */
 type BackendFields = Built<BackendPayload, Exclude<WrittenIn<typeof BACKEND>, 'mcpAuthorization'>>
 
+/** For backends that are not services. */
 export function backendSide(policies: BackendPolicies, path: string, context: BuildContext): BackendSide {
+  if (policies.inferenceRouting !== undefined) {
+    context.error(pathTo(path, 'inferenceRouting'), 'has an effect only on a backend with a service')
+  }
+  return serviceSide(policies, path, context)
+}
+
+export function serviceSide(policies: BackendPolicies, path: string, context: BuildContext): BackendSide {
   const { transformations, requestRedirect, http, tcp, extAuthz, health } = policies
   const shared = sharedSide(policies, path, context)
   const deny = denialOf({ names: DENYING_BACKEND, policies, path }, context)
@@ -42,6 +50,9 @@ export function backendSide(policies: BackendPolicies, path: string, context: Bu
       requestHeaderModifier: request && renderModifier(request),
       responseHeaderModifier: response && renderModifier(response),
       requestRedirect: requestRedirect && renderRedirect(requestRedirect, pathTo(path, 'requestRedirect'), context),
+      inferenceRouting: ifSet(policies.inferenceRouting, (value) =>
+        renderInferenceRouting(value, pathTo(path, 'inferenceRouting'), context),
+      ),
     } satisfies BackendFields),
     mcpRules: shared.mcpRules,
   }

@@ -4,13 +4,14 @@ import { hintFor } from '#api/nearest.ts'
 import { pathTo } from '../field-path.ts'
 import type { AwsFields, NamedBackendFields, RouteBackendFields } from '../schema/backends.ts'
 import { aiBody } from './ai.ts'
-import { backendSide, refuseMcpPolicies, type BackendSide } from './backend-policies.ts'
+import { backendSide, refuseMcpPolicies, serviceSide, type BackendSide } from './backend-policies.ts'
 import { DEFAULT_NAMESPACE, type BackendKind, type BackendPlace, type BuildContext } from './context.ts'
+import { ifSet } from './defined.ts'
 import { addMcpTargets, mcpBody } from './mcp-backend.ts'
 import { serviceNamed } from './discovery.ts'
 import { backendNamed } from './references.ts'
 
-const FORMS = ['host', 'backend', 'service', 'mcp', 'ai', 'dynamic', 'aws', 'routeGroup', 'invalid'] as const
+const FORMS = ['host', 'backend', 'service', 'mcp', 'ai', 'dynamic', 'aws', 'routeGroup', 'http', 'invalid'] as const
 const NAMED_FORMS = ['host', 'mcp', 'ai', 'dynamic', 'aws'] as const
 
 export function addNamedBackends(backends: readonly NamedBackendFields[], context: BuildContext): void {
@@ -64,7 +65,8 @@ export function routeBackend(
   }
   // The slash keeps inline backends apart from named ones, whose names have none.
   const key = `/${place.routeKey}/backend${place.index}`
-  addBackend(fields, { key, name: key.slice(1), path }, context)
+  const { host = ifSet(fields.http, ({ hostname, port }) => ({ host: hostname, port })) } = fields
+  addBackend({ ...fields, host }, { key, name: key.slice(1), path }, context)
   return { weight, ref: { backend: key } }
 }
 
@@ -94,7 +96,7 @@ function namedReference(
   const { policies, weight = 1 } = fields
   if (policies === undefined) return { weight, ref }
   const at = pathTo(path, 'policies')
-  const side = backendSide(policies, at, context)
+  const side = fields.service === undefined ? backendSide(policies, at, context) : serviceSide(policies, at, context)
   if (policies.a2a !== undefined) {
     const cure = fields.service === undefined ? 'set on the named backend' : 'set in appProtocols of the service'
     context.error(pathTo(at, 'a2a'), `must be ${cure}`)

@@ -27,9 +27,14 @@ export function renderAws(
             ...defined({ sessionToken: ifSet(sessionToken, (given) => secret('sessionToken', given)) }),
           }
         : undefined,
-    assumeRole: ifSet(assumeRole, ({ roleArn, externalId, sessionName, sessionNameExpression, tags }) => ({
+    assumeRole: ifSet(assumeRole, ({ roleArn, externalId, sessionName: name, sessionNameExpression, tags }) => ({
       roleRef: roleArn,
-      ...defined({ externalId, sessionName, sessionNameExpression, tags: tags?.map((tag) => defined(tag)) }),
+      ...defined({
+        externalId,
+        sessionName: typeof name === 'string' ? name : undefined,
+        sessionNameExpression: typeof name === 'object' ? name.expression : sessionNameExpression,
+        tags: tags?.map((tag) => defined(tag)),
+      }),
     })),
     region,
     serviceName,

@@ -5,6 +5,7 @@ import type {
   ExtAuthOrConditional as RenderedExtAuthOrConditional,
   ExtProc as RenderedExtProc,
   ExtProcOrConditional,
+  InferenceRouting as RenderedInferenceRouting,
   RateLimitGlobal as RenderedRateLimit,
   RateLimitGlobalOrConditional,
 } from '#api/ir/types.gen.ts'
@@ -14,6 +15,7 @@ import type {
   ExtAuthz,
   ExtAuthzOrConditional,
   ExtProc,
+  InferenceRouting,
   PlainExtProc,
   PlainRateLimit,
   RemoteRateLimit,
@@ -78,6 +80,17 @@ function renderCache({ key, ttl, maxEntries }: NonNullable<ExtAuthz['cache']>): 
   const duration = parseDuration(ttl)
   if ('ms' in duration && duration.ms === 0) return undefined
   return { key, ...('ms' in duration ? { ttlMs: duration.ms } : { ttl }), ...defined({ entriesMax: maxEntries }) }
+}
+
+export function renderInferenceRouting(
+  { endpointPicker, failureMode }: InferenceRouting,
+  path: string,
+  context: BuildContext,
+): RenderedInferenceRouting {
+  return {
+    picker: serviceOf(endpointPicker, pathTo(path, 'endpointPicker'), context),
+    failureMode: failureMode === 'failOpen' ? 'FailOpen' : 'FailClosed',
+  }
 }
 
 export function renderExtProc(value: ExtProc, path: string, context: BuildContext): ExtProcOrConditional {

@@ -45,7 +45,7 @@ export function renderCrossAppAccess(
     const at = pathTo(path, name)
     return {
       service: serviceAt(given, at),
-      path: given.path ?? DEFAULT_PATH,
+      path: given.path ?? given.tokenEndpointPath ?? DEFAULT_PATH,
       clientAuth: renderClientAuth(given.clientAuth, pathTo(at, 'clientAuth'), context),
     }
   }
@@ -73,8 +73,8 @@ export function renderTokenExchange(
   const { subjectToken = {}, actorToken, additionalParams = {}, clientAuth, audiences, scopes, resources } = value
   const params = Object.entries(additionalParams).map(([name, expression]) => ({ name, expression }))
   return {
-    service: serviceAt(value, path),
-    path: value.path ?? DEFAULT_PATH,
+    service: serviceAt({ ...value, target: value.target ?? value.tokenEndpoint }, path),
+    path: value.path ?? value.tokenEndpointPath ?? DEFAULT_PATH,
     grantType: GRANTS[value.grantType ?? 'tokenExchange'],
     subjectToken: {
       tokenType: subjectToken.tokenType ?? DEFAULT_TYPE,

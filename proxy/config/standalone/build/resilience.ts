@@ -21,9 +21,19 @@ export function renderRetry({ attempts = 1, backoff, codes, precondition, condit
   return { attempts, codes, ...defined({ backoffMs: backoff === 0 ? undefined : backoff, precondition, condition }) }
 }
 
-export function renderDelay({ duration }: DelayFields): RenderedDelay {
+export function renderDelay(delay: DelayFields): RenderedDelay {
+  if ('conditional' in delay) return { expression: delay.conditional.reduceRight(chosenDelay, '0') }
+  const parsed = parseDuration(delay.duration)
+  return 'ms' in parsed ? { ms: parsed.ms } : { expression: delay.duration }
+}
+
+type DelayEntry = Extract<DelayFields, { readonly conditional: unknown }>['conditional'][number]
+
+/** Lines of their own keep comments of an expression apart from the rest. A condition that fails is not met. */
+function chosenDelay(rest: string, { condition, duration }: DelayEntry): string {
   const parsed = parseDuration(duration)
-  return 'ms' in parsed ? { ms: parsed.ms } : { expression: duration }
+  const own = 'ms' in parsed ? String(parsed.ms) : `(\n${duration}\n)`
+  return condition === undefined ? own : `coalesce(\n${condition}\n, false) == true ? ${own} : ${rest}`
 }
 
 export function renderBuffer({ request, response }: BufferFields): TrafficBuffer {

@@ -90,8 +90,8 @@ export function renderAuth(
 ): { readonly deny?: Deny | undefined; readonly auth?: RenderedAuth } {
   if (typeof value === 'string') return { auth: { key: context.secret(path, value) } }
   const deny = denialOf({ names: DENYING_AUTH, policies: value, path }, context)
-  const { key, passthrough, aws, azure, gcp, crossAppAccess, oauthTokenExchange, credentials } = value
-  const primaries = { key, passthrough, aws, azure, gcp, crossAppAccess, oauthTokenExchange }
+  const { key, passthrough, aws, azure, gcp, crossAppAccess, oauthTokenExchange, oauth, credentials } = value
+  const primaries = { key, passthrough, aws, azure, gcp, crossAppAccess, oauthTokenExchange, oauth }
   if (Object.values(primaries).filter((one) => one !== undefined).length > 1) {
     context.error(path, `must have at most one of ${Object.keys(primaries).join(', ')}`)
   }
@@ -106,9 +106,10 @@ export function renderAuth(
     crossAppAccess: ifSet(crossAppAccess, (given) =>
       renderCrossAppAccess(given, { path: pathTo(path, 'crossAppAccess'), context, serviceAt }),
     ),
-    oauthTokenExchange: ifSet(oauthTokenExchange, (given) =>
-      renderTokenExchange(given, { path: pathTo(path, 'oauthTokenExchange'), context, serviceAt }),
-    ),
+    oauthTokenExchange: ifSet(oauthTokenExchange ?? oauth, (given) => {
+      const at = pathTo(path, oauth === undefined ? 'oauthTokenExchange' : 'oauth')
+      return renderTokenExchange(given, { path: at, context, serviceAt })
+    }),
     location: ifSet(primary?.location ?? passthrough?.location, renderLocation),
     credentials: credentials?.map((one, index) => ({
       key: context.secret(pathTo(path, 'credentials', index, 'key'), one.key),

@@ -1,7 +1,7 @@
 // Policies that authenticate clients (resources supplement 4.10). Their default mode is strict.
 import * as z from 'zod'
 import { evaluatedAt } from './moment.ts'
-import { fields, isMap, oneShape, ONE_FIELD } from './object.ts'
+import { fields, isMap, notServed, oneShape, ONE_FIELD } from './object.ts'
 import { cel, fileOrInline, headerName, headerValue, mapOf, text } from './values.ts'
 
 const KEY_HASH = /^sha256:[0-9a-fA-F]{64}$/
@@ -49,7 +49,9 @@ export const jwtAuth = oneShape<z.output<typeof severalProviders> | z.output<typ
 )
 
 export const basicAuth = fields({
-  htpasswd: fileOrInline,
+  htpasswd: fileOrInline.optional(),
+  /** Path of a file: an older name of `htpasswd: {file}`. */
+  htpasswdFile: text.optional(),
   realm: text
     .refine((value) => !CONTROL.test(value), {
       error: 'contains control characters, which are not allowed in a header field',
@@ -58,11 +60,20 @@ export const basicAuth = fields({
   mode: z.enum(['optional', 'strict']).optional(),
   authorizationLocation: extraction.optional(),
 })
+  .refine(({ htpasswd, htpasswdFile }) => htpasswd !== undefined || htpasswdFile !== undefined, {
+    path: ['htpasswd'],
+    error: 'is required',
+  })
+  .refine(({ htpasswd, htpasswdFile }) => htpasswd === undefined || htpasswdFile === undefined, {
+    error: 'must have at most one of htpasswd, htpasswdFile',
+  })
 
 const knownKey = fields({
   key: text.optional(),
   keyHash: z.string().regex(KEY_HASH, { error: 'must be sha256: and 64 hex digits' }).optional(),
   metadata: mapOf(z.json()).optional(),
+  ...notServed(['allowedModels'], '; use authorization of the models, which can read apiKey'),
+  ...notServed(['budgets'], '; use localRateLimit or remoteRateLimit with the type tokens'),
 }).refine((value) => (value.key === undefined) !== (value.keyHash === undefined), {
   error: 'must have exactly one of key, keyHash',
 })
@@ -98,6 +109,9 @@ export const mcpAuthentication = fields({
   clientSecret: fileOrInline.optional(),
   authorization: fields({ rules: evaluatedAt('backend', z.array(cel).min(1)) }).optional(),
   jwtValidationOptions: jwtValidationOptions.optional(),
+  ...notServed(['relaySigningKey'], '; remove it: the gateway keeps no state of sign-ins'),
+  ...notServed(['jwksUrl'], '; use jwks.url'),
+  ...notServed(['audience'], '; use audiences'),
 })
 
 export type McpAuthentication = z.output<typeof mcpAuthentication>

@@ -26,6 +26,7 @@ const bedrock = fields({
   region: cloudRegion,
   guardrailIdentifier: text.optional(),
   guardrailVersion: text.optional(),
+  ...notServed(['requestMetadata'], '; set the header x-bedrock-metadata by transformations'),
 }).refine(
   ({ guardrailIdentifier, guardrailVersion }) =>
     (guardrailIdentifier === undefined) === (guardrailVersion === undefined),
@@ -141,6 +142,8 @@ export const routeBackend = fields({
   aws: aws.optional(),
   routeGroup: text.optional(),
   service: serviceReference.optional(),
+  /** An older form of `host`. */
+  http: fields({ hostname: text, port }).optional(),
   invalid: z.unknown().optional(),
   ...notServed(['internal']),
 })

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { parseDuration } from '#api/units/duration.ts'
 import { orConditional } from './conditional.ts'
 import { currentMoment, evaluatedAt, evaluatedBy } from './moment.ts'
-import { fields, isMap, oneShape, ONE_FIELD } from './object.ts'
+import { fields, isMap, notServed, oneShape, ONE_FIELD } from './object.ts'
 import { placeShape, simplePolicies } from './upstream.ts'
 import { cel, count, headerName, mapOf, text } from './values.ts'
 
@@ -14,6 +14,12 @@ export const serviceShape = {
   policies: simplePolicies.optional(),
 }
 
+const changedPart = z.enum([':method', ':authority'])
+const addedHeader = oneShape<string>(
+  (value) => (typeof value === 'string' && value.startsWith(':') ? changedPart : headerName),
+  [changedPart, headerName],
+)
+
 const grpc = fields({ context: mapOf(z.string()).optional(), metadata: mapOf(cel).optional() })
 const http = fields({
   path: cel.optional(),
@@ -21,7 +27,7 @@ const http = fields({
   redirect: evaluatedAt('response', cel).optional(),
   body: cel.optional(),
   includeResponseHeaders: z.array(headerName).optional(),
-  addRequestHeaders: z.record(headerName, cel).optional(),
+  addRequestHeaders: z.record(addedHeader, cel).optional(),
   metadata: evaluatedAt('response', mapOf(cel)).optional(),
 })
 const protocol = fields({ grpc: grpc.optional(), http: http.optional() })
@@ -64,6 +70,10 @@ const extAuthzShape = {
     ttl: timeToLive,
     maxEntries: count.optional(),
   }).optional(),
+  ...notServed(
+    ['path', 'redirect', 'body', 'includeResponseHeaders', 'addRequestHeaders', 'metadata'],
+    ' here; set it in protocol.http',
+  ),
 }
 export const extAuthz = fields(extAuthzShape)
 export const extAuthzOrConditional = orConditional(extAuthzShape)
@@ -112,12 +122,20 @@ const rateLimitShape = {
 const plainRateLimit = fields(rateLimitShape)
 export const remoteRateLimit = orConditional(rateLimitShape)
 
+/** For backends that are services: the picker names one of their endpoints. */
+export const inferenceRouting = fields({
+  endpointPicker: fields(serviceShape),
+  failureMode: z.enum(['failClosed', 'failOpen']).optional(),
+})
+
 /** As in a GwPolicy. */
 const METHOD = /^([*]|[^*]+[*]?|[*][^*]+)$/
 const method = text.regex(METHOD, { error: 'must be a method, or have one * as its first or last character or alone' })
 const processor = fields({
   ...serviceShape,
   kind: z.literal('remote').optional(),
+  ...notServed(['when', 'reject'], '; use mcpAuthorization to reject calls'),
+  ...notServed(['transform'], '; use a service to change calls and results'),
   methods: z.record(method, z.enum(['off', 'request', 'response', 'full'])),
   failureMode: z.enum(['failClosed', 'failOpen']).optional(),
   metadata: mapOf(cel).optional(),
@@ -129,6 +147,7 @@ const processor = fields({
 /** Evaluated also for results of servers. */
 export const mcpGuardrails = evaluatedAt('backend', fields({ processors: z.array(processor).min(1).max(16) }))
 
+export type InferenceRouting = z.output<typeof inferenceRouting>
 export type McpGuardrails = z.output<typeof mcpGuardrails>
 export type ExtAuthz = z.output<typeof extAuthz>
 export type ExtAuthzOrConditional = z.output<typeof extAuthzOrConditional>

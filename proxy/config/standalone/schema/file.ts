@@ -170,9 +170,10 @@ const config = fields({
     'standardAttributes',
     'backend',
     'hbone',
-    'database',
     'storage',
   ]),
+  ...notServed(['database'], '; use frontendPolicies.accessLog.otlp to store entries of the log'),
+  ...notServed(['pricing'], '; use modelCatalog'),
 })
 
 export const standaloneFile = fields({
@@ -189,7 +190,7 @@ export const standaloneFile = fields({
   services: z.array(service).optional(),
   workloads: z.array(workload).optional(),
   llm: llm.optional(),
-  ...notServed(['ui']),
+  ...notServed(['ui'], '; the UI is at /ui of the admin server'),
 })
 
 export type StandaloneFile = z.output<typeof standaloneFile>

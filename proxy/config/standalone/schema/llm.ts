@@ -6,7 +6,7 @@ import { absolutePath, azureType, custom, resourceName } from './backends.ts'
 import { tls } from './listeners.ts'
 import { evaluatedAt } from './moment.ts'
 import { headerMatch } from './header-match.ts'
-import { fields, isMap, oneShape, ONE_FIELD } from './object.ts'
+import { fields, isMap, notServed, oneShape, ONE_FIELD } from './object.ts'
 import { gatewayPolicyShape, localRateLimit, promptCaching, rules } from './policies.ts'
 import { remoteRateLimit } from './external.ts'
 import { promptGuard } from './prompt-guard.ts'
@@ -94,6 +94,7 @@ const model = evaluatedAt(
     authorization: evaluatedAt('model', rules).optional(),
     guardrails: promptGuard.optional(),
     ...settingsShape,
+    ...notServed(['serverTools'], '; let clients call the tools of mcp'),
     matches: z
       .array(fields({ headers: z.array(headerMatch).min(1).max(HEADERS_MAX) }))
       .min(1)

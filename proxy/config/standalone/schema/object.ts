@@ -8,7 +8,7 @@ export const MESSAGE_SEPARATOR = '\n'
 
 /** An object without other fields. Unknown fields are reported with the nearest valid name. */
 export function fields<T extends z.core.$ZodLooseShape>(shape: T): z.ZodObject<T, z.core.$strict> {
-  const valid = Object.keys(shape)
+  const valid = Object.keys(shape).filter((key) => !NOT_SERVED.has(shape[key] as z.core.$ZodType))
   return z.strictObject(shape, {
     error: (issue) => {
       if (issue.code !== 'unrecognized_keys') return undefined
@@ -25,6 +25,9 @@ function unknownField(key: string, valid: readonly string[]): string {
 
 type Opaque = z.ZodOptional<z.ZodUnknown>
 
+/** Schemas of fields that messages do not suggest. */
+const NOT_SERVED = new WeakSet<z.core.$ZodType>()
+
 /** Known fields that are an error, because ignoring them would change the meaning of the file. */
 export function notServed<K extends string>(names: readonly K[], hint = ''): { [P in K]: Opaque } {
   const field = z.optional(
@@ -35,6 +38,7 @@ export function notServed<K extends string>(names: readonly K[], hint = ''): { [
       })
       .meta(NOTHING),
   )
+  NOT_SERVED.add(field)
   return record(names, field)
 }
 

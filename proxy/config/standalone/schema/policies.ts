@@ -2,7 +2,14 @@
 import * as z from 'zod'
 import { ROUTE_TYPES_IN_FILES } from '#api/llm/formats.ts'
 import { apiKey, basicAuth, jwtAuth, mcpAuthentication } from './authentication.ts'
-import { extAuthz, extAuthzOrConditional, extProc, mcpGuardrails, remoteRateLimit } from './external.ts'
+import {
+  extAuthz,
+  extAuthzOrConditional,
+  extProc,
+  inferenceRouting,
+  mcpGuardrails,
+  remoteRateLimit,
+} from './external.ts'
 import { conditionalList, orConditional } from './conditional.ts'
 import { evaluatedAt } from './moment.ts'
 import { denying, fields, isMap, notServed, oneShape, ONE_FIELD } from './object.ts'
@@ -56,6 +63,7 @@ const limitShape = {
   tokensPerFill: count.optional(),
   fillInterval: duration.refine((ms) => ms > 0, { error: 'must be longer than 0s' }),
   type: z.enum(['requests', 'tokens']).optional(),
+  ...notServed(['limit', 'unit'], '; use maxTokens, tokensPerFill and fillInterval'),
 }
 const limit = fields(limitShape)
 /** The plain form is a list; here each entry is one limit. */
@@ -118,6 +126,7 @@ const ai = fields({
   routes: mapOf(z.enum(ROUTE_TYPES_IN_FILES)).optional(),
   promptGuard: promptGuard.optional(),
   promptCaching: promptCaching.optional(),
+  ...notServed(['models'], '; use llm.models, which GET /v1/models lists'),
 })
 
 export const gatewayPolicyShape = {
@@ -165,6 +174,8 @@ export const policies = fields({
   backendTunnel: backendTunnel.optional(),
   a2a: fields({}).optional(),
   ...denying(DENYING_TRAFFIC),
+  ...notServed(['mcpRemoteRateLimit'], '; use remoteRateLimit, which counts HTTP requests'),
+  ...notServed(['oauth2'], '; use extAuthz with a service that signs users in'),
 })
 
 export const routePolicies = evaluatedAt('request', policies)
@@ -187,8 +198,8 @@ export const backendPolicies = evaluatedAt(
     extAuthz: extAuthz.optional(),
     backendTunnel: backendTunnel.optional(),
     a2a: fields({}).optional(),
+    inferenceRouting: inferenceRouting.optional(),
     ...denying(DENYING_BACKEND),
-    ...notServed(['inferenceRouting']),
   }),
 )
 

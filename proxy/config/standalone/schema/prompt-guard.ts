@@ -3,7 +3,7 @@
 import * as z from 'zod'
 import { serviceShape } from './external.ts'
 import { evaluatedAt } from './moment.ts'
-import { fields, ONE_FIELD } from './object.ts'
+import { fields, notServed, ONE_FIELD } from './object.ts'
 import { backendAuth, backendTLS, backendTunnel, headerModifier, http, tcp } from './upstream.ts'
 import { cel, cloudRegion, headerName, regex, stringMatch, text } from './values.ts'
 
@@ -27,6 +27,8 @@ const webhook = fields({
   headers: evaluatedAt('model', z.record(callPart, cel)).optional(),
   forwardHeaderMatches: z.array(fields({ name: headerName, value: stringMatch })).optional(),
   failureMode: z.enum(['failClosed', 'failOpen']).optional(),
+  ...notServed(['path'], '; set :path in headers'),
+  ...notServed(['messageFormat', 'minSizeBytes'], ': the service gets the texts of the messages'),
 })
 
 /** Of the service of a vendor, at its own address. */
@@ -72,7 +74,10 @@ const requestGuard = oneGuard({ ...requestShape, rejection: rejection.optional()
 const responseGuard = oneGuard({ ...responseShape, rejection: rejection.optional() }, Object.keys(responseShape))
 
 function oneGuard<T extends z.core.$ZodLooseShape>(shape: T, kinds: readonly string[]) {
-  return fields(shape).refine((value) => kinds.filter((kind) => Object.hasOwn(value, kind)).length === 1, {
+  const other = ['promptInjection', 'azureContentSafety'] as const
+  const isOne = (value: object): boolean =>
+    [...kinds, ...other].filter((kind) => Object.hasOwn(value, kind)).length === 1
+  return fields({ ...shape, ...notServed(other, '; use regex, or a service as webhook') }).refine(isOne, {
     error: `must have exactly one of ${kinds.join(', ')}`,
   })
 }

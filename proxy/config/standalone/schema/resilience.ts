@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { BYTE_SIZE_MAX, parseByteSize } from '#api/units/byte-size.ts'
 import { parseDuration } from '#api/units/duration.ts'
 import { evaluatedAt } from './moment.ts'
+import { orConditional } from './conditional.ts'
 import { fields, notServed, oneShape } from './object.ts'
 import { simplePolicies } from './upstream.ts'
 import { address, cel, count, duration, text } from './values.ts'
@@ -24,7 +25,7 @@ const durationOrCel = oneShape<string>(
   (value) => (typeof value === 'string' && 'ms' in parseDuration(value) ? text : cel),
   [text, cel],
 )
-export const delay = fields({ duration: durationOrCel })
+export const delay = orConditional({ duration: durationOrCel })
 
 /** To bytes: a number, or a size such as `64Ki`. */
 export const byteSize = z.union([z.int(), z.string()]).transform((value, context) => {
@@ -56,6 +57,7 @@ export const health = fields({
     consecutiveFailures: count.optional(),
     healthThreshold: fraction.optional(),
   }).optional(),
+  ...notServed(['active'], '; use eviction, which judges endpoints by their responses'),
 })
 
 export type RetryFields = z.output<typeof retry>

@@ -62,16 +62,20 @@ const sessionTag = fields({ key: text, value: z.string().optional(), expression:
   (value) => (value.value === undefined) !== (value.expression === undefined),
   { error: 'must have exactly one of value, expression' },
 )
+const sessionName = z
+  .string()
+  .regex(/^[A-Za-z0-9_+=,.@-]{2,64}$/, { error: 'must be 2 to 64 letters, digits and _+=,.@-' })
+const computedName = fields({ expression: cel })
 const awsRole = fields({
   roleArn: text,
   externalId: z
     .string()
     .regex(/^[A-Za-z0-9_+=,.@:/-]{2,1224}$/, { error: 'must be 2 to 1224 letters, digits and _+=,.@:/-' })
     .optional(),
-  sessionName: z
-    .string()
-    .regex(/^[A-Za-z0-9_+=,.@-]{2,64}$/, { error: 'must be 2 to 64 letters, digits and _+=,.@-' })
-    .optional(),
+  sessionName: oneShape<string | z.output<typeof computedName>>(
+    (value) => (isMap(value) ? computedName : sessionName),
+    [sessionName, computedName],
+  ).optional(),
   sessionNameExpression: cel.optional(),
   tags: z.array(sessionTag).max(50).optional(),
 }).refine((value) => value.sessionName === undefined || value.sessionNameExpression === undefined, {
@@ -206,10 +210,17 @@ const endpointShape = {
   target: fields(placeShape).optional(),
   policies: endpointPolicies.optional(),
   path: tokenPath.optional(),
+  /** Another name of `path`. */
+  tokenEndpointPath: tokenPath.optional(),
 }
-const tokenEndpoint = fields({ ...endpointShape, clientAuth })
+const hasOnePath = ({ path, tokenEndpointPath }: { readonly path?: unknown; readonly tokenEndpointPath?: unknown }) =>
+  path === undefined || tokenEndpointPath === undefined
+const TWO_PATHS = { error: 'must have at most one of path, tokenEndpointPath' }
+const tokenEndpoint = fields({ ...endpointShape, clientAuth }).refine(hasOnePath, TWO_PATHS)
 const oauthTokenExchange = fields({
   ...endpointShape,
+  /** Another name of `target`. */
+  tokenEndpoint: fields(placeShape).optional(),
   clientAuth: clientAuth.optional(),
   grantType: grantType.optional(),
   subjectToken: subjectToken.optional(),
@@ -221,11 +232,16 @@ const oauthTokenExchange = fields({
   additionalParams: additionalParams.optional(),
   authorizationLocation: location.optional(),
   cache: tokenCache.optional(),
-}).refine(
-  (value) =>
-    value.grantType !== 'jwtBearer' || (value.actorToken === undefined && value.requestedTokenType === undefined),
-  { error: 'must have actorToken and requestedTokenType only with the grantType tokenExchange' },
-)
+})
+  .refine(
+    (value) =>
+      value.grantType !== 'jwtBearer' || (value.actorToken === undefined && value.requestedTokenType === undefined),
+    { error: 'must have actorToken and requestedTokenType only with the grantType tokenExchange' },
+  )
+  .refine(hasOnePath, TWO_PATHS)
+  .refine((value) => value.target === undefined || value.tokenEndpoint === undefined, {
+    error: 'must have at most one of target, tokenEndpoint',
+  })
 const crossAppAccess = fields({
   identityProvider: tokenEndpoint,
   resourceAuthorizationServer: tokenEndpoint,
@@ -239,6 +255,10 @@ const authObject = fields({
   ...plainAuthShape,
   crossAppAccess: crossAppAccess.optional(),
   oauthTokenExchange: oauthTokenExchange.optional(),
+  /** Another name of `oauthTokenExchange`. */
+  oauth: oauthTokenExchange.optional(),
+  ...notServed(['xaa'], '; use crossAppAccess, with identityProvider and resourceAuthorizationServer'),
+  ...notServed(['jwtSign']),
 })
 export const backendAuth = oneShape<string | z.output<typeof authObject>>(
   (value) => (isMap(value) ? authObject : text),

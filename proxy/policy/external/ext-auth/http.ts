@@ -18,6 +18,8 @@ import { compileNamed, type Named } from './request-view.ts'
 /** Responses are small: a page of text and headers. */
 const ANSWER_BYTES_MAX = 1_048_576
 const AUTHORITY: ReadonlySet<string> = new Set([':authority', 'host'])
+const METHOD = ':method'
+const IS_METHOD = /^[A-Z]{1,32}$/
 export const DEFAULT_REQUEST_HEADERS = ['authorization']
 /** Hop-by-hop fields of the connection to the service. */
 const NOT_RETURNED: ReadonlySet<string> = new Set(['date', 'server', 'te', 'host'])
@@ -73,7 +75,7 @@ function requestOf(question: Question, compiled: Compiled): ServiceHttpRequest {
   // A larger body is rejected, so a forwarded body is always complete.
   if (forwarded !== undefined) headers.set('x-envoy-auth-partial-body', 'false')
   return {
-    method: request.method,
+    method: methodOf(question, compiled),
     authority: authorityOf(question, compiled),
     path: mark < 0 ? text : text.slice(0, mark),
     query: mark < 0 ? '' : text.slice(mark + 1),
@@ -98,9 +100,18 @@ function headersOf({ exchange }: Question, compiled: Compiled): HeaderList {
   return headers
 }
 
-/** Not a pseudo-header or host: method and path are always sent, the authority is `authorityOf`. */
+/** Not a pseudo-header or host: see `methodOf`, `authorityOf` and the path expression. */
 function isField(name: string): boolean {
   return !name.startsWith(':') && name !== 'host' && !isFramingField(name)
+}
+
+/** That of the request, unless an added part replaces it. */
+function methodOf({ exchange }: Question, { addRequestHeaders }: Compiled): string {
+  const added = addRequestHeaders.find(({ name }) => name === METHOD)
+  if (added === undefined) return exchange.request.method
+  const method = evaluateText(added.expression, exchange)
+  if (method !== undefined && IS_METHOD.test(method)) return method
+  throw new ServiceError('the :method expression does not return a method')
 }
 
 /** undefined: the authority of the service. */
