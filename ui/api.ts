@@ -53,7 +53,7 @@ export async function watchRequest(
 }
 
 /** @throws {ApiError} */
-async function ask(
+export async function ask(
   path: string,
   { signal, isStream = false }: { readonly signal: AbortSignal; readonly isStream?: boolean },
 ): Promise<Response> {

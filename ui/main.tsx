@@ -9,6 +9,7 @@ import { Backends } from './pages/backends.tsx'
 import { Overview } from './pages/overview.tsx'
 import { Policies } from './pages/policies.tsx'
 import { Requests } from './pages/requests.tsx'
+import { RouteTester } from './pages/route-tester.tsx'
 import { Routes } from './pages/routes.tsx'
 import { System } from './pages/system.tsx'
 
@@ -27,6 +28,7 @@ const PAGES: readonly Page[] = [
   { path: 'policies', title: 'Policies', View: Policies },
   { path: 'backends', title: 'Backends', View: Backends },
   { path: 'requests', title: 'Requests', View: Requests },
+  { path: 'route-tester', title: 'Route tester', View: RouteTester },
   { path: 'system', title: 'System', View: System },
 ]
 

@@ -222,6 +222,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/debug/route": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Which rule takes a request
+         * @description Asks the router of a worker, without sending a request: the listener, the rule, and for each other rule the first condition that fails. Policies that change a request before its route is selected do not run. Of the rules 200 are returned. On a port with TLS the server name of the handshake is taken to be the host.
+         */
+        get: operations["explainRoute"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/metrics": {
         parameters: {
             query?: never;
@@ -618,6 +638,43 @@ export interface components {
         Tasks: {
             admin: string[];
             workload: string[];
+        };
+        RouteExplanation: {
+            /** @description Those of the port. Empty, the proxy has no such port for HTTP. */
+            listeners: {
+                key: string;
+                name: string;
+                /** @description Unset, any host. */
+                hostname?: string;
+                /** @enum {string} */
+                result: "selected" | "failed" | "outranked";
+            }[];
+            /** @description The matches of the rules of the selected listener, those of highest precedence first, then rules of other hosts. */
+            candidates: components["schemas"]["RouteCandidate"][];
+            /** @description Number of matches beyond the limit. */
+            omitted: number;
+            /** @description Key of the rule to which the selected rule delegates the request. */
+            delegatedTo?: string;
+            /** @description Why the request gets no route, as in the log. */
+            failure?: string;
+        };
+        RouteCandidate: {
+            key: string;
+            kind: string;
+            namespace: string;
+            name: string;
+            rule?: string;
+            /** @description The most specific host name that covers the host. Unset, any host. */
+            hostname?: string;
+            /** @description All conditions of the match. */
+            match: string;
+            /**
+             * @description `outranked`: all conditions hold, but a match of higher precedence takes the request.
+             * @enum {string}
+             */
+            result: "selected" | "failed" | "outranked";
+            /** @description The first condition that is false, if `result` is `failed`. */
+            failedCondition?: string;
         };
         TraceEvent: {
             /** @description Microseconds since the request began; null when the event has no duration. */
@@ -1050,6 +1107,54 @@ export interface operations {
             };
             401: components["responses"]["NoToken"];
             403: components["responses"]["CrossOrigin"];
+        };
+    };
+    explainRoute: {
+        parameters: {
+            query: {
+                /** @description Absolute, with `http` or `https`. */
+                url: string;
+                /** @description Port of the listener. Unset, the port of the URL. */
+                port?: number;
+                method?: string;
+                /** @description `name: value`; once for each field, at most 64. */
+                header?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The decision and its reasons. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RouteExplanation"];
+                };
+            };
+            /** @description A parameter is not valid; the text names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            401: components["responses"]["NoToken"];
+            403: components["responses"]["CrossOrigin"];
+            /** @description No worker answers; the text has the reason. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
         };
     };
     getMetrics: {

@@ -34,6 +34,7 @@ export interface DebugParts {
   readonly traces: TraceHub
   readonly profiles: Profiles
   readonly tasks: () => Promise<unknown>
+  readonly route: (query: URLSearchParams, response: ServerResponse) => Promise<void>
 }
 
 type Handler = (query: URLSearchParams, response: ServerResponse) => void | Promise<void>
@@ -159,7 +160,7 @@ function adminRoutes(parts: AdminParts): ReadonlyMap<string, Route> {
 }
 
 /** Reading them costs something, so that pages of other origins may not even GET them. */
-function debugRoutes({ traces, profiles, tasks }: DebugParts): [string, Route][] {
+function debugRoutes({ traces, profiles, tasks, route }: DebugParts): [string, Route][] {
   const trace = ownOrigin(async (query, response) => {
     // Loads the expression language, which nothing else in the main thread needs.
     const { answerTrace } = await import('./trace.ts')
@@ -170,6 +171,7 @@ function debugRoutes({ traces, profiles, tasks }: DebugParts): [string, Route][]
     ['/debug/pprof/profile', { GET: ownOrigin((query, response) => profiles.cpu(query, response)) }],
     ['/debug/pprof/heap', { GET: ownOrigin((query, response) => profiles.heap(query, response)) }],
     ['/debug/tasks', { GET: ownOrigin(async (_query, response) => sendJson(response, await tasks())) }],
+    ['/debug/route', { GET: ownOrigin(route) }],
   ]
 }
 

@@ -10,6 +10,7 @@ const ENTRIES: readonly (readonly [path: string, text: string])[] = [
   ['/traffic', 'requests, errors, latency, tokens and cost of the last hour'],
   ['/debug/trace', 'trace of the next request, as server-sent events'],
   ['/debug/tasks', 'requests in flight'],
+  ['/debug/route?url=http://localhost/', 'which rule takes a request'],
   ['/debug/pprof/profile?seconds=10', 'CPU profile for <code>go tool pprof</code>'],
   ['/debug/pprof/heap', 'memory in use, for <code>go tool pprof</code>'],
 ]

@@ -158,7 +158,8 @@ function* compileBind(input: {
   const handlerOf = (plan: ListenerPlan): RequestHandler => serve(plan.place, () => plan)
   const layer4 = compileLayer4({ ...input, listeners, frontend, handlerOf, hboneHandlerOf })
   const handler = serve(placeOfPort(listeners.map(({ plan }) => plan.place)), (host) => hosts.find(hostOf(host))?.value)
-  return { key: bind.key, port: bind.port, handler, ...(layer4 !== undefined && { layer4 }) }
+  const routing = { isTls: bind.protocol === 'TLS', hosts, listeners }
+  return { key: bind.key, port: bind.port, handler, routing, ...(layer4 !== undefined && { layer4 }) }
 }
 
 /** Only the request determines which of several listeners is meant. */

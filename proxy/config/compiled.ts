@@ -1,9 +1,11 @@
 // The compiled form of one rendered configuration, for a worker. Created by compile.ts; replaced as a whole.
-import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
+import type { Listener, RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import type { Steps } from '#api/incremental/steps.ts'
 import type { AuthStores } from '../auth/auth-stores.ts'
 import type { RequestHandler } from '../http/handler.ts'
+import type { ListenerPlan } from '../chain/plan.ts'
 import type { OtlpHub } from '../otlp/hub.ts'
+import type { HostMap } from '../route/host-map.ts'
 import type { TcpBindPlan } from '../tcp/plan.ts'
 import type { TlsBindPlan } from '../tls/plan.ts'
 import type { ConfigIndex } from './config-index.ts'
@@ -18,6 +20,14 @@ export interface CompiledBind {
   readonly handler: RequestHandler
   /** The protocol of the port below HTTP; absent: plain HTTP. */
   readonly layer4?: TlsBindPlan | TcpBindPlan | undefined
+  /** For explanations of its routing. */
+  readonly routing: BindRouting
+}
+
+export interface BindRouting {
+  readonly isTls: boolean
+  readonly hosts: HostMap<ListenerPlan>
+  readonly listeners: readonly { readonly listener: Listener; readonly plan: ListenerPlan }[]
 }
 
 export interface CompiledConfig {

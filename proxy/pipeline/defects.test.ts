@@ -98,6 +98,7 @@ async function answered({ listener = {}, route = {}, response, plan }: Plans): P
     router: {
       find: () => ({ value, matchedPrefix: undefined, matchLabel: '/*' }),
       evaluated: () => [],
+      candidates: () => [],
     },
     accessLog: undefined,
   }

@@ -9,17 +9,36 @@ export type StringTest = (value: string) => boolean
 export type RequestTest = ((request: HttpRequest) => boolean) | undefined
 
 export function compileRequestTest(match: RouteMatch): RequestTest {
-  const tests: ((request: HttpRequest) => boolean)[] = []
-  const { method } = match
-  if (method !== undefined) tests.push((request) => request.method === method)
-  for (const header of match.headers ?? []) tests.push(headerTest(header))
-  for (const parameter of match.query ?? []) tests.push(queryTest(parameter))
+  const tests = conditionsOf(match).map(({ test }) => test)
   const [only] = tests
   if (tests.length <= 1) return only
   return (request) => {
     for (const test of tests) if (!test(request)) return false
     return true
   }
+}
+
+/** A part of a match. */
+export interface MatchCondition {
+  /** For users, such as `header x-a: exactly "1"`. */
+  readonly text: string
+  readonly test: (request: HttpRequest) => boolean
+}
+
+/** The parts beyond the path, in the order in which they are tested. */
+export function conditionsOf({ method, headers = [], query = [] }: RouteMatch): MatchCondition[] {
+  return [
+    ...(method === undefined
+      ? []
+      : [{ text: `method ${method}`, test: (request: HttpRequest) => request.method === method }]),
+    ...headers.map((one) => ({ text: `header ${valueText(one)}`, test: headerTest(one) })),
+    ...query.map((one) => ({ text: `query parameter ${valueText(one)}`, test: queryTest(one) })),
+  ]
+}
+
+function valueText({ name, value: { exact, regex } }: ValueMatch): string {
+  if (exact !== undefined) return `${name}: exactly ${JSON.stringify(exact)}`
+  return regex === undefined ? name : `${name}: all of ${JSON.stringify(regex)} (regular expression)`
 }
 
 /** A regular expression that must match the whole text; an invalid one matches nothing. */

@@ -5,6 +5,7 @@ import { expect, it } from 'vitest'
 import type { RouteMatch, ValueMatch } from '#api/ir/types.gen.ts'
 import { runs } from '#test/run/runs.ts'
 import type { HttpRequest } from '../message/message.ts'
+import { failedCondition } from './explain.ts'
 import { requestOf } from './request.testing.ts'
 import { buildRouter, type RouterEntry } from './router.ts'
 
@@ -151,6 +152,19 @@ it('finds what a naive router finds', () => {
     fc.property(entries, fc.array(request, { minLength: 1, maxLength: 8 }), (list, requests) => {
       const router = buildRouter(list)
       for (const incoming of requests) expect(router.find(incoming)?.value).toBe(naive(list, incoming))
+    }),
+    { numRuns: runs(1500) },
+  )
+})
+
+it('explains the rule that it finds: the first candidate without a failed condition', () => {
+  fc.assert(
+    fc.property(entries, fc.array(request, { minLength: 1, maxLength: 8 }), (list, requests) => {
+      const router = buildRouter(list)
+      for (const incoming of requests) {
+        const first = router.candidates(incoming).find(({ match: one }) => failedCondition(one, incoming) === undefined)
+        expect(first?.value).toBe(router.find(incoming)?.value)
+      }
     }),
     { numRuns: runs(1500) },
   )

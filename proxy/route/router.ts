@@ -46,6 +46,16 @@ export interface Router<T> {
    * to the first hundred.
    */
   evaluated(request: HttpRequest, found: T | undefined): readonly T[]
+  /** The matches at the host names that cover the host, in their order of precedence. For explanations: slow. */
+  candidates(request: HttpRequest): readonly RouterCandidate<T>[]
+}
+
+/** One match of one rule at a host name that covers the host of a request. */
+export interface RouterCandidate<T> {
+  readonly value: T
+  readonly match: RouteMatch
+  /** Of the level; undefined: any host. */
+  readonly hostname: string | undefined
 }
 
 const EVALUATED_MAX = 100
@@ -86,6 +96,13 @@ export class HostTables<S extends object> {
   /** By rank. */
   items(items: readonly S[]): readonly S[] {
     return this.#sorted(items).map(({ candidate }) => candidate.result.value)
+  }
+
+  /** As the table tries them: exact paths, prefixes from the longest to the shortest, regular expressions. */
+  matches(items: readonly S[]): readonly { readonly item: S; readonly match: RouteMatch }[] {
+    return this.#sorted(items)
+      .map(({ match, candidate }) => ({ item: candidate.result.value, match }))
+      .sort((a, b) => pathRank(b.match) - pathRank(a.match))
   }
 
   /** The sort is stable: matches of one rule keep their order. */
@@ -154,6 +171,14 @@ export function routerOf<S extends object, T>(
       }
       return [...seen]
     },
+    candidates(request) {
+      const all: RouterCandidate<T>[] = []
+      for (let level = hosts.find(hostOf(request.host)); level !== undefined; level = level.next) {
+        const { hostname, value } = level
+        for (const { item, match } of value.matches()) all.push({ value: valueFor(item), match, hostname })
+      }
+      return all
+    },
   }
 }
 
@@ -175,10 +200,14 @@ class HostRoutes<S extends object> {
   items(): readonly S[] {
     return this.#tables.items(this.#items)
   }
+
+  matches(): ReturnType<HostTables<S>['matches']> {
+    return this.#tables.matches(this.#items)
+  }
 }
 
 /** CONNECT has no path of its own (RFC 9110 section 9.3.6) and matches as `/`. */
-function matchablePath(request: HttpRequest): string {
+export function matchablePath(request: HttpRequest): string {
   return request.method === 'CONNECT' && !request.path.startsWith('/') ? '/' : request.path
 }
 
@@ -225,6 +254,12 @@ function bySpecificity<T>(a: Ranked<T>, b: Ranked<T>): number {
     countOf(b.match.query) - countOf(a.match.query) ||
     byAge(a.order, b.order)
   )
+}
+
+/** Higher is first. A regular expression is last. */
+function pathRank({ path }: RouteMatch): number {
+  if (path?.exact !== undefined) return Number.MAX_SAFE_INTEGER
+  return path?.regex === undefined ? normalisePrefix(path?.pathPrefix ?? '/').length : -1
 }
 
 function regexLength({ path }: RouteMatch): number {

@@ -10,6 +10,7 @@ import type { HttpListener } from '../admin/http-listener.ts'
 import { memoryReport } from '../admin/memory.ts'
 import { Profiles } from '../admin/pprof.ts'
 import { taskReport } from '../admin/tasks.ts'
+import { answerRoute } from '../admin/route-tester.ts'
 import { TrafficHistory } from '../admin/traffic-history.ts'
 import { type Readiness, startReadinessServer } from '../admin/readiness-server.ts'
 import { startStatsServer } from '../admin/stats-server.ts'
@@ -331,6 +332,7 @@ class ProxyProcess implements RunningProxy {
             traces: this.#traces,
             profiles: new Profiles(() => this.#pool.serving()),
             tasks: () => taskReport(this.#pool.serving()),
+            route: (query, response) => answerRoute(this.#pool.serving(), query, response),
           },
           shutdown: () => void this.stop(),
         }),

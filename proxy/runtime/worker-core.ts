@@ -8,6 +8,7 @@ import type { RenderedConfig } from '#api/ir/types.gen.ts'
 import { EndpointStore, type EndpointBuffer } from '../backend/endpoint-store.ts'
 import { routeShares } from '../cel/budget.ts'
 import { type CompiledConfig, ConfigError } from '../config/compiled.ts'
+import { explainRoute } from '../config/explain-route.ts'
 import { connectionsMade } from '../socket/connection-id.ts'
 import { createAccessLog } from '../log/access-log.ts'
 import { parseLevelFilter } from '../log/level-filter.ts'
@@ -91,6 +92,8 @@ export class WorkerCore {
   readonly #heapRelease = new HeapRelease(ownHeap())
   readonly #quietTime = new QuietTime()
   #current: CompiledConfig | undefined = undefined
+  /** The source of `#current`. */
+  #config = NOTHING_RECEIVED.config
   #prepared: Prepared | undefined = undefined
   #received = NOTHING_RECEIVED
   /** Generation that need not be compiled any more. */
@@ -142,6 +145,7 @@ export class WorkerCore {
       tap: this.#tap,
       openConnections: () => this.#binds.openConnections,
       running: () => this.#binds.running(),
+      explainRoute: (question) => this.#current && explainRoute(question, this.#current, this.#config),
     })
     const { beats, overload: limits } = settings
     this.#pulse = new Pulse({ beats, limits, logger: this.#log })
@@ -268,6 +272,7 @@ export class WorkerCore {
     prepared.compiled.otlp.takeOver(this.#current?.otlp)
     for (const plans of prepared.compiled.listeners.values()) plans.putInForce(prepared.compiled.context)
     this.#current = prepared.compiled
+    this.#config = prepared.config
     this.#tap.setConfig(prepared.config)
     this.#recorder.configChanged()
     this.#log.debug('configuration applied', { generation, worker: this.#settings.workerId })

@@ -1,7 +1,8 @@
 // Answers what main asks of this thread: arms watches, samples profiles, lists what it works on.
 import type { MessagePort } from 'node:worker_threads'
+import type { components } from '#api/admin/types.gen.ts'
 import type { Exchange } from '../exchange/exchange.ts'
-import type { InspectAnswer, InspectRequest } from './messages.ts'
+import type { InspectAnswer, InspectRequest, RouteQuestion } from './messages.ts'
 import { profileCpu, profileHeap, watchHeap } from '#api/profile/profiler.ts'
 import type { TraceTap } from './tap.ts'
 import { taskList } from './task-list.ts'
@@ -10,6 +11,8 @@ export interface InspectorParts {
   readonly tap: TraceTap
   readonly openConnections: () => number
   readonly running: () => Iterable<Exchange>
+  /** undefined: no configuration is in force. */
+  readonly explainRoute: (question: RouteQuestion) => components['schemas']['RouteExplanation'] | undefined
 }
 
 export class Inspector {
@@ -26,6 +29,10 @@ export class Inspector {
     if (request.kind === 'trace') tap.arm(request, port)
     else if (request.kind === 'tasks') {
       answer(port, { type: 'tasks', tasks: taskList(openConnections(), running(), performance.now()) })
+    } else if (request.kind === 'route') {
+      const explanation = this.#parts.explainRoute(request.question)
+      if (explanation === undefined) answer(port, { type: 'refused', message: 'no configuration is in force yet' })
+      else answer(port, { type: 'route', explanation })
     } else void this.#profile(request, port)
   }
 

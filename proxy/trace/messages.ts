@@ -1,6 +1,8 @@
 // What main asks of one thread about itself, and the answers. Each question travels with a port of its own: closing
 // it ends the question, and main learns by it that a thread died.
 
+import type { components } from '#api/admin/types.gen.ts'
+
 /** The owner of the watch over all threads: 0 no worker, else the number of the worker that claimed it, plus 1. */
 export type WatchClaim = SharedArrayBuffer
 
@@ -11,6 +13,21 @@ export type InspectRequest =
   | { readonly kind: 'cpuProfile'; readonly seconds: number; readonly frequency: number }
   | { readonly kind: 'heapProfile'; readonly seconds: number | undefined }
   | { readonly kind: 'tasks' }
+  | { readonly kind: 'route'; readonly question: RouteQuestion }
+
+/** A request that is not sent. */
+export interface RouteQuestion {
+  readonly port: number
+  readonly method: string
+  /** With the port, if it is not that of the scheme. */
+  readonly host: string
+  /** Canonical. */
+  readonly path: string
+  /** Without `?`. */
+  readonly query: string
+  /** Names in lower case. */
+  readonly headers: readonly (readonly [string, string])[]
+}
 
 /** Answers to `trace`. */
 export type TraceReport =
@@ -28,4 +45,5 @@ export type TraceReport =
 export type InspectAnswer =
   | { readonly type: 'profile'; readonly profile: unknown }
   | { readonly type: 'tasks'; readonly tasks: readonly string[] }
+  | { readonly type: 'route'; readonly explanation: components['schemas']['RouteExplanation'] }
   | { readonly type: 'refused'; readonly message: string }

@@ -1,5 +1,6 @@
 // Why a request got its response, and what would change it.
 import type { Explanation } from '#cli/explain/explanation.ts'
+import { Fact } from './fact.tsx'
 
 export function Explained({ explanation }: { readonly explanation: Explanation | undefined }) {
   if (explanation === undefined) return <p class="soft">The request has not ended yet.</p>
@@ -19,19 +20,5 @@ export function Explained({ explanation }: { readonly explanation: Explanation |
         <Fact name="to pass" lines={cure === undefined ? [] : [cure]} />
       </dl>
     </section>
-  )
-}
-
-function Fact({ name, lines }: { readonly name: string; readonly lines: readonly string[] }) {
-  if (lines.length === 0) return null
-  return (
-    <>
-      <dt>{name}</dt>
-      <dd>
-        {lines.map((line) => (
-          <div key={line}>{line}</div>
-        ))}
-      </dd>
-    </>
   )
 }
