@@ -22,6 +22,7 @@ const OPENS = new RegExp(
 
 /** Why users cannot bypass the check of addresses. */
 const KNOWN: Readonly<Record<string, string>> = {
+  'proxy/admin/page-sender.ts': 'only ports of listeners of this process',
   'proxy/upstream/http2-connect.ts': 'after resolveTarget, or over the socket of dialTunnel',
   'proxy/upstream/dial.ts': 'after resolveTarget',
   'proxy/socket/transport.ts': 'called by proxy/upstream/pool.ts, after resolveInTime',

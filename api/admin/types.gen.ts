@@ -242,6 +242,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/debug/send": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a request through a listener
+         * @description For the playgrounds of the web UI; rejected unless the setting `UI_ACTIONS` is true. Connects to a listener of this proxy on this machine, whatever host the URL names, and follows no redirect. Only pages of the admin server itself, and tools, may send. At most 4 requests run at a time.
+         */
+        post: operations["sendRequest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/metrics": {
         parameters: {
             query?: never;
@@ -638,6 +658,30 @@ export interface components {
         Tasks: {
             admin: string[];
             workload: string[];
+        };
+        PageRequest: {
+            /** @description With `http` or `https`. Path and query are sent; host and port select Host and listener. */
+            url: string;
+            /** @description Port of the listener. Unset, the port of the URL. */
+            port?: number;
+            /** @default GET */
+            method: string;
+            /** @description Pairs of name and value. `host` replaces the host of the URL. */
+            headers?: string[][];
+            body?: string;
+        };
+        SendFrame: {
+            /** @enum {string} */
+            type: "head" | "body" | "trace" | "end" | "error";
+            /** @description Of `head`. */
+            status?: number;
+            /** @description Of `head`: pairs of name and value. */
+            headers?: string[][];
+            /** @description Of `body`: the next bytes, as base64. */
+            data?: string;
+            event?: components["schemas"]["TraceEvent"];
+            /** @description Of `error`: why the response is incomplete. */
+            message?: string;
         };
         RouteExplanation: {
             /** @description Those of the port. Empty, the proxy has no such port for HTTP. */
@@ -1155,6 +1199,68 @@ export interface operations {
                     "text/plain": string;
                 };
             };
+        };
+    };
+    sendRequest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PageRequest"];
+            };
+        };
+        responses: {
+            /** @description One SendFrame a line; the last is `end` or `error`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": components["schemas"]["SendFrame"];
+                };
+            };
+            /** @description A part of the request is not valid; the text names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            401: components["responses"]["NoToken"];
+            /** @description The setting is off, or another page sends the request. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            /** @description The request is longer than 4 MiB. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            /** @description The media type is not `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            503: components["responses"]["Busy"];
         };
     };
     getMetrics: {

@@ -10,6 +10,7 @@ import { INDEX_PAGE } from './index-page.ts'
 import { listenHttp, send, sendJson, sendText, splitTarget } from './http-listener.ts'
 import { answerUi, UI_PATHS } from './web-ui.ts'
 import type { TraceHub } from '../trace/hub.ts'
+import type { SendParts } from './page-sender.ts'
 import type { Profiles } from './pprof.ts'
 
 export interface AdminParts {
@@ -35,6 +36,7 @@ export interface DebugParts {
   readonly profiles: Profiles
   readonly tasks: () => Promise<unknown>
   readonly route: (query: URLSearchParams, response: ServerResponse) => Promise<void>
+  readonly send: SendParts
 }
 
 type Handler = (query: URLSearchParams, response: ServerResponse) => void | Promise<void>
@@ -160,17 +162,22 @@ function adminRoutes(parts: AdminParts): ReadonlyMap<string, Route> {
 }
 
 /** Reading them costs something, so that pages of other origins may not even GET them. */
-function debugRoutes({ traces, profiles, tasks, route }: DebugParts): [string, Route][] {
+function debugRoutes({ traces, profiles, tasks, route, send: sending }: DebugParts): [string, Route][] {
   const trace = ownOrigin(async (query, response) => {
     // Loads the expression language, which nothing else in the main thread needs.
     const { answerTrace } = await import('./trace.ts')
     if (!response.destroyed) answerTrace(traces, query, response)
   })
+  const sendThrough: Handler = async (_query, response) => {
+    const { answerSend } = await import('./page-sender.ts')
+    await answerSend(sending, response)
+  }
   return [
     ['/debug/trace', { GET: trace, POST: trace }],
     ['/debug/pprof/profile', { GET: ownOrigin((query, response) => profiles.cpu(query, response)) }],
     ['/debug/pprof/heap', { GET: ownOrigin((query, response) => profiles.heap(query, response)) }],
     ['/debug/tasks', { GET: ownOrigin(async (_query, response) => sendJson(response, await tasks())) }],
+    ['/debug/send', { POST: sendThrough }],
     ['/debug/route', { GET: ownOrigin(route) }],
   ]
 }

@@ -39,3 +39,14 @@ export function isSameOrigin(headers: IncomingHttpHeaders): boolean {
   const { origin, host } = headers
   return origin === undefined || (host !== undefined && origin.toLowerCase() === `http://${host.toLowerCase()}`)
 }
+
+/**
+ * For requests that act in the name of the user: true for tools, and for pages of the admin server itself. Pages of
+ * trusted origins, which any program of this machine may serve, are not enough.
+ */
+export function isOwnPage(headers: IncomingHttpHeaders): boolean {
+  const { origin, host, 'sec-fetch-site': site } = headers
+  if (origin !== undefined && (host === undefined || origin.toLowerCase() !== `http://${host.toLowerCase()}`))
+    return false
+  return site === undefined || site === 'same-origin'
+}

@@ -6,6 +6,7 @@ import { normalisedPath } from '../http/request-path.ts'
 import { ask } from '../trace/ask.ts'
 import type { Inspectable } from '../trace/hub.ts'
 import type { RouteQuestion } from '../trace/messages.ts'
+import { portOfUrl } from './page-request.ts'
 import { sendJson, sendText } from './http-listener.ts'
 
 const ANSWER_MS_MAX = 5000
@@ -56,14 +57,9 @@ function targetOf(query: URLSearchParams): Pick<RouteQuestion, 'port' | 'host' |
   }
   const path = normalisedPath(url.pathname)
   if (path === undefined) return { problem: 'url: the proxy rejects this path' }
-  const port = Number(query.get('port') ?? portOf(url))
+  const port = Number(query.get('port') ?? portOfUrl(url))
   if (!Number.isInteger(port) || port < 1 || port > PORT_MAX) return { problem: `port: must be 1 to ${PORT_MAX}` }
   return { port, host: url.host, path, query: url.search.slice(1) }
-}
-
-function portOf({ port, protocol }: URL): string {
-  if (port !== '') return port
-  return protocol === 'https:' ? '443' : '80'
 }
 
 /** Names in lower case. */

@@ -332,6 +332,13 @@ class ProxyProcess implements RunningProxy {
             traces: this.#traces,
             profiles: new Profiles(() => this.#pool.serving()),
             tasks: () => taskReport(this.#pool.serving()),
+            send: {
+              isAllowed: this.#settings.uiActions,
+              binds: () => this.#applied?.config.binds ?? [],
+              listenAddress: this.#settings.listenAddress,
+              traces: this.#traces,
+              log: this.#loggers.module('admin'),
+            },
             route: (query, response) => answerRoute(this.#pool.serving(), query, response),
           },
           shutdown: () => void this.stop(),

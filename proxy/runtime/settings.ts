@@ -31,6 +31,8 @@ export interface ProxySettings {
   readonly logFormat: 'text' | 'json'
   readonly logLevel: string
   readonly accessLog: boolean
+  /** Pages of the web UI may send requests through listeners of this proxy. */
+  readonly uiActions: boolean
   /** File descriptor of all log lines. */
   readonly logFd: number
   /** Of 32 bytes each: the first seals, all open. undefined: a random one for each start. */
@@ -116,6 +118,7 @@ export function resolveSettings(
     logFormat: source.get('LOG_FORMAT') === 'json' ? 'json' : 'text',
     logLevel: logLevelOf(source),
     accessLog: source.flag('ACCESS_LOG', true),
+    uiActions: source.flag('UI_ACTIONS', false),
     logFd: 1,
     sessionKeys: sessionKeysOf(source),
     servesTenants: false,
