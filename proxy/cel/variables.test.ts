@@ -6,6 +6,7 @@ import { exchangeOf, expression, upstreamResponse } from '../policy/exchange.tes
 import type { Exchange } from '../exchange/exchange.ts'
 import { BodyCopies } from '../log/body-copies.ts'
 import { variablesOf } from './variables.ts'
+import { pricedAt } from '../llm/cost/priced.testing.ts'
 import { emptyFacts } from '../llm/usage.ts'
 import { madeStream } from '../message/made-stream.ts'
 
@@ -52,7 +53,7 @@ function full(): Exchange {
     countTokens: 9,
     prompt: [{ role: 'user', content: 'hi' }],
     answer: { completion: ['yes'], toolCalls: [{ id: 'c', name: 'f', arguments: '{}' }] },
-    pricing: { costOf: () => ({ status: 'Exact', usd: { total: 0.5, input: 0.5 }, rates: { input: 2 } }) },
+    pricing: pricedAt({ usd: { total: 0.5, input: 0.5 }, rates: { input: 2 } }),
     kinds: {
       inputText: undefined,
       inputImage: undefined,

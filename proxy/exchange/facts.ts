@@ -62,8 +62,10 @@ export interface LlmCost {
 
 /** The model catalog at the start of a call. */
 export interface LlmPricing {
-  /** By the facts so far; undefined: the tokens are unknown. */
+  /** By the facts so far, without transcriptions; undefined: the tokens are unknown. */
   costOf(facts: LlmFacts): LlmCost | undefined
+  /** With transcriptions, by the rates of their model. Status and rates are those of the answers, if they have any. */
+  totalOf(facts: LlmFacts): LlmCost | undefined
 }
 
 /** Names of the label `action` of gw_guardrail_checks_total. */
@@ -149,6 +151,16 @@ export interface LlmFacts extends LlmUsage {
   guards?: GuardChecks[]
   /** Absent: the call is not priced. */
   pricing?: LlmPricing
+  /** Absent: the provider has reported no transcription. */
+  transcription?: LlmTranscription
+}
+
+/** Transcriptions of what the user of a Realtime session says: another model makes and bills them. */
+export interface LlmTranscription {
+  /** Usage and model. */
+  readonly facts: LlmFacts
+  /** Of models that bill time; undefined: the model bills tokens. */
+  seconds: number | undefined
 }
 
 /** What happened to a session with an MCP server. */

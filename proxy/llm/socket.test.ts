@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
 import { testProxy, type TestProxy } from '#proxy/main.testing.ts'
 import { closeServer, freePort, listening } from '#test/ports.ts'
+import { offeredCatalog } from './cost/offered-catalog.ts'
 import { logFile } from './log-file.testing.ts'
 
 const USAGE = {
@@ -14,6 +15,13 @@ const USAGE = {
   input_token_details: { cached_tokens: 5, text_tokens: 12, audio_tokens: 8 },
   output_token_details: { text_tokens: 4, audio_tokens: 6 },
 }
+
+/** As documented for gpt-4o-transcribe, and for whisper-1, which bills time. */
+const TRANSCRIPTS = [
+  { type: 'tokens', total_tokens: 35, input_tokens: 30, output_tokens: 5, input_token_details: { audio_tokens: 20 } },
+  { type: 'duration', seconds: 2.5 },
+]
+const TRANSCRIPTION = 'gpt-4o-transcribe'
 
 let upstream: Server
 let sockets: WebSocketServer
@@ -34,6 +42,12 @@ beforeAll(async () => {
       const { type, session } = JSON.parse(data.toString()) as { type: string; session?: { model?: string } }
       updated = session?.model ?? updated
       if (type === 'large') send({ type: 'large', text: 'x'.repeat(2_200_000) })
+      if (type === 'speech') {
+        send({ type: 'session.updated', session: { audio: { input: { transcription: { model: TRANSCRIPTION } } } } })
+        for (const usage of TRANSCRIPTS) {
+          send({ type: 'conversation.item.input_audio_transcription.completed', transcript: 'hi', usage })
+        }
+      }
       send({ type: 'response.text.delta', delta: 'hello' })
       send({ type: 'response.done', response: { usage: USAGE } })
     })
@@ -61,6 +75,14 @@ beforeAll(async () => {
         prefix: '/two',
         backend: backend(provider('gone', closed, { openai: {} }), provider('p', open, { openai: { model: 'other' } })),
       },
+      {
+        name: 'limited',
+        prefix: '/limited',
+        backend: backend(provider('p', open, { openai: {} })),
+        inline: {
+          rateLimit: { limits: [{ unit: 'Tokens', tokensPerFill: 65, fillIntervalMs: 3_600_000, tokensMax: 65 }] },
+        },
+      },
       { name: 'claude', prefix: '/claude', backend: backend(provider('p', open, { anthropic: {} })) },
     ],
     settings: log.settings,
@@ -78,6 +100,9 @@ afterAll(async () => {
   closeServer(upstream)
   log.remove()
 })
+
+/** The same for all tokens, in 10⁻¹² USD. */
+const rates = (rate: bigint) => ({ rates: { input: rate, output: rate }, tiers: undefined, tags: [] })
 
 /** Sends events, or events of these types, reads the answers, and closes. @returns types of the events that arrived */
 async function talk(path: string, types: readonly (string | object)[]): Promise<string[]> {
@@ -125,6 +150,33 @@ describe('a Realtime session', () => {
     ]) {
       expect(line).toContain(field)
     }
+  })
+
+  it('counts transcriptions of what the user says for their own model', async () => {
+    const prices = { 'gpt-realtime-2': rates(4_000_000n), [TRANSCRIPTION]: rates(6_000_000n) }
+    gateway.proxy.setModelCatalog(
+      offeredCatalog([{ name: 'prices', catalog: new Map([['openai', new Map(Object.entries(prices))]]) }]),
+    )
+    await talk('/limited/v1/realtime?model=m', ['speech'])
+    const line = await log.line('/limited/v1/realtime?model=m')
+    for (const field of [
+      'gen_ai.usage.input_tokens=20',
+      'gw.ai.transcription.model=gpt-4o-transcribe',
+      'gw.ai.transcription.input_tokens=30',
+      'gw.ai.transcription.output_tokens=5',
+      'gw.ai.transcription.seconds=2.5',
+      // 30 tokens of the answer, 35 of the transcription.
+      'gw.ai.usage.cost.total=0.00033',
+    ]) {
+      expect(line).toContain(field)
+    }
+    const metrics = await (await fetch(`http://127.0.0.1:${gateway.proxy.ports.stats}/metrics`)).text()
+    expect(metrics).toMatch(
+      /gen_ai_client_token_usage_sum{gen_ai_token_type="input",[^}]*gen_ai_request_model="gpt-4o-transcribe",[^}]*} 30\n/,
+    )
+    // The limit of 65 tokens is used up.
+    const next = await fetch(`${gateway.url}/limited/v1/realtime?model=m`)
+    expect([next.status, next.headers.get('x-ratelimit-remaining')]).toEqual([429, '0'])
   })
 
   it('may name its model in an event: the provider gets it, and it is in the log', async () => {

@@ -6,6 +6,7 @@ import { HttpRequest, HttpResponse } from '../message/message.ts'
 import type { AccessLogRule } from './access-log.ts'
 import { accessLogRule, createAccessLog } from './access-log.ts'
 import type { LogFormat } from './logger.ts'
+import { pricedAt } from '../llm/cost/priced.testing.ts'
 import { emptyFacts } from '../llm/usage.ts'
 
 const connection = {
@@ -173,11 +174,10 @@ describe('createAccessLog', () => {
 
   it('writes the cost of a call as a decimal number of USD', () => {
     const exchange = exchangeOf()
-    const pricing = { costOf: () => ({ status: 'Exact', usd: { total: 0.000123456789 }, rates: {} }) as const }
-    exchange.llm = { ...emptyFacts('openai'), pricing }
+    exchange.llm = { ...emptyFacts('openai'), pricing: pricedAt({ usd: { total: 0.000123456789 } }) }
     expect(logged(exchange, 'text')).toContain(' gw.ai.usage.cost.total=0.000123456789 ')
     expect(JSON.parse(logged(exchange, 'json'))).toMatchObject({ 'gw.ai.usage.cost.total': 0.000123456789 })
-    exchange.llm = { ...emptyFacts('openai'), pricing: { costOf: () => undefined } }
+    exchange.llm = { ...emptyFacts('openai'), pricing: pricedAt(undefined) }
     expect(logged(exchange, 'text')).not.toContain('cost')
   })
 

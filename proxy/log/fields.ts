@@ -9,6 +9,7 @@ import type {
   LlmFacts,
   LlmParams,
   LlmTokenKinds,
+  LlmTranscription,
   McpFacts,
 } from '../exchange/facts.ts'
 
@@ -141,6 +142,7 @@ function addLlm(line: FieldSink, llm: LlmFacts, durationMs: number): void {
   line.plain('gw.ai.time_per_output_token', seconds(millisPerOutputToken(llm, durationMs)))
   line.number('gw.ai.usage.cost.total', costOf(llm)?.usd?.total)
   if (llm.kinds !== undefined) addTokenKinds(line, llm.kinds)
+  if (llm.transcription !== undefined) addTranscription(line, llm.transcription)
   if (llm.params !== undefined) addParams(line, llm.params)
   line.quoted('gw.ai.dropped_fields', llm.droppedFields)
   line.quoted('gw.ai.failed_providers', llm.failedProviders)
@@ -159,9 +161,9 @@ export function addCostParts(line: FieldSink, llm: LlmFacts): void {
   line.number('gw.ai.usage.cost.output_audio', usd?.outputAudio)
 }
 
-/** undefined: the call is not priced, or its tokens are unknown. */
+/** With transcriptions. undefined: the call is not priced, or its tokens are unknown. */
 export function costOf(llm: LlmFacts): LlmCost | undefined {
-  return llm.pricing?.costOf(llm)
+  return llm.pricing?.totalOf(llm)
 }
 
 /** All results but `Allow`, such as `Request regex Mask (Email)`. */
@@ -180,6 +182,13 @@ function addTokenKinds(line: FieldSink, { outputImage, inputAudio, outputAudio }
   line.number('gen_ai.usage.output_image_tokens', outputImage)
   line.number('gen_ai.usage.input_audio_tokens', inputAudio)
   line.number('gen_ai.usage.output_audio_tokens', outputAudio)
+}
+
+function addTranscription(line: FieldSink, { facts, seconds: duration }: LlmTranscription): void {
+  line.text('gw.ai.transcription.model', facts.requestModel)
+  line.number('gw.ai.transcription.input_tokens', facts.inputTokens)
+  line.number('gw.ai.transcription.output_tokens', facts.outputTokens)
+  line.number('gw.ai.transcription.seconds', duration)
 }
 
 function addParams(line: FieldSink, params: LlmParams): void {

@@ -9,6 +9,7 @@ import { SeriesReader, SeriesTable, createMetricsBuffer } from './buffer.ts'
 import { createExposition } from './exposition.ts'
 import { EXCHANGE, FAMILIES, GAUGES, MCP } from './families.ts'
 import { Recorder } from './recorder.ts'
+import { pricedAt } from '../llm/cost/priced.testing.ts'
 import { emptyFacts } from '../llm/usage.ts'
 
 const connection: Connection = {
@@ -146,7 +147,7 @@ describe('metrics', () => {
       reasoningTokens: undefined,
       totalTokens: 75,
       timeToFirstTokenMs: 30,
-      pricing: { costOf: () => ({ status: 'Exact', usd: { total: 0.25 }, rates: {} }) },
+      pricing: pricedAt({ usd: { total: 0.25 } }),
       guards: [{ phase: 'Request', guard: 'regex', action: 'Mask', count: 2, matched: new Set(['Ssn']) }],
     }
     exchange.mcp = {

@@ -4,7 +4,7 @@ import type { Reason } from '../exchange/reason.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { ExchangePlace, GuardChecks, LlmFacts, McpFacts } from '../exchange/facts.ts'
 import type { TransferredBytes } from '../http/byte-meter.ts'
-import { costOf, millisPerOutputToken } from '../log/fields.ts'
+import { millisPerOutputToken } from '../log/fields.ts'
 import type { HandshakeResult } from './tcp-observer.ts'
 import type { OutboundCall } from '../exchange/outbound.ts'
 import type { ConnectTransport } from '../upstream/connect-observer.ts'
@@ -271,6 +271,7 @@ export class Recorder {
     this.#tokens(own, 'input_cache_read', llm.cachedInputTokens)
     this.#tokens(own, 'input_cache_write', llm.cacheCreationInputTokens)
     this.#cost(own, llm)
+    if (llm.transcription !== undefined) this.#transcription(llm.transcription.facts, series)
     if (llm.guards !== undefined) this.#guards(llm.guards)
     const values = this.#values
     observe(values, own.slot(this.#table, families.GEN_AI_DURATION), LLM_BOUNDS, durationMs / 1000)
@@ -281,8 +282,16 @@ export class Recorder {
     if (perToken !== undefined) observe(values, slot + PER_TOKEN_AT, PER_TOKEN_BOUNDS, perToken / 1000)
   }
 
+  /** In series of their model. */
+  #transcription(llm: LlmFacts, series: PlaceSeries): void {
+    const own = (series.llm ??= new LlmSeriesCache(series.routeLabels)).of(llm)
+    this.#tokens(own, 'input', llm.inputTokens)
+    this.#tokens(own, 'output', llm.outputTokens)
+    this.#cost(own, llm)
+  }
+
   #cost(series: LlmSeries, llm: LlmFacts): void {
-    const cost = costOf(llm)
+    const cost = llm.pricing?.costOf(llm)
     if (cost === undefined) return
     add(this.#values, series.slot(this.#table, families.COST_LOOKUPS, cost.status), 1)
     if (cost.usd === undefined) return

@@ -30,6 +30,8 @@ export type FieldPlace = { readonly in: Shown } | { readonly waitsFor: string }
 
 const shown = (where: Shown): FieldPlace => ({ in: where })
 
+const TRANSCRIPTION: FieldPlace = { waitsFor: 'nothing: proxy/llm/socket.test.ts has it, of a WebSocket' }
+
 export const FIELDS: readonly (readonly [name: string, place: FieldPlace])[] = [
   ['connection.id', shown('echo')],
   ['request.id', shown('echo')],
@@ -82,6 +84,9 @@ export const FIELDS: readonly (readonly [name: string, place: FieldPlace])[] = [
   ['gen_ai.usage.output_image_tokens', shown('media')],
   ['gen_ai.usage.input_audio_tokens', shown('media')],
   ['gen_ai.usage.output_audio_tokens', shown('media')],
+  ...['model', 'input_tokens', 'output_tokens', 'seconds'].map(
+    (name) => [`gw.ai.transcription.${name}`, TRANSCRIPTION] as const,
+  ),
   ['gen_ai.request.temperature', shown('media')],
   ['gen_ai.embeddings.dimension.count', shown('embeddings')],
   ['gen_ai.request.encoding_formats', shown('embeddings')],

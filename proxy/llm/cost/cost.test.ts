@@ -160,6 +160,35 @@ describe('tiers', () => {
   })
 })
 
+describe('transcriptions', () => {
+  const catalog = catalogOf({ m: { rates: TEXT }, asr: { rates: rates({ input: 2.1, inputAudio: 6, output: 10 }) } })
+  const transcription = (model: string) => ({
+    facts: facts({ requestModel: model, inputTokens: 30, outputTokens: 5, kinds: { ...NO_KINDS, inputAudio: 20 } }),
+    seconds: undefined,
+  })
+
+  it('have the rates of their own model, and add to the total without a rounding error', () => {
+    const call = facts({ inputTokens: 100, outputTokens: 10, transcription: transcription('asr') })
+    expect(pricingOf(catalog).costOf(call)?.usd?.total).toBe(0.00028)
+    expect(pricingOf(catalog).totalOf(call)).toEqual({
+      status: 'Exact',
+      usd: { total: 0.000471, input: 0.000221, output: 0.00013, reasoning: 0, inputAudio: 0.00012, outputAudio: 0 },
+      rates: { input: 2, output: 8 },
+    })
+  })
+
+  it('are the whole cost of a session without answers', () => {
+    const call = facts({ requestModel: undefined, transcription: transcription('asr') })
+    expect(pricingOf(catalog).totalOf(call)?.usd?.total).toBe(0.000191)
+    expect(pricingOf(undefined).totalOf(call)?.status).toBe('NoCatalog')
+  })
+
+  it('leave the cost of the answers if their own price is unknown', () => {
+    const call = facts({ inputTokens: 100, transcription: transcription('unknown') })
+    expect(pricingOf(catalog).totalOf(call)).toMatchObject({ status: 'Exact', usd: { total: 0.0002 } })
+  })
+})
+
 describe('lookup', () => {
   const catalog = catalogOf({
     m: { rates: TEXT },

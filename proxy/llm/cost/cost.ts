@@ -8,8 +8,16 @@ const UNITS_PER_USD = 1e12
 const RATE_UNITS = 1e6
 
 const NO_CATALOG: LlmCost = { status: 'NoCatalog', usd: undefined, rates: undefined }
-const MISSING: LlmCost = { status: 'Missing', usd: undefined, rates: undefined }
-const UNPRICED: LlmCost = { status: 'Unpriced', usd: undefined, rates: undefined }
+/** Tokens that each cost something, by their kind. */
+type Units = { readonly [N in RateName]?: bigint }
+
+interface Priced extends Pick<LlmCost, 'status' | 'rates'> {
+  /** undefined: the price is unknown. */
+  readonly units: Units | undefined
+}
+
+const MISSING: Priced = { status: 'Missing', units: undefined, rates: undefined }
+const UNPRICED: Priced = { status: 'Unpriced', units: undefined, rates: undefined }
 
 /** The rates of a model for calls with more than `contextOver` input tokens. */
 interface PriceList {
@@ -26,8 +34,15 @@ type PriceLists = readonly PriceList[]
 /** Prices calls by a catalog; undefined: none is configured. */
 export function pricingOf(catalog: ModelCatalog | undefined): LlmPricing {
   return catalog === undefined
-    ? { costOf: (facts) => (hasTokens(facts) ? NO_CATALOG : undefined) }
+    ? {
+        costOf: withoutCatalog,
+        totalOf: (facts) => withoutCatalog(facts) ?? withoutCatalog(facts.transcription?.facts),
+      }
     : new Pricing(catalog)
+}
+
+function withoutCatalog(facts: LlmFacts | undefined): LlmCost | undefined {
+  return facts !== undefined && hasTokens(facts) ? NO_CATALOG : undefined
 }
 
 class Pricing implements LlmPricing {
@@ -43,10 +58,21 @@ class Pricing implements LlmPricing {
   costOf(facts: LlmFacts): LlmCost | undefined {
     if (!hasTokens(facts)) return undefined
     if (this.#last?.facts === facts && isSameCall(this.#last.of, facts)) return this.#last.cost
-    const model = modelOf(this.#catalog, facts)
-    const cost = model === undefined ? MISSING : costBy(this.#listsOf(model), facts)
+    const cost = costFrom(this.#priced(facts))
     this.#last = { facts, of: { ...facts }, cost }
     return cost
+  }
+
+  totalOf(facts: LlmFacts): LlmCost | undefined {
+    const other = facts.transcription?.facts
+    if (other === undefined || !hasTokens(other)) return this.costOf(facts)
+    const priced = this.#priced(other)
+    return costFrom(hasTokens(facts) ? withUnits(this.#priced(facts), priced.units) : priced)
+  }
+
+  #priced(facts: LlmFacts): Priced {
+    const model = modelOf(this.#catalog, facts)
+    return model === undefined ? MISSING : priceBy(this.#listsOf(model), facts)
   }
 
   #listsOf(model: CatalogModel): PriceLists {
@@ -105,20 +131,40 @@ function ratesOfText({ input, output }: ModelRates): ModelRates {
   }
 }
 
-function costBy(lists: PriceLists, facts: LlmFacts): LlmCost {
+function priceBy(lists: PriceLists, facts: LlmFacts): Priced {
   const contextTokens = facts.inputTokens ?? 0
   const list = lists.find(({ contextOver }) => contextOver < contextTokens)
   if (list?.shown === undefined) return UNPRICED
   const tokens = tokensOf(facts, list.rates)
+  const units: { -readonly [N in RateName]?: bigint } = {}
+  for (const name of RATE_NAMES) {
+    const rate = list.rates[name]
+    if (rate !== undefined) units[name] = BigInt(tokens[name]) * rate
+  }
+  return { status: 'Exact', units, rates: list.shown }
+}
+
+/** A known price stays known if the added one is unknown. */
+function withUnits(priced: Priced, added: Units | undefined): Priced {
+  if (added === undefined) return priced
+  const units: { -readonly [N in RateName]?: bigint } = { ...priced.units }
+  for (const name of RATE_NAMES) {
+    const more = added[name]
+    if (more !== undefined) units[name] = (units[name] ?? 0n) + more
+  }
+  return { ...priced, units }
+}
+
+function costFrom({ status, units, rates }: Priced): LlmCost {
+  if (units === undefined) return { status, usd: undefined, rates }
   let total = 0n
   const parts = amounts(RATE_NAMES, (name) => {
-    const rate = list.rates[name]
-    if (rate === undefined) return undefined
-    const units = BigInt(tokens[name]) * rate
-    total += units
-    return usd(units)
+    const own = units[name]
+    if (own === undefined) return undefined
+    total += own
+    return usd(own)
   })
-  return { status: 'Exact', usd: { ...parts, total: usd(total) }, rates: list.shown }
+  return { status, usd: { ...parts, total: usd(total) }, rates }
 }
 
 /** Each token in exactly one bucket; a provider that reports more of a kind than of all is cut. */

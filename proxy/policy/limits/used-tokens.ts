@@ -1,5 +1,6 @@
 // The tokens of an LLM request, for the limits on tokens.
 import type { Exchange } from '../../exchange/exchange.ts'
+import type { LlmUsage } from '../../exchange/facts.ts'
 import type { FailureCode } from '../../exchange/errors.ts'
 
 const ERROR_STATUS_MIN = 400
@@ -9,8 +10,13 @@ const UNANSWERED: ReadonlySet<FailureCode | undefined> = new Set<FailureCode>(['
 
 /** By the usage of the response; undefined: it was not reported. */
 export function usedTokens({ llm }: Exchange): number | undefined {
-  const tokens = llm?.totalTokens ?? (llm?.inputTokens ?? 0) + (llm?.outputTokens ?? 0)
+  if (llm === undefined) return undefined
+  const tokens = tokensOf(llm) + (llm.transcription === undefined ? 0 : tokensOf(llm.transcription.facts))
   return tokens > 0 ? tokens : undefined
+}
+
+function tokensOf({ totalTokens, inputTokens = 0, outputTokens = 0 }: LlmUsage): number {
+  return totalTokens ?? inputTokens + outputTokens
 }
 
 /** Whether the provider may bill the prompt of a call without usage: the client left, for example. */
