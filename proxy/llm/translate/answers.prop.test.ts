@@ -5,15 +5,18 @@ import { describe, expect, it } from 'vitest'
 import { runs } from '#test/run/runs.ts'
 import { SseParser, type SseEvent } from '../../http/sse.ts'
 import { AnswerWriter } from '../canonical/answer-writer.ts'
-import type { AnswerEvent, FinishReason, Usage } from '../canonical/answer.ts'
+import type { AnswerEvent, Usage } from '../canonical/answer.ts'
 import { fold } from '../canonical/fold.ts'
 import type { ChatFormat } from '../canonical/format.ts'
 import { grammatical } from '../canonical/grammar.testing.ts'
 import type { Signature } from '../canonical/request.ts'
 import { chatFormat } from '../formats/chat-table.ts'
 import { parseExactObject, type JsonObject } from '../json.ts'
+import { FRAMES } from '../frames.ts'
+import { converseAnswer, converseStream } from './converse.testing.ts'
+import { ToolNames } from './tool-names.ts'
 import { translationOf } from './translate.testing.ts'
-import type { VendorName } from './vendors.testing.ts'
+import type { Scenario, VendorName } from './vendors.testing.ts'
 
 const OPTIONS = { createdSeconds: 5, includeUsage: true }
 const RUNS = { numRuns: runs(200) }
@@ -42,7 +45,7 @@ interface Drawn {
   readonly calls: readonly { readonly name: string; readonly input: JsonObject }[]
   readonly isSigned: boolean
   readonly usage: Partial<Usage>
-  readonly reason: FinishReason
+  readonly reason: 'stop' | 'length'
   /** Places at which the arguments of calls are cut, and the order of the pieces. */
   readonly order: readonly number[]
 }
@@ -149,6 +152,39 @@ describe.each(PAIRS)('%s from %s', (from, to) => {
         const whole = translation.answer(received(provider.encodeAnswer(events, OPTIONS)), 5)
         const translator = translation.stream(OPTIONS)
         const frames = framesOf(streamOf(provider, events))
+        const stream = frames.map((event) => translator.event(event)).join('') + translator.end()
+        expect(seen(client, decoded(client, stream))).toEqual(seen(client, client.decodeAnswer(received(whole ?? {}))))
+      }),
+      RUNS,
+    )
+  })
+})
+
+/** As Bedrock sends it: its blocks come one after the other. */
+function scenarioOf({ reasoning, texts, calls, isSigned, usage, reason }: Drawn): Scenario {
+  const { inputTokens = 0, cacheReadTokens = 0, outputTokens = 0 } = usage
+  return {
+    ...(reasoning.length > 0 && { reasoning: { text: reasoning.join(''), signature: isSigned ? 'sig+/=' : '' } }),
+    ...(texts.length > 0 && { text: texts.join('') }),
+    calls: calls.map(({ name, input }, at) => ({ id: `call_${at}`, name, input: JSON.stringify(input) })),
+    stop: calls.length > 0 && reason === 'stop' ? 'toolCalls' : reason,
+    usage: { input: inputTokens, cached: cacheReadTokens, output: outputTokens },
+  }
+}
+
+describe.each(NAMES)('%s from Converse', (from) => {
+  const client = formatOf(from)
+  const translation = translationOf(from, 'Converse')
+
+  it('gives the same answer whole and streamed', () => {
+    fc.assert(
+      fc.property(drawn, (answer) => {
+        const scenario = scenarioOf(answer)
+        const source = { id: 'req-1', model: 'm', names: new ToolNames() }
+        const whole = translation.answer(converseAnswer(scenario), 5, source)
+        const translator = translation.stream({ ...OPTIONS, source })
+        const reader = FRAMES.AwsEventStream.reader(1_000_000)
+        const frames = converseStream(scenario).flatMap((frame) => reader.push(frame))
         const stream = frames.map((event) => translator.event(event)).join('') + translator.end()
         expect(seen(client, decoded(client, stream))).toEqual(seen(client, client.decodeAnswer(received(whole ?? {}))))
       }),
