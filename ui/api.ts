@@ -6,6 +6,7 @@ import type { components } from '#api/admin/types.gen.ts'
 type Schemas = components['schemas']
 export type Dump = Schemas['ConfigDump']
 export type Traffic = Schemas['Traffic']
+export type EffectivePolicies = Schemas['EffectivePolicies']
 export type { TraceEvent }
 
 const ANSWER_MS = 10_000
@@ -24,6 +25,15 @@ export async function memory(signal: AbortSignal): Promise<unknown> {
 
 export async function traffic(signal: AbortSignal): Promise<Traffic> {
   return (await (await ask('traffic', { signal })).json()) as Traffic // api/admin/openapi.yaml
+}
+
+/**
+ * Of the rule with this key.
+ * @throws {ApiError} The configuration has no such rule any more.
+ */
+export async function effectivePolicies(route: string, signal: AbortSignal): Promise<EffectivePolicies> {
+  const response = await ask(`effective_policies?${new URLSearchParams({ route }).toString()}`, { signal })
+  return (await response.json()) as EffectivePolicies // api/admin/openapi.yaml
 }
 
 export async function logLevel(signal: AbortSignal): Promise<string> {

@@ -118,6 +118,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/effective_policies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Policies in force for a rule
+         * @description The merged policies of one rule with the sources of each field, and the places whose values are not used because a more specific or older one sets the field.
+         */
+        get: operations["getEffectivePolicies"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/quitquitquit": {
         parameters: {
             query?: never;
@@ -655,6 +675,45 @@ export interface components {
             /** @description In USD. */
             cost: number;
         };
+        EffectivePolicies: {
+            /** @description Keys of the rules that delegate requests to this one, outermost first; the first of several. */
+            parents: string[];
+            /** @description Of connections to the listener (`frontend`). */
+            connection: components["schemas"]["EffectiveField"][];
+            /** @description Of requests before a route is selected (`traffic` with the phase PreRouting). */
+            gateway: components["schemas"]["EffectiveField"][];
+            /** @description Of requests of the rule (`traffic`). */
+            route: components["schemas"]["EffectiveField"][];
+            /** @description At most 100. */
+            backends: components["schemas"]["EffectiveBackend"][];
+        };
+        EffectiveSection: {
+            name: string;
+            fields: components["schemas"]["EffectiveField"][];
+        };
+        EffectiveBackend: components["schemas"]["EffectiveSection"] & {
+            /** @description Providers of models, or servers of an MCP backend; at most 100. */
+            sections: components["schemas"]["EffectiveSection"][];
+        };
+        EffectiveField: {
+            /** @description Name in the rendered configuration. */
+            field: string;
+            /** @description Credentials are shown as `<redacted>`. */
+            value: unknown;
+            /** @description Least specific first; empty for a value that the proxy sets itself. */
+            sources: components["schemas"]["PolicySource"][];
+            /** @description Places that set the field without effect. */
+            overridden: components["schemas"]["PolicySource"][];
+        };
+        PolicySource: {
+            /**
+             * @description A policy; filters of a rule; policies of a backend, its provider or server; filters of a reference in a rule.
+             * @enum {string}
+             */
+            kind: "policy" | "rule" | "backend" | "backendRef";
+            /** @description Of the policy, rule or backend; of `backendRef`, of the rule. */
+            key: string;
+        };
         Tasks: {
             admin: string[];
             workload: string[];
@@ -1033,6 +1092,39 @@ export interface operations {
                 };
             };
             401: components["responses"]["NoToken"];
+        };
+    };
+    getEffectivePolicies: {
+        parameters: {
+            query: {
+                /** @description Key of the rule, as in `/config_dump`. */
+                route: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All fields that have a value. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EffectivePolicies"];
+                };
+            };
+            401: components["responses"]["NoToken"];
+            /** @description The configuration has no such rule on a listener. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
         };
     };
     quit: {

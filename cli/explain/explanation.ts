@@ -140,7 +140,8 @@ function sourcesOf(preceding: readonly Message[], kind: string): PolicySource[] 
 const POLICY_KEY = /^(traffic|backend|frontend)\/([^:]+):/
 const RULE_KEY = /^route\/(.+?)(?:\/[a-zA-Z]+\/\d+)?$/
 
-function sourceOf(key: string, field: string): PolicySource {
+/** `key`: of a policy or rule, as in `/config_dump`; `field`: in the rendered configuration. */
+export function sourceOf(key: string, field: string): PolicySource {
   const [, section, name] = POLICY_KEY.exec(key) ?? []
   if (section !== undefined)
     return { object: `GwPolicy ${name}`, field: `spec.${section}.${FIELDS.get(field) ?? field}` }

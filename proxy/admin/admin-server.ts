@@ -20,6 +20,8 @@ export interface AdminParts {
   /** The whole answer of `/config_dump`. */
   readonly configDump: () => unknown
   readonly memory: () => unknown
+  /** The whole answer of `/effective_policies` for the key of a rule; undefined: there is no such rule. */
+  readonly effectivePolicies: (route: string) => Promise<unknown>
   /** The whole answer of `/traffic`. */
   readonly traffic: () => unknown
   /** `/debug/...`; undefined: there are no threads to look at. */
@@ -148,6 +150,7 @@ function adminRoutes(parts: AdminParts): ReadonlyMap<string, Route> {
     ],
     ...(parts.debug === undefined ? [] : debugRoutes(parts.debug)),
     ['/memory', { GET: (_query, response) => sendJson(response, parts.memory()) }],
+    ['/effective_policies', { GET: (query, response) => sendEffective(parts, query, response) }],
     ['/traffic', { GET: (_query, response) => sendJson(response, parts.traffic()) }],
     [
       '/quitquitquit',
@@ -187,6 +190,16 @@ function ownOrigin(handler: Handler): Handler {
     if (isSameOrigin(response.req.headers)) return handler(query, response)
     return sendText(response, 403, CROSS_ORIGIN)
   }
+}
+
+async function sendEffective(
+  { effectivePolicies }: AdminParts,
+  query: URLSearchParams,
+  response: ServerResponse,
+): Promise<void> {
+  const policies = await effectivePolicies(query.get('route') ?? '')
+  if (policies === undefined) sendText(response, 404, 'no such rule: use `?route=` with a key of /config_dump\n')
+  else sendJson(response, policies)
 }
 
 function readLevels(loggers: LoggerRoot, query: URLSearchParams, response: ServerResponse): void {

@@ -14,7 +14,13 @@ import { startReadinessServer } from './readiness-server.ts'
 import { startStatsServer } from './stats-server.ts'
 
 const LOOPBACK = { host: '127.0.0.1', port: 0 }
-const PARTS = { configDump: () => ({}), memory: () => ({}), traffic: () => ({}), shutdown: () => undefined }
+const PARTS = {
+  configDump: () => ({}),
+  memory: () => ({}),
+  traffic: () => ({}),
+  effectivePolicies: async () => ({}),
+  shutdown: () => undefined,
+}
 const open: HttpListener[] = []
 
 afterEach(async () => {
@@ -64,6 +70,7 @@ async function admin(
       throw new Error('no memory report')
     },
     traffic: () => ({ requests: [3] }),
+    effectivePolicies: (route) => Promise.resolve(route === 'ns/a b' ? { route } : undefined),
     shutdown: () => shutdowns++,
   })
   open.push(server)
@@ -82,6 +89,14 @@ describe('admin server', () => {
   it('answers /traffic as JSON', async () => {
     const { port } = await admin()
     expect(JSON.parse((await ask(port, '/traffic')).body)).toEqual({ requests: [3] })
+  })
+
+  it('answers /effective_policies for the key of a rule', async () => {
+    const { port } = await admin()
+    const found = await ask(port, '/effective_policies?route=ns%2Fa+b')
+    expect([found.status, JSON.parse(found.body)]).toEqual([200, { route: 'ns/a b' }])
+    expect((await ask(port, '/effective_policies?route=ns%2Fb')).status).toBe(404)
+    expect((await ask(port, '/effective_policies')).status).toBe(404)
   })
 
   it('reads and changes log levels', async () => {

@@ -1,6 +1,5 @@
 // The proxy process: owns configuration, admin, metrics and readiness on the main thread and the pool of workers that
 // carry the traffic. What the workers run is given from outside (main.ts; tests), nothing of it is imported here.
-import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { keepItemsOfNewLists } from '#api/ir/keep-items.ts'
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
@@ -17,15 +16,13 @@ import { startStatsServer } from '../admin/stats-server.ts'
 import { parseLevelFilter } from '../log/level-filter.ts'
 import { type LineWriter, createLineWriter } from '../log/line-writer.ts'
 import { type Logger, type LoggerRoot, createLogger } from '../log/logger.ts'
-import { type OfferedCatalog, shownCatalog } from '../llm/cost/offered-catalog.ts'
+import type { OfferedCatalog } from '../llm/cost/offered-catalog.ts'
 import type { TraitsRow } from '../llm/traits/traits.ts'
-import { SESSION_KEY_BYTES } from '../mcp/legacy/session-keys.ts'
 import { messageOf } from '../exchange/diagnosis.ts'
 import type { MeshMember, TroubleListener } from '../mesh/mesh-member.ts'
 import { MetricsAggregate } from '../metrics/aggregate.ts'
 import { expositionOnDemand } from '../metrics/exposition-on-demand.ts'
 import { processMetrics } from '../metrics/process-metrics.ts'
-import { shownOtlp } from '../otlp/environment.ts'
 import { readFigures } from '../backend/endpoint-store.ts'
 import { SharedEndpoints } from '../backend/shared-endpoints.ts'
 import { SharedRateLimits } from '../policy/limits/shared-rate-limits.ts'
@@ -39,7 +36,9 @@ import type { HeapRelease } from './heap-release.ts'
 import type { RestartHistory } from './restart-policy.ts'
 import type { ProxyPorts, RunningProxy } from './running-proxy.ts'
 import type { ProxySettings } from './settings.ts'
+import { shownSettings } from './shown-settings.ts'
 import { BUILD } from '../config/build-info.ts'
+import { workerOptions } from './worker-options.ts'
 import { WorkerPool } from './worker-pool.ts'
 import { type ApplyResult, SUPERSEDED } from '../config/apply-result.ts'
 
@@ -121,30 +120,7 @@ class ProxyProcess implements RunningProxy {
       count: settings.workers,
       entry: parts.workerEntry,
       hangMs: settings.workerHangMs,
-      worker: {
-        workers: settings.workers,
-        listenAddress: settings.listenAddress,
-        reusePort: settings.workers > 1,
-        logFormat: settings.logFormat,
-        accessLog: settings.accessLog,
-        // One for all workers: ids of MCP sessions are valid until the process ends, but no one else can create or read
-        // them.
-        sessionKeys: settings.sessionKeys ?? [randomBytes(SESSION_KEY_BYTES)],
-        mcpSessionTtlMs: settings.mcpSessionTtlMs,
-        mcpAccess: settings.mcpAccess,
-        tickets: this.#tickets,
-        backendAllow: settings.servesTenants ? settings.backendAllow : undefined,
-        dynamicForwardAllow: settings.dynamicForwardAllow,
-        modelTraits: parts.modelTraits ?? [],
-        dnsLookupFamily: settings.dnsLookupFamily,
-        place: settings.place,
-        otlp: settings.otlp,
-        overload: settings.overload,
-        bodyIdleTimeoutMs: settings.bodyIdleTimeoutMs,
-        meshTunnelPort: settings.mesh?.tunnelPort,
-        podName: settings.podName,
-        podNamespace: settings.podNamespace,
-      },
+      worker: workerOptions(settings, { tickets: this.#tickets, modelTraits: parts.modelTraits ?? [] }),
       logLevel: () => this.#loggers.directive,
       restartHistory: parts.restartHistory,
       lines: this.#lines,
@@ -327,6 +303,9 @@ class ProxyProcess implements RunningProxy {
           needsToken: this.#settings.servesTenants,
           configDump: () => this.#dump(),
           memory: () => memoryReport(this.#workerBuffers(), this.#aggregate),
+          effectivePolicies: async (route) =>
+            this.#applied &&
+            (await import('../config/effective-policies.ts')).effectivePolicies(this.#applied.config, route),
           traffic: () => this.#traffic.shown(this.#workerBuffers().map(({ buffer }) => buffer)),
           debug: {
             traces: this.#traces,
@@ -386,7 +365,6 @@ class ProxyProcess implements RunningProxy {
   }
 
   #dump(): unknown {
-    const { sessionKeys, ...settings } = this.#settings
     return configDump({
       config: this.#applied?.config,
       certificates: this.#certificates.shown(),
@@ -395,14 +373,11 @@ class ProxyProcess implements RunningProxy {
       listenAddress: this.#settings.listenAddress,
       place: this.#settings.place,
       version: BUILD,
-      settings: {
-        ...settings,
-        sessionKeys: sessionKeys === undefined ? 'random' : '<redacted>',
-        otlp: shownOtlp(settings.otlp),
-        ...(this.#mesh && { mesh: this.#mesh.shown() }),
-        modelCatalog: shownCatalog(this.#catalog),
+      settings: shownSettings(this.#settings, {
+        mesh: this.#mesh,
+        catalog: this.#catalog,
         configGeneration: this.#applied?.generation ?? 0,
-      },
+      }),
     })
   }
 }

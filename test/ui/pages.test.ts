@@ -32,3 +32,26 @@ describe('the page Overview', () => {
     CASE_MS,
   )
 })
+
+describe('the page Routes', () => {
+  it.each(['light', 'dark'] as const)(
+    'has the policies in force for a rule with their sources, by keyboard, %s',
+    async (colorScheme) => {
+      const page = await demo.open({ colorScheme })
+      await page.getByRole('link', { name: 'Routes' }).click()
+      await page.getByRole('button', { name: /^Policies in force for .*admin/ }).press('Enter')
+      const panel = page.getByRole('region', { name: /^Policies in force for/ })
+      const row = (field: string) => panel.getByRole('row').filter({ hasText: field })
+      await row('authorization').getByText('x-role').waitFor()
+      expect(await row('authorization').getByRole('cell').nth(3).textContent()).toMatch(/^the rule .*admin/)
+      expect(await row('timeouts').getByRole('cell').nth(3).textContent()).toContain('limits')
+      expect(await row('auth').last().textContent()).not.toContain('secret-of-the-backend')
+      expect(await violations(page)).toEqual([])
+      await panel.getByRole('button', { name: 'Close' }).press('Enter')
+      await panel.waitFor({ state: 'detached' })
+      expect(demo.problems).toEqual([])
+      await page.context().close()
+    },
+    CASE_MS,
+  )
+})

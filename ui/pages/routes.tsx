@@ -1,9 +1,10 @@
-// Who takes this request? Each route with its listener, hosts and backends.
+// Who takes this request? Each route with its listener, hosts and backends; for one of them the policies in force.
 import { useState } from 'preact/hooks'
 import { backendText, routeRows } from '#cli/proxy/rows.ts'
 import { fieldsOf } from '#cli/proxy/backends.ts'
 import { givenName } from '#cli/proxy/given-names.ts'
 import type { Dump } from '../api.ts'
+import { EffectivePolicies } from '../parts/effective-policies.tsx'
 import { Filter, isShown } from '../parts/filter.tsx'
 import { Table } from '../parts/table.tsx'
 
@@ -12,16 +13,21 @@ const PATHS: ReadonlyMap<string, string> = new Map([
   ['exact', 'exactly'],
 ])
 
+/** The row of a rule shows the others as a number. */
+const MATCHES_MAX = 4
+
 type RouteRow = ReturnType<typeof routeRows>[number]
 
 export function Routes({ dump }: { readonly dump: Dump }) {
   const [text, setText] = useState('')
+  const [shown, setShown] = useState<string | undefined>(undefined)
   const rows = routeRows(dump).filter((row) =>
     isShown(text, [row.key, givenName(row.name), hostsOf(row), matchesOf(row), backendsOf(row)]),
   )
   return (
     <>
       <Filter label="Name, host, path or backend" text={text} onText={setText} />
+      {shown !== undefined && <EffectivePolicies key={shown} route={shown} onClose={() => setShown(undefined)} />}
       <Table
         caption="Routes"
         columns={[
@@ -31,6 +37,21 @@ export function Routes({ dump }: { readonly dump: Dump }) {
           { head: 'Hosts', cell: hostsOf },
           { head: 'Matches', cell: (row) => <span class="mono">{matchesOf(row)}</span> },
           { head: 'Backends', cell: backendsOf },
+          {
+            head: 'Policies',
+            cell: (row) =>
+              'matches' in row || 'kind' in row ? (
+                <button
+                  class="plain"
+                  type="button"
+                  aria-pressed={row.key === shown}
+                  aria-label={`Policies in force for ${row.key}`}
+                  onClick={() => setShown(row.key)}
+                >
+                  in force
+                </button>
+              ) : undefined,
+          },
         ]}
         rows={rows}
         keyOf={({ key, address, listener }) => `${address} ${listener} ${key}`}
@@ -50,7 +71,9 @@ function backendsOf({ backends = [] }: RouteRow): string {
 
 function matchesOf(row: RouteRow): string {
   if (!('matches' in row) || row.matches === undefined) return ''
-  return row.matches.map(matchText).join(', or ')
+  const more = row.matches.length - MATCHES_MAX
+  const texts = row.matches.slice(0, MATCHES_MAX).map(matchText)
+  return [...texts, ...(more > 0 ? [`${more} more`] : [])].join(', or ')
 }
 
 /** `path prefix /api and method GET and header x-a`. */
