@@ -11,10 +11,26 @@ Examples:
   kubectl get ingress,service -A -o yaml | gw migrate ingress - > gateway.yaml
   gw validate --ignore-missing gateway.yaml`
 
+const STANDALONE_HELP = `
+Prints the file with the fields of gw to standard output, and what has no equal to standard error. A field that protects
+traffic and has no equal stays in the file, which is not valid until you replace the field: the exit code is then 1.
+
+Examples:
+  gw migrate standalone config.yaml > gw.yaml
+  gw validate gw.yaml`
+
 export function addMigrate(program: Command, finish: (code: number) => void): void {
-  program
-    .command('migrate')
-    .description('Translate the configuration of another gateway')
+  const migrate = program.command('migrate').description('Translate the configuration of another gateway')
+  migrate
+    .command('standalone')
+    .description('Translate a standalone file of agentgateway')
+    .argument('<path>', 'The file; - is standard input')
+    .addHelpText('after', STANDALONE_HELP)
+    .action(async (path: string) => {
+      const { migrateStandaloneCommand } = await import('../migrate/run.ts')
+      finish(await migrateStandaloneCommand(path))
+    })
+  migrate
     .command('ingress')
     .description('Translate Ingresses with annotations of the nginx Ingress controller')
     .argument('<paths...>', 'Files or folders with Ingresses, and Services whose ports have names; - is standard input')

@@ -4,9 +4,9 @@
 const PREFIX = 'nginx.ingress.kubernetes.io/'
 
 export interface Finding {
-  /** Field of the Ingress. */
+  /** Field of the Ingress or of the file. */
   readonly path: string
-  /** `error`: the Ingress or the rule is left out. */
+  /** `error`: the Ingress or the rule is left out; the field stays in a standalone file, which is not valid with it. */
   readonly severity: 'error' | 'warning'
   readonly message: string
 }

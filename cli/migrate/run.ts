@@ -1,15 +1,37 @@
-// gw migrate: reads Ingresses, and prints the objects that take their place and a report.
+// gw migrate: reads the configuration of another gateway, and prints that of Gw and a report.
 import type { FileProblem, LocatedDocument } from '#api/source/document.ts'
 import { parseDocuments } from '#api/source/document.ts'
 import { recordOf } from '#api/json.ts'
 import { expandList } from '../manifests/load.ts'
-import { readSources } from '../manifests/files.ts'
+import { readSources, type SourceFile } from '../manifests/files.ts'
 import { printError, yamlText } from '../output.ts'
 import { hasErrors, printProblems } from '../report.ts'
 import { gatewayObject, migrateIngress } from './ingress.ts'
 
 export interface MigrateFlags {
   readonly gateway: string
+}
+
+/** Resolves to the exit code. */
+export async function migrateStandaloneCommand(path: string): Promise<number> {
+  const { documents, problems, files } = documentsOf([path])
+  const [document, second] = documents
+  const [source, otherFile] = files
+  if (problems.length > 0 || document === undefined || source === undefined) {
+    printProblems(problems)
+    if (problems.length === 0) printError(`${path}: no configuration in this file`)
+    return 1
+  }
+  if (second !== undefined || otherFile !== undefined || 'apiVersion' in recordOf(document.value)) {
+    printError(`${path}: must be one standalone file with one YAML document`)
+    return 1
+  }
+  const { migrateStandalone } = await import('./standalone.ts')
+  const { text, findings } = migrateStandalone(source.text)
+  process.stdout.write(text)
+  const located = findings.map((finding) => ({ ...document.locate(finding.path), ...finding }))
+  printProblems(located)
+  return hasErrors(located) ? 1 : 0
 }
 
 /** Resolves to the exit code. */
@@ -37,8 +59,14 @@ export async function migrateCommand(paths: readonly string[], { gateway }: Migr
   return hasErrors(problems) ? 1 : 0
 }
 
-function documentsOf(paths: readonly string[]): { documents: LocatedDocument[]; problems: FileProblem[] } {
-  const [documents, problems]: [LocatedDocument[], FileProblem[]] = [[], []]
+interface Read {
+  readonly documents: LocatedDocument[]
+  readonly problems: FileProblem[]
+  readonly files: SourceFile[]
+}
+
+function documentsOf(paths: readonly string[]): Read {
+  const [documents, problems, files]: [LocatedDocument[], FileProblem[], SourceFile[]] = [[], [], []]
   for (const path of paths) {
     const sources = readSources(path)
     if ('problem' in sources) {
@@ -46,13 +74,14 @@ function documentsOf(paths: readonly string[]): { documents: LocatedDocument[]; 
       problems.push({ file, line, column: Math.min(line, 1), path: '', message, severity: 'error' })
       continue
     }
+    files.push(...sources.files)
     for (const file of sources.files) {
       const parsed = parseDocuments(file.path, file.text)
       problems.push(...parsed.problems)
       documents.push(...parsed.documents.flatMap(expandList))
     }
   }
-  return { documents, problems }
+  return { documents, problems, files }
 }
 
 function isKind(value: unknown, group: string, kind: string): boolean {

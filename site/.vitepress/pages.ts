@@ -19,6 +19,7 @@ export const GROUPS: readonly Group[] = [
       'install',
       'cli',
       'standalone',
+      'migrating',
       'troubleshooting',
       'compare',
     ],

@@ -1,4 +1,4 @@
-// gw migrate ingress as users run it: the complete output, which is valid, and the report of what has no equal.
+// gw migrate as users run it: the complete output, which is valid, and the report of what has no equal.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -34,5 +34,28 @@ describe('gw migrate ingress', () => {
     expect([none.code, none.stderr]).toEqual([1, 'no Ingress of networking.k8s.io in these files\n'])
     const absent = await gw('migrate', 'ingress', 'absent.yaml')
     expect([absent.code, absent.stderr]).toEqual([1, expect.stringContaining('absent.yaml: error: ')])
+  })
+})
+
+describe('gw migrate standalone', { tags: ['full'] }, () => {
+  const FILE = 'gateways: {default: {port: 80}}\nroutes:\n  - backends: [{http: {hostname: a, port: 80}}]\n'
+
+  it('prints a valid file, and reports what it left out with its line', async () => {
+    const run = new GwProcess(['migrate', 'standalone', '-'], {}, { input: `${FILE}ui: {}\n` })
+    const { code, stdout, stderr } = await run.ended
+    expect([code, stdout]).toEqual([0, FILE.replace('http: {hostname: a, port: 80}', 'host: a:80')])
+    expect(stderr).toBe('<stdin>:4:1: warning: ui: is left out: the UI is at /ui of the admin server\n')
+    expect((await new GwProcess(['validate', '-'], {}, { input: stdout }).ended).code).toBe(0)
+  })
+
+  it.each([
+    [`${FILE}config: {hbone: {}}\n`, '<stdin>:4:10: error: config.hbone: not migrated: is not supported'],
+    ['apiVersion: v1\nkind: Service\n', 'must be one standalone file with one YAML document'],
+    ['a: 1\n---\nb: 1\n', 'must be one standalone file with one YAML document'],
+    ['', 'no configuration in this file'],
+    ['a: [', '<stdin>:1:'],
+  ])('fails for %j', async (input, message) => {
+    const { code, stderr } = await new GwProcess(['migrate', 'standalone', '-'], {}, { input }).ended
+    expect([code, stderr]).toEqual([1, expect.stringContaining(message)])
   })
 })

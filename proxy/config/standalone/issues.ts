@@ -2,18 +2,29 @@
 import type * as z from 'zod'
 import type { FieldProblem } from './build/context.ts'
 import { pathTo } from './field-path.ts'
-import { MESSAGE_SEPARATOR } from './schema/object.ts'
+import { standaloneFile } from './schema/file.ts'
+import { message, MESSAGE_SEPARATOR } from './schema/object.ts'
 
-export function schemaProblems(issues: readonly z.core.$ZodIssue[]): FieldProblem[] {
+/** A problem of one field, and the keys that lead to it. */
+export interface SchemaProblem extends FieldProblem {
+  readonly keys: readonly PropertyKey[]
+}
+
+/** Of the parsed text of a file: unknown fields and invalid values, without the files and parts that it names. */
+export function fieldProblems(value: unknown): SchemaProblem[] {
+  return schemaProblems(standaloneFile.safeParse(value, { error: message }).error?.issues ?? [])
+}
+
+export function schemaProblems(issues: readonly z.core.$ZodIssue[]): SchemaProblem[] {
   return issues.flatMap((issue) => {
-    const path = pathTo('', ...issue.path)
-    if (issue.code === 'invalid_key') return issue.issues.map(({ message }) => error(path, message))
-    if (issue.code !== 'unrecognized_keys') return [error(path, issue.message)]
+    const keys = issue.path
+    if (issue.code === 'invalid_key') return issue.issues.map(({ message: text }) => error(keys, text))
+    if (issue.code !== 'unrecognized_keys') return [error(keys, issue.message)]
     const messages = issue.message.split(MESSAGE_SEPARATOR)
-    return issue.keys.map((key, index) => error(pathTo(path, key), messages[index] ?? issue.message))
+    return issue.keys.map((key, index) => error([...keys, key], messages[index] ?? issue.message))
   })
 }
 
-function error(path: string, message: string): FieldProblem {
-  return { path, message, severity: 'error' }
+function error(keys: readonly PropertyKey[], text: string): SchemaProblem {
+  return { path: pathTo('', ...keys), keys, message: text, severity: 'error' }
 }
