@@ -22,7 +22,8 @@ export interface ListPage {
 }
 
 export interface WatchOptions extends ListOptions {
-  readonly from: string
+  /** undefined: the current objects come first, as ADDED; a bookmark for which `endsInitial` is true follows them. */
+  readonly from: string | undefined
   readonly seconds: number
   /** The server has accepted the watch: from now on no change is missed. */
   readonly onOpen: () => void
@@ -87,6 +88,9 @@ const METADATA = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1'
 const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1'
 
 const PAGE_ITEMS = 500
+/** Servers without streamed lists reject it, those before Kubernetes 1.27 because of the second parameter. */
+const INITIAL_EVENTS = { sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan' }
+const INITIAL_END = 'k8s.io/initial-events-end'
 /** Without an end at the requested time, the connection counts as lost. */
 const IDLE_RESERVE_MS = 15_000
 
@@ -192,7 +196,7 @@ function watch(
     ...selectors,
     watch: '1',
     allowWatchBookmarks: 'true',
-    resourceVersion: from,
+    ...(from === undefined ? INITIAL_EVENTS : { resourceVersion: from }),
     timeoutSeconds: String(seconds),
   })
   const path = `${collectionPath(resource, namespace)}?${query}`
@@ -210,6 +214,14 @@ function watch(
       response.status === 200 ? Effect.void : Effect.fail(refusalOf({ method: 'GET', path }, response)),
     ),
   )
+}
+
+/** All objects that existed when the watch began have been sent. */
+export function endsInitial({ type, object }: WatchEvent): boolean {
+  if (type !== 'BOOKMARK') return false
+  // meta.v1 metadata.
+  const { metadata } = { ...(object as { metadata?: { annotations?: Readonly<Record<string, string>> } } | undefined) }
+  return metadata?.annotations?.[INITIAL_END] === 'true'
 }
 
 function queryOf(values: Readonly<Record<string, string>>): string {

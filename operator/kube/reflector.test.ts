@@ -4,8 +4,8 @@ import { TestClock } from 'effect/testing'
 import { expect, it } from 'vitest'
 import type { KubeObject } from '../translate/kube.ts'
 import { ObjectCache } from './cache.ts'
-import { KubeClient, type ListPage } from './client.ts'
-import { type KubeError, KubeExpired, KubeNotFound, KubeUnreachable } from './errors.ts'
+import { endsInitial, KubeClient, type ListPage, type WatchEvent } from './client.ts'
+import { type KubeError, KubeExpired, KubeNotFound, KubeRefused, KubeUnreachable } from './errors.ts'
 import { reflect } from './reflector.ts'
 import { TRANSLATED } from './resources.ts'
 
@@ -16,12 +16,24 @@ const POLICY: KubeObject = {
 }
 const GONE = new KubeNotFound({ path: 'gwpolicies' })
 
+const UNKNOWN_PARAMETER = new KubeRefused({
+  method: 'GET',
+  path: 'gwpolicies',
+  status: 422,
+  reason: 'Invalid',
+  message: 'sendInitialEvents: Forbidden',
+  retryAfterMs: undefined,
+})
+
 /** Each call fails as `state` says. */
 interface State {
   list?: KubeError | undefined
   watch?: KubeError | undefined
   failsAfter?: '1 millis'
   lists: number
+  /** The events of a streamed list, which then stays open for a second; unset: the server rejects it. */
+  stream?: readonly WatchEvent[]
+  streams?: number
 }
 
 function clientOf(state: State): KubeClient['Service'] {
@@ -35,8 +47,14 @@ function clientOf(state: State): KubeClient['Service'] {
         state.lists += 1
         return state.list === undefined ? Effect.succeed(page) : Effect.fail(state.list)
       }),
-    watch: (_resource, { onOpen }) =>
+    watch: (_resource, { from, onOpen }, onEvent) =>
       Effect.suspend(() => {
+        if (from === undefined) {
+          state.streams = (state.streams ?? 0) + 1
+          if (state.stream === undefined) return Effect.fail(UNKNOWN_PARAMETER)
+          for (const event of state.stream) onEvent(event)
+          return Effect.sleep(state.stream.some(endsInitial) ? '1 second' : '1 hour')
+        }
         if (state.watch === undefined) return Effect.andThen(Effect.sync(onOpen), Effect.sleep('1 second'))
         return Effect.andThen(Effect.sleep(state.failsAfter ?? '1 second'), Effect.fail(state.watch))
       }),
@@ -170,5 +188,50 @@ it('limits lists on a server whose resource versions expire at once', () =>
       yield* TestClock.adjust('60 seconds')
       expect(state.lists).toBeLessThan(25)
       expect(state.lists).toBeGreaterThan(5)
+    }),
+  ))
+
+const named = (type: string, name: string, version: string): WatchEvent => ({
+  type,
+  object: { metadata: { name, namespace: 'shop', uid: name, resourceVersion: version } },
+})
+const END: WatchEvent = {
+  type: 'BOOKMARK',
+  object: { metadata: { resourceVersion: '7', annotations: { 'k8s.io/initial-events-end': 'true' } } },
+}
+const LISTED = [named('ADDED', 'one', '1'), named('ADDED', 'two', '2'), named('DELETED', 'one', '3')]
+
+it('takes a streamed list when it is complete, and the changes that follow it', () =>
+  reflected({ lists: 0, stream: [...LISTED, END, named('ADDED', 'three', '8')] }, ({ state, count, synced }) =>
+    Effect.gen(function* () {
+      expect([count(), synced(), state.lists]).toEqual([2, 1, 0])
+      // Continues from its version, without another list.
+      yield* TestClock.adjust('10 seconds')
+      expect([count(), synced(), state.lists, state.streams]).toEqual([2, 1, 0, 1])
+      // Objects that a later list does not contain are gone.
+      state.watch = new KubeExpired({ path: 'gwpolicies' })
+      state.stream = [END]
+      yield* TestClock.adjust('4 seconds')
+      expect([count(), state.lists]).toEqual([0, 0])
+    }),
+  ))
+
+it('lists in pages if the server rejects a streamed list, and does not ask for one again', () =>
+  reflected({ lists: 0 }, ({ state, count }) =>
+    Effect.gen(function* () {
+      expect([count(), state.lists, state.streams]).toEqual([1, 1, 1])
+      state.watch = new KubeExpired({ path: 'gwpolicies' })
+      yield* TestClock.adjust('4 seconds')
+      expect(state.lists).toBeGreaterThan(1)
+      expect(state.streams).toBe(1)
+    }),
+  ))
+
+it('lists in pages if the server stops sending before a streamed list is complete', () =>
+  reflected({ lists: 0, stream: LISTED }, ({ state, count, synced }) =>
+    Effect.gen(function* () {
+      expect([count(), synced()]).toEqual([0, 0])
+      yield* TestClock.adjust('21 seconds')
+      expect([count(), synced(), state.lists]).toEqual([1, 1, 1])
     }),
   ))

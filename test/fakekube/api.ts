@@ -42,6 +42,8 @@ export class FakeApi {
   fault: (request: FakeRequest) => Fault | undefined = () => undefined
   /** The problem of an applied object; undefined: valid. */
   refusal: (object: FakeObject) => string | undefined = () => undefined
+  /** False: as API servers before Kubernetes 1.32. */
+  hasStreamedLists = false
   readonly requests: FakeRequest[] = []
   readonly #absent: Set<string>
   readonly #watches = new Set<Watch>()
@@ -114,6 +116,9 @@ export class FakeApi {
    */
   watch({ target, query }: FakeCall, sink: WatchSink): (() => void) | undefined {
     const { resource, namespace } = this.#served(target)
+    const isInitial = query.get('sendInitialEvents') === 'true'
+    if (isInitial && !this.hasStreamedLists) throw new Refused(422, 'Invalid', 'sendInitialEvents is forbidden')
+    if (isInitial) return this.#stream({ resource, namespace }, query, sink)
     const missed = this.store.since(Number(query.get('resourceVersion') ?? 0))
     if (missed === undefined) {
       const object = { kind: 'Status', code: 410, reason: 'Expired', message: 'too old resource version' }
@@ -122,6 +127,22 @@ export class FakeApi {
     }
     const watch: Watch = { ...sink, resource, match: matchOf(namespace, query) }
     for (const change of missed) send(watch, change)
+    this.#watches.add(watch)
+    return () => void this.#watches.delete(watch)
+  }
+
+  #stream(
+    { resource, namespace }: Pick<Target, 'resource' | 'namespace'>,
+    query: URLSearchParams,
+    sink: WatchSink,
+  ): () => void {
+    const watch: Watch = { ...sink, resource, match: matchOf(namespace, query) }
+    for (const object of this.store.list(resource).filter(watch.match)) sink.event({ type: 'ADDED', object })
+    const metadata = {
+      resourceVersion: String(this.store.version),
+      annotations: { 'k8s.io/initial-events-end': 'true' },
+    }
+    sink.event({ type: 'BOOKMARK', object: { kind: 'Any', metadata } })
     this.#watches.add(watch)
     return () => void this.#watches.delete(watch)
   }

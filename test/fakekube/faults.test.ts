@@ -78,8 +78,10 @@ class Fleet {
 
 function siteOf(seed: number): ReplicaSite {
   const random = randomOf(seed * 31)
+  const api = new FakeApi()
+  api.hasStreamedLists = seed % 2 === 0
   return {
-    api: new FakeApi(),
+    api,
     time: new VirtualTime(),
     seed: String(seed),
     latencyMs: () => 1 + Math.floor(random() * 4),
