@@ -6,7 +6,7 @@ import type { WorkerOptions } from './worker-pool.ts'
 
 export function workerOptions(
   settings: ProxySettings,
-  { tickets, modelTraits }: Pick<WorkerOptions, 'tickets' | 'modelTraits'>,
+  { tickets, modelTraits }: Required<Pick<WorkerOptions, 'tickets' | 'modelTraits'>>,
 ): WorkerOptions {
   return {
     workers: settings.workers,
