@@ -50,7 +50,7 @@ describe('moving from an Ingress', () => {
     const outputs = stdout.replaceAll('\r', '').split(MARK).slice(0, -1)
     expect(outputs).toHaveLength(steps.length)
     for (const [at, { command, output }] of steps.entries()) {
-      expect(outputs[at]?.trim(), command).toMatch(asPattern(output))
+      expect([command, outputs[at]?.trim()]).toEqual([command, expect.stringMatching(asPattern(output))])
     }
   })
 })
