@@ -13,14 +13,17 @@ export interface BuildOptions {
   readonly target: string
   readonly image: string
   readonly labels: Readonly<Record<string, string>>
+  /** Such as linux/arm64; undefined: that of this machine. */
+  readonly platform: string | undefined
   /** Seconds. */
   readonly epoch: number
 }
 
-export function buildArguments({ program, context, target, image, labels, epoch }: BuildOptions): string[] {
+export function buildArguments({ program, context, target, image, labels, platform, epoch }: BuildOptions): string[] {
   return [
     'build',
     ...(TAKES_TIMESTAMP.has(program) ? ['--timestamp', String(epoch)] : []),
+    ...(platform === undefined ? [] : ['--platform', platform]),
     '-f',
     `${context}/Dockerfile`,
     '--target',

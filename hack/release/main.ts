@@ -1,5 +1,6 @@
 // `make release`: all artifacts of a version in dist/release, and the commands that publish them. Publishes nothing.
 //   node hack/release/main.ts [--bundle FOLDER] [--output FOLDER] [--registry REGISTRY] [--key FILE] [--without images]
+//     [--platforms linux/amd64,linux/arm64]
 // Needs the bundle (make build); kubectl, helm or Go, and for images a container tool. --key: a private key (Ed25519,
 // PEM) that signs checksums and provenance.
 import { execFileSync, spawnSync } from 'node:child_process'
@@ -8,6 +9,7 @@ import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { VERSION } from '#api/version.ts'
+import { PLATFORMS } from '../image/runtime.ts'
 import { npmPackage } from './npm-package.ts'
 import { artifactsIn, checksums, provenance, signature } from './statement.ts'
 
@@ -24,6 +26,7 @@ const { values } = parseArgs({
     registry: { type: 'string', default: 'gw.dev' },
     key: { type: 'string', default: process.env['GW_RELEASE_KEY'] ?? '' },
     without: { type: 'string', default: '' },
+    platforms: { type: 'string', default: Object.keys(PLATFORMS).join(',') },
   },
 })
 const { registry, key } = values
@@ -42,21 +45,35 @@ writeFileSync(join(output, 'install.yaml'), `${run('hack/deploy.sh', 'manifest')
 const helm = run('hack/helm.sh')
 run('hack/charts.sh')
 for (const chart of CHARTS) run(helm, 'package', join('config/helm', chart), '--destination', join(output, 'charts'))
-const images = values.without === 'images' ? [] : saveImages()
+const publishing = values.without === 'images' ? [] : saveImages()
 writeStatements()
 console.log(commands().join('\n'))
 
+/** One image for each platform, and the commands that publish them under one name. */
 function saveImages(): string[] {
   const tag = `v${VERSION}`
-  run(process.execPath, 'hack/image/main.ts', '--bundle', resolve(values.bundle), '--registry', registry)
   const tool = process.env['GW_CONTAINER_TOOL'] ?? 'docker'
   mkdirSync(join(output, 'images'))
-  copyFileSync(join(repository, 'dist/image/gw.cdx.json'), join(output, 'images/gw.cdx.json'))
-  return IMAGES.map((name) => {
+  const platforms = values.platforms.split(',')
+  const suffixes = platforms.map((platform) => platform.replace('linux/', ''))
+  for (const [at, platform] of platforms.entries()) {
+    const own = `${tag}-${suffixes[at]}`
+    const args = ['--bundle', resolve(values.bundle), '--registry', registry, '--tag', own, '--platform', platform]
+    run(process.execPath, 'hack/image/main.ts', ...args)
+    copyFileSync(join(repository, 'dist/image/gw.cdx.json'), join(output, `images/gw-${suffixes[at]}.cdx.json`))
+    for (const name of IMAGES) {
+      const archive = execFileSync(tool, ['save', `${registry}/${name}:${own}`], { maxBuffer: BYTES_MAX })
+      writeFileSync(join(output, 'images', `${name}-${own}.tar.gz`), gzipSync(archive))
+    }
+  }
+  return IMAGES.flatMap((name) => {
     const image = `${registry}/${name}:${tag}`
-    const archive = execFileSync(tool, ['save', image], { maxBuffer: BYTES_MAX })
-    writeFileSync(join(output, 'images', `${name}-${tag}.tar.gz`), gzipSync(archive))
-    return image
+    const parts = suffixes.map((suffix) => `${image}-${suffix}`)
+    return [
+      ...parts.map((part) => `${tool} push ${part}`),
+      `${tool} manifest create ${image} ${parts.join(' ')}`,
+      `${tool} manifest push ${image}`,
+    ]
   })
 }
 
@@ -81,7 +98,7 @@ function commands(): string[] {
   return [
     `${output} has version ${VERSION}. To publish it:`,
     `  npm publish ${join(output, packed)}`,
-    ...images.map((image) => `  docker push ${image}`),
+    ...publishing.map((command) => `  ${command}`),
     ...charts.map((chart) => `  helm push ${join(output, chart)} oci://${registry}/charts`),
     `  and attach install.yaml, SHA256SUMS and provenance.json${key === '' ? '' : ' with their .sig'} to the release`,
     ...(key === '' ? ['Not signed: --key FILE or GW_RELEASE_KEY names a private key.'] : []),

@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto'
 import { copyFileSync, readFileSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { archive, layBase } from '../../../hack/image/root.ts'
+import { ownRuntime } from '../../../hack/image/runtime.ts'
 
 const IMAGE = 'gw.dev/gw-reaper'
 const PROGRAM = resolve(import.meta.dirname, 'reaper.ts')
@@ -22,7 +23,7 @@ function build(name: string): void {
   const root = resolve(import.meta.dirname, `../../../.cache/reaper-${process.pid}`)
   const file = `${root}.tar`
   try {
-    layBase({ root, node: process.execPath })
+    layBase({ root, runtime: ownRuntime() })
     copyFileSync(PROGRAM, join(root, 'reaper.ts'))
     archive(root, file, 0)
     const change = `ENTRYPOINT ${JSON.stringify(ENTRYPOINT)}`
