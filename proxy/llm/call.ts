@@ -6,6 +6,7 @@ import type { FailureCode } from '../exchange/errors.ts'
 import type { HealthRule, TextReads } from '../exchange/slots.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { LlmParams } from '../exchange/facts.ts'
+import { textBody } from '../message/arrived-body.ts'
 import { changed, type DerivedByKey } from '../message/derived-headers.ts'
 import type { HeaderList } from '../message/headers.ts'
 import type { HttpResponse } from '../message/message.ts'
@@ -61,7 +62,7 @@ export interface LlmCall {
   readonly toolNames: ToolNames
   readonly pathAndQuery: string
   readonly headers: HeaderList
-  readonly body: Buffer
+  readonly body: Buffer | string
   /** The request of the client, where its translation needs it for the answer. */
   readonly asked?: JsonObject | undefined
   /** Fields of the request that its translation dropped. */
@@ -240,19 +241,19 @@ function bodyToSend(
   json: RequestJson,
   { sent, translation }: Conversion,
   { dropped, toolNames, finish }: SendContext,
-): Buffer {
+): Buffer | string {
   if (translation !== undefined) {
     const translated = translation.request(json.exactMembers(), dropped, toolNames)
     finish?.(translated)
-    return Buffer.from(JSON.stringify(translated))
+    return textBody(JSON.stringify(translated))
   }
   const { members } = json
   if (members['stream'] === true) sent.askForUsage(members)
-  if (finish === undefined) return json.toBytes()
+  if (finish === undefined) return json.toBody()
   const exact = json.exactMembers()
   const before = { ...exact }
   finish(exact)
-  return exact === members || isSame(before, exact) ? json.toBytes() : Buffer.from(JSON.stringify(exact))
+  return exact === members || isSame(before, exact) ? json.toBody() : textBody(JSON.stringify(exact))
 }
 
 function isSame(before: JsonObject, after: JsonObject): boolean {

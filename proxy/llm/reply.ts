@@ -2,10 +2,10 @@
 import { jsonExcess } from '#api/bounded-json.ts'
 import { isRecord, parseJson } from '#api/json.ts'
 import { messageOf } from '../exchange/diagnosis.ts'
+import { arrivedBody, TEXT_BYTES_MAX, textBody } from '../message/arrived-body.ts'
+import type { Cancellable, StreamBody } from '../message/body.ts'
 import type { HeaderList } from '../message/headers.ts'
-import { IncomingBody } from '../message/incoming-body.ts'
 import { HttpResponse } from '../message/message.ts'
-import type { Cancellable } from '../message/body.ts'
 import type { UpstreamResponse } from '../upstream/target.ts'
 import type { StreamDecoder } from './canonical/format.ts'
 import { decode, DecodedTooLarge, decodeStream, isIdentity, UnknownEncoding } from './encoding.ts'
@@ -143,7 +143,7 @@ async function checkedReply(
   const members = await checkAnswer(context, json.members, check, headers)
   if (members instanceof HttpResponse) return members
   context.texts?.answer(members)
-  const body = members === json.members ? bytes : Buffer.from(editedText({ ...json, members }))
+  const body = members === json.members ? bytes : textBody(editedText({ ...json, members }))
   return new HttpResponse(status, ownHeaders(context, headers, undefined), body, false)
 }
 
@@ -158,7 +158,7 @@ function observedReply(context: ReplyContext, upstream: UpstreamResponse): HttpR
 function observedBytes(
   context: ReplyContext,
   { status, headers, body }: UpstreamResponse,
-  raw: Buffer | HttpResponse | undefined,
+  raw: Buffer | string | HttpResponse | undefined,
 ): HttpResponse | Promise<HttpResponse> {
   const { bodyBytesMax } = context
   if (raw instanceof HttpResponse) return raw
@@ -166,7 +166,9 @@ function observedBytes(
     reportUnobserved(context, `it is larger than ${bodyBytesMax} bytes`)
     return new HttpResponse(status, headers, body, false)
   }
-  if (isIdentity(headers.get('content-encoding'))) return observed(context, { status, headers }, raw)
+  // Encoded bytes are not text.
+  if (typeof raw === 'string' || isIdentity(headers.get('content-encoding')))
+    return observed(context, { status, headers }, raw)
   return collected(context, decodedOrNot(raw, headers, bodyBytesMax)).then((bytes) => {
     if (bytes instanceof HttpResponse) return bytes
     if (bytes !== undefined) return observed(context, { status, headers }, bytes)
@@ -178,7 +180,7 @@ function observedBytes(
 function observed(
   context: ReplyContext,
   { status, headers }: Pick<UpstreamResponse, 'status' | 'headers'>,
-  bytes: Buffer,
+  bytes: Buffer | string,
 ): HttpResponse {
   if (status < 400) {
     const json = answerOf(context, bytes, parseObject)
@@ -230,20 +232,24 @@ async function translatedReply(
   if (events instanceof HttpResponse) return events
   context.texts?.events(events)
   const chunks = call.framing === 'Sse' ? events : arrayOfEvents(context, events)
-  return new HttpResponse(status, ownHeaders(context, headers, STREAM_TYPES[call.framing]), Buffer.from(chunks), false)
+  return new HttpResponse(status, ownHeaders(context, headers, STREAM_TYPES[call.framing]), textBody(chunks), false)
 }
 
 /** The whole body, or the failure for the client. */
-async function decodedBody(context: ReplyContext, { body, headers }: UpstreamResponse): Promise<Buffer | HttpResponse> {
+async function decodedBody(
+  context: ReplyContext,
+  { body, headers }: UpstreamResponse,
+): Promise<Buffer | string | HttpResponse> {
   const { translationBytesMax } = context
-  const raw = await arrivedOrLater(context, { body }, translationBytesMax)
+  const raw = await arrivedOrLater(context, { body, headers }, translationBytesMax)
   if (raw instanceof HttpResponse) return raw
   if (raw === undefined) {
     body.cancel()
     return invalid(context, `the response is larger than ${translationBytesMax} bytes, the limit for translation`)
   }
   const encoding = headers.get('content-encoding')
-  return isIdentity(encoding) ? raw : collected(context, decode(raw, encoding, translationBytesMax))
+  if (typeof raw === 'string' || isIdentity(encoding)) return raw
+  return collected(context, decode(raw, encoding, translationBytesMax))
 }
 
 /** Errors keep their status; a body that is not an error of the provider's format is a bad gateway. */
@@ -251,7 +257,7 @@ function translatedError(
   context: ReplyContext,
   translation: Translation,
   upstream: UpstreamResponse,
-  bytes: Buffer,
+  bytes: Buffer | string,
 ): HttpResponse {
   const json = errorIn(bytes.toString('utf8'))
   const error = json === undefined ? undefined : translation.error(json, upstream.status)
@@ -271,7 +277,7 @@ function errorIn(text: string): JsonObject | undefined {
   return isRecord(first) ? first : undefined
 }
 
-function answerOf(context: ReplyContext, bytes: Buffer, parse: typeof parseObject): JsonObject | HttpResponse {
+function answerOf(context: ReplyContext, bytes: Buffer | string, parse: typeof parseObject): JsonObject | HttpResponse {
   const text = bytes.toString('utf8')
   return parse(text) ?? invalidJson(context, text)
 }
@@ -283,11 +289,15 @@ function invalidJson(context: ReplyContext, text: string): HttpResponse {
 /** The whole body, or the failure for the client; undefined: it is larger than the limit. */
 function arrivedOrLater(
   context: ReplyContext,
-  { body }: Pick<UpstreamResponse, 'body'>,
+  { body, headers }: Pick<UpstreamResponse, 'body' | 'headers'>,
   bytesMax: number,
-): Buffer | Promise<Buffer | HttpResponse | undefined> {
-  const arrived = body instanceof IncomingBody ? body.takeBytes(bytesMax) : undefined
-  return arrived ?? collected(context, body.tryCollect(bytesMax))
+): Buffer | string | Promise<Buffer | HttpResponse | undefined> {
+  return arrivedText(body, headers, Math.min(bytesMax, TEXT_BYTES_MAX)) ?? collected(context, body.tryCollect(bytesMax))
+}
+
+/** undefined: it has not arrived, is long, or is encoded, and can still be read. */
+function arrivedText(body: StreamBody, headers: HeaderList, bytesMax: number): Buffer | string | undefined {
+  return isIdentity(headers.get('content-encoding')) ? arrivedBody(body, bytesMax) : undefined
 }
 
 /** The parsed body, or the failure for the client. */
@@ -305,7 +315,7 @@ function invalid({ exchange }: ReplyContext, detail: string): HttpResponse {
 
 function jsonReply(context: ReplyContext, upstream: UpstreamResponse, json: JsonObject): HttpResponse {
   const headers = ownHeaders(context, upstream.headers, 'application/json')
-  return new HttpResponse(upstream.status, headers, Buffer.from(JSON.stringify(json)), false)
+  return new HttpResponse(upstream.status, headers, textBody(JSON.stringify(json)), false)
 }
 
 /** The body was decoded or rewritten: its framing and coding fields are no longer valid. */

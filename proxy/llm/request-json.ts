@@ -5,6 +5,7 @@ import { jsonExcess } from '#api/bounded-json.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { ParsedBody } from '../exchange/slots.ts'
 import { BodyTooLarge } from '../message/body.ts'
+import { arrivedBody, TEXT_BYTES_MAX, textBody } from '../message/arrived-body.ts'
 import { IncomingBody } from '../message/incoming-body.ts'
 import type { HttpRequest } from '../message/message.ts'
 import { decode, DecodedTooLarge, isIdentity, UnknownEncoding } from './encoding.ts'
@@ -21,11 +22,12 @@ export class RequestJson implements ParsedBody {
   #json: JsonText
   /** The parsed value of `bytes`. */
   #text: string
-  #bytes: Buffer
-  #source: Buffer
+  /** Text of ASCII may be a string. */
+  #bytes: Buffer | string
+  #source: Buffer | undefined
 
-  /** `source`: the body of the request; `bytes`: without its encoding. */
-  constructor(json: JsonText, bytes: Buffer, source: Buffer) {
+  /** `source`: the body of the request, unless it was taken; `bytes`: without its encoding. */
+  constructor(json: JsonText, bytes: Buffer | string, source: Buffer | undefined) {
     this.#json = json
     this.#text = json.received
     this.#bytes = bytes
@@ -60,23 +62,24 @@ export class RequestJson implements ParsedBody {
   }
 
   isOf({ body }: HttpRequest): boolean {
-    return body === this.#source
+    return body !== undefined && body === this.#source
   }
 
-  /** The value of the members: the original bytes if they are equal. */
-  toBytes(): Buffer {
+  /** The value of the members: the original body if they are equal. */
+  toBody(): Buffer | string {
     const text = editedText(this.#json)
-    return text === this.#text ? this.#bytes : Buffer.from(text)
+    return text === this.#text ? this.#bytes : textBody(text)
   }
 
   /** Sets the body of the request to the value of the members. */
   writeTo(request: HttpRequest): void {
     const text = editedText(this.#json)
     if (text === this.#text) return
+    const bytes = Buffer.from(text)
     this.#text = text
-    this.#bytes = Buffer.from(text)
-    this.#source = this.#bytes
-    request.body = this.#bytes
+    this.#bytes = bytes
+    this.#source = bytes
+    request.body = bytes
     for (const name of ['content-length', 'content-encoding']) request.headers.remove(name)
   }
 }
@@ -102,9 +105,12 @@ export async function decodeBody(
   }
 }
 
-export function parseBody(bytes: Buffer, source: Buffer): RequestJson | BodyFault {
+export function parseBody(bytes: Buffer, source: Buffer | undefined): RequestJson | BodyFault {
   if (!isUtf8(bytes)) return { kind: 'Invalid', detail: 'the body is not valid UTF-8' }
-  const text = bytes.toString('utf8')
+  return parseText(bytes.toString('utf8'), bytes, source)
+}
+
+function parseText(text: string, bytes: Buffer | string, source: Buffer | undefined): RequestJson | BodyFault {
   const json = readJsonText(text)
   if (json !== undefined) return new RequestJson(json, bytes, source)
   return { kind: 'Invalid', detail: jsonExcess(text) ?? 'the body is not a JSON object' }
@@ -122,12 +128,18 @@ export function readRequestJson(
   request: HttpRequest,
   bytesMax: number,
 ): RequestJson | BodyFault | Promise<RequestJson | BodyFault> {
+  const { body, headers } = request
+  const isEncoded = !isIdentity(headers.get('content-encoding'))
+  if (!isEncoded && body instanceof IncomingBody) {
+    const arrived = arrivedBody(body, Math.min(bytesMax, TEXT_BYTES_MAX))
+    // Neither copied to a buffer nor decoded: most bodies are short and of ASCII.
+    if (typeof arrived === 'string') return parseText(arrived, arrived, undefined)
+    if (arrived !== undefined) return parseBody(arrived, undefined)
+  }
   const source = collectBody(request, bytesMax)
-  const read = (body: Buffer | BodyFault): RequestJson | BodyFault | Promise<RequestJson | BodyFault> => {
-    if (!Buffer.isBuffer(body)) return body
-    return isIdentity(request.headers.get('content-encoding'))
-      ? parseBody(body, body)
-      : decodedJson(body, request, bytesMax)
+  const read = (whole: Buffer | BodyFault): RequestJson | BodyFault | Promise<RequestJson | BodyFault> => {
+    if (!Buffer.isBuffer(whole)) return whole
+    return isEncoded ? decodedJson(whole, request, bytesMax) : parseBody(whole, whole)
   }
   return source instanceof Promise ? source.then(read) : read(source)
 }

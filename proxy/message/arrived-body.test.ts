@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { arrivedBody } from './arrived-body.ts'
+import { arrivedBody, TEXT_BYTES_MAX, textBody } from './arrived-body.ts'
 import { IncomingBody } from './incoming-body.ts'
 
 function bodyOf(bytes: Buffer, isWhole = true): IncomingBody {
@@ -27,5 +27,13 @@ describe('arrivedBody', () => {
     expect(arrivedBody(bodyOf(Buffer.from('1234')), 4)).toBe('1234')
     open.end()
     expect([String(await open.collect(100)), String(await large.collect(100))]).toEqual(['part', '12345'])
+  })
+})
+
+describe('textBody', () => {
+  it('returns a short text as it is, and a longer one as bytes', () => {
+    const short = 'ä'.repeat(TEXT_BYTES_MAX)
+    expect(textBody(short)).toBe(short)
+    expect(textBody(`${short}ä`)).toEqual(Buffer.from(`${short}ä`))
   })
 })

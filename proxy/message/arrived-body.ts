@@ -2,11 +2,18 @@
 import type { StreamBody } from './body.ts'
 import { IncomingBody } from './incoming-body.ts'
 
-// oxlint-disable-next-line no-control-regex -- the characters of ASCII
-const ASCII = /^[\x00-\x7f]*$/
-
 /** A string has no characters beyond ASCII. undefined: it has not arrived, or is too large; it can still be read. */
 export function arrivedBody(body: StreamBody, bytesMax: number): Buffer | string | undefined {
   const latin1 = body instanceof IncomingBody ? body.takeWhole(bytesMax) : undefined
-  return latin1 === undefined || ASCII.test(latin1) ? latin1 : Buffer.from(latin1, 'latin1')
+  if (latin1 === undefined) return undefined
+  // Other characters take two bytes in UTF-8. This count is faster than a regular expression.
+  return Buffer.byteLength(latin1) === latin1.length ? latin1 : Buffer.from(latin1, 'latin1')
+}
+
+/** Longer texts are sent as bytes, in parts: a slow reader then holds little of them in memory. */
+export const TEXT_BYTES_MAX = 65_536
+
+/** Text to send. A short one stays a string, which leaves in one write together with its head. */
+export function textBody(text: string): Buffer | string {
+  return text.length > TEXT_BYTES_MAX ? Buffer.from(text) : text
 }
