@@ -62,13 +62,22 @@ export async function watchRequest(
   }
 }
 
+export interface AskOptions {
+  readonly signal: AbortSignal
+  /** The answer may take any time. */
+  readonly isStream?: boolean
+  /** Posted as JSON; unset: GET. */
+  readonly body?: object
+}
+
 /** @throws {ApiError} */
-export async function ask(
-  path: string,
-  { signal, isStream = false }: { readonly signal: AbortSignal; readonly isStream?: boolean },
-): Promise<Response> {
+export async function ask(path: string, { signal, isStream = false, body }: AskOptions): Promise<Response> {
   const limit = isStream ? signal : AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)])
-  const response = await fetch(`../${path}`, { signal: limit })
+  const headers = { 'content-type': 'application/json' }
+  const response = await fetch(`../${path}`, {
+    signal: limit,
+    ...(body !== undefined && { method: 'POST', headers, body: JSON.stringify(body) }),
+  })
   if (response.ok) return response
   const text = (await response.text()).slice(0, PROBLEM_LENGTH_MAX).trim()
   throw new ApiError(`${response.status}: ${text}`)

@@ -6,6 +6,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { configDump, type Dump } from './api.ts'
 import { usePolled } from './polled.ts'
 import { Backends } from './pages/backends.tsx'
+import { Chat } from './pages/chat.tsx'
 import { Overview } from './pages/overview.tsx'
 import { Policies } from './pages/policies.tsx'
 import { Requests } from './pages/requests.tsx'
@@ -29,6 +30,7 @@ const PAGES: readonly Page[] = [
   { path: 'backends', title: 'Backends', View: Backends },
   { path: 'requests', title: 'Requests', View: Requests },
   { path: 'route-tester', title: 'Route tester', View: RouteTester },
+  { path: 'chat', title: 'Chat', View: Chat },
   { path: 'system', title: 'System', View: System },
 ]
 

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { chromiumPath } from '#test/mcp-sign-in/chromium.ts'
-import { startCommand, type RunningCommand } from '#test/ui/command.testing.ts'
+import { type CommandOptions, startCommand, type RunningCommand } from '#test/ui/command.testing.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
@@ -26,15 +26,15 @@ export interface Ui {
   stop(): Promise<void>
 }
 
-/** `file`: a standalone file, in which `PORT` stands for the port of the gateway; unset, that of `startCommand`. */
-export async function startUi(file?: string): Promise<Ui> {
+/** `given`: a standalone file; unset, that of `startCommand`. `environment`: of the gateway. */
+export async function startUi(given?: string, environment: CommandOptions['environment'] = {}): Promise<Ui> {
   const folder = mkdtempSync(join(tmpdir(), 'gw-ui-'))
   const bundle = join(folder, 'bundle')
   const rolldown = join(ROOT, 'node_modules/.bin/rolldown')
   execFileSync(rolldown, ['--config', 'rolldown.config.ts', '--dir', bundle], { cwd: ROOT, stdio: 'pipe' })
   const executablePath = chromiumPath()
   if (executablePath === undefined) throw new Error('this test needs Chromium: apt-get install chromium')
-  const gateway = await startCommand(join(bundle, 'gw.js'), folder, file)
+  const gateway = await startCommand(join(bundle, 'gw.js'), folder, { given, environment })
   const browser: Browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
   const problems: string[] = []
   return {

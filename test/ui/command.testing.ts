@@ -11,8 +11,19 @@ export interface RunningCommand {
   stop(): Promise<void>
 }
 
-/** `folder`: for its configuration, `given`: instead of the two routes; `PORT` in it is the port of the gateway. */
-export async function startCommand(command: string, folder: string, given?: string): Promise<RunningCommand> {
+export interface CommandOptions {
+  /** A standalone file in place of that of the two routes; `PORT` in it is the port of the gateway. */
+  readonly given?: string | undefined
+  /** Of the process, besides that of the test. */
+  readonly environment?: Readonly<Record<string, string>>
+}
+
+/** `folder`: for its configuration. */
+export async function startCommand(
+  command: string,
+  folder: string,
+  { given, environment = {} }: CommandOptions = {},
+): Promise<RunningCommand> {
   const [port, adminPort] = [await freePort(), await freePort()]
   const file = join(folder, 'gw.yaml')
   const routes = [
@@ -31,7 +42,10 @@ export async function startCommand(command: string, folder: string, given?: stri
   const admin = `127.0.0.1:${adminPort}`
   const any = '127.0.0.1:0'
   const addresses = [`--admin-addr=${admin}`, `--stats-addr=${any}`, `--readiness-addr=${any}`]
-  const child = spawn(process.execPath, [command, 'run', '-f', file, ...addresses], { stdio: 'pipe' })
+  const child = spawn(process.execPath, [command, 'run', '-f', file, ...addresses], {
+    stdio: 'pipe',
+    env: { ...process.env, ...environment },
+  })
   const exited = new Promise((resolve) => child.once('exit', resolve))
   let log = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (log += chunk.toString()))

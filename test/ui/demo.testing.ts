@@ -18,13 +18,14 @@ const TOOLS = [
   },
 ]
 
-export async function startDemo(): Promise<Demo> {
+/** `environment`: of the gateway. */
+export async function startDemo(environment: Readonly<Record<string, string>> = {}): Promise<Demo> {
   const [provider, mcp] = [
-    createServer(serveModel),
+    createServer((request, response) => void serveModel(request, response)),
     createServer((request, response) => void serveMcp(request, response)),
   ]
   const servers: readonly Server[] = [provider, mcp]
-  const ui = await startUi(fileOf(await listening(provider), await listening(mcp)))
+  const ui = await startUi(fileOf(await listening(provider), await listening(mcp)), environment)
   return {
     ...ui,
     traffic: async () => {
@@ -102,18 +103,38 @@ function fileOf(provider: number, mcp: number): string {
   }).replace('"PORT"', 'PORT')
 }
 
-function serveModel(_request: IncomingMessage, response: ServerResponse): void {
-  const message = { role: 'assistant', content: 'Hello' }
-  const usage = { prompt_tokens: 900, completion_tokens: 300, total_tokens: 1200 }
-  const choices = [{ index: 0, message, finish_reason: 'stop' }]
-  const body = { id: 'c', object: 'chat.completion', created: 1, model: 'gpt-demo', choices, usage }
+const USAGE = { prompt_tokens: 900, completion_tokens: 300, total_tokens: 1200 }
+const TOOL_CALL = { id: 'call-1', type: 'function', function: { name: 'forecast', arguments: '{"place":"Bern"}' } }
+
+/** Says hello; calls a tool if the request has tools. */
+async function serveModel(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { stream, tools } = JSON.parse(await text(request)) as { stream?: boolean; tools?: unknown[] } // of the gateway
+  const calls = tools === undefined ? {} : { tool_calls: [{ index: 0, ...TOOL_CALL }] }
+  if (stream === true) {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    for (const delta of [
+      { role: 'assistant', content: 'Hel' },
+      { content: 'lo', ...calls },
+    ]) {
+      response.write(`data: ${JSON.stringify(chunkOf({ choices: [{ index: 0, delta }] }))}\n\n`)
+    }
+    response.end(`data: ${JSON.stringify(chunkOf({ choices: [], usage: USAGE }))}\n\ndata: [DONE]\n\n`)
+    return
+  }
+  const choices = [{ index: 0, message: { role: 'assistant', content: 'Hello', ...calls }, finish_reason: 'stop' }]
+  const body = { id: 'c', object: 'chat.completion', created: 1, model: 'gpt-demo', choices, usage: USAGE }
   response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+}
+
+function chunkOf(part: object): object {
+  return { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'gpt-demo', ...part }
 }
 
 /** Of JSON-RPC. */
 interface Call {
   readonly id?: number
   readonly method: string
+  readonly params?: { readonly arguments?: { readonly place?: string } }
 }
 
 async function serveMcp(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -125,6 +146,7 @@ async function serveMcp(request: IncomingMessage, response: ServerResponse): Pro
       serverInfo: { name: 'weather', version: '1' },
     },
     'tools/list': { tools: TOOLS },
+    'tools/call': { content: [{ type: 'text', text: `Rain in ${call?.params?.arguments?.place}` }] },
   }
   const result = call === undefined ? undefined : results[call.method]
   if (call?.id === undefined) response.writeHead(call === undefined ? 405 : 202).end()

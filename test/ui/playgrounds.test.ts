@@ -1,17 +1,18 @@
 // The playgrounds of the web UI in a real browser. Needs Chromium (`apt-get install chromium`).
 // @module-tag full
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { CASE_MS, SETUP_MS, startUi, type Ui, violations } from '#test/ui/browser.testing.ts'
+import { CASE_MS, SETUP_MS, violations } from '#test/ui/browser.testing.ts'
+import { type Demo, startDemo } from '#test/ui/demo.testing.ts'
 
 const THEMES = [
   ['light, on a desk', { colorScheme: 'light', viewport: { width: 1280, height: 800 } }],
   ['dark, on a phone', { colorScheme: 'dark', viewport: { width: 390, height: 844 } }],
 ] as const
 
-let ui: Ui
+let ui: Demo
 
 beforeAll(async () => {
-  ui = await startUi()
+  ui = await startDemo({ UI_ACTIONS: 'true' })
 }, SETUP_MS)
 
 afterAll(() => ui?.stop())
@@ -35,6 +36,61 @@ describe.each(THEMES)('%s', (_, theme) => {
       await page.keyboard.press('Enter')
       await page.getByRole('status').getByText('400: url: must be an absolute URL').waitFor()
       expect(ui.problems.splice(0).every((problem) => problem.startsWith('Failed to load resource'))).toBe(true)
+      await page.context().close()
+    },
+    CASE_MS,
+  )
+
+  it(
+    'chats with a model of the gateway, by keyboard, and shows usage and cost',
+    async () => {
+      const page = await ui.open(theme)
+      await page.getByRole('link', { name: 'Chat' }).focus()
+      await page.keyboard.press('Enter')
+      await page.getByRole('button', { name: 'List models' }).focus()
+      await page.keyboard.press('Enter')
+      await page.getByText('The gateway offers 3 models.').waitFor()
+      await page.getByLabel('Model').fill('gpt-demo')
+      await page.getByLabel('Message').fill('Hi')
+      await page.getByRole('button', { name: 'Send' }).focus()
+      await page.keyboard.press('Enter')
+      await page.getByText('900 input tokens, 300 output tokens, 0.0042 USD').waitFor()
+      const messages = page.getByRole('list', { name: 'Messages' }).getByRole('listitem')
+      expect(await messages.allTextContents()).toEqual(['userHi', 'assistantHello'])
+      await page.getByRole('heading', { name: '200' }).waitFor()
+      expect(await violations(page)).toEqual([])
+      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0)
+      expect(ui.problems).toEqual([])
+      await page.context().close()
+    },
+    CASE_MS,
+  )
+})
+
+describe('the chat', () => {
+  it(
+    'shows calls of tools, with and without a stream, and the reason of a failure',
+    async () => {
+      const page = await ui.open()
+      await page.getByRole('link', { name: 'Chat' }).click()
+      await page.getByLabel('Model').fill('gpt-demo')
+      await page.getByLabel('Tools').fill('[{"type": "function", "function": {"name": "forecast"}}]')
+      for (const isStream of [true, false]) {
+        await page.getByRole('button', { name: 'New chat' }).click()
+        await page.getByLabel('Stream').setChecked(isStream)
+        await page.getByLabel('Message').fill('Hi')
+        await page.getByRole('button', { name: 'Send' }).click()
+        await page.getByLabel('Call of forecast').getByText('forecast({"place":"Bern"})').waitFor()
+      }
+      await page.getByLabel('Tools').fill('{')
+      await page.getByRole('button', { name: 'Send' }).click()
+      await page.getByRole('status').getByText('JSON').waitFor()
+      await page.getByLabel('Tools').fill('')
+      await page.getByLabel('Model').fill('gpt-unknown')
+      await page.getByRole('button', { name: 'Send' }).click()
+      await page.getByRole('status').getByText('the gateway answered 404').waitFor()
+      expect(await page.evaluate('[...Object.keys(localStorage), ...Object.keys(sessionStorage)]')).toEqual([])
+      expect(ui.problems).toEqual([])
       await page.context().close()
     },
     CASE_MS,

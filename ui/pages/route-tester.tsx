@@ -1,7 +1,8 @@
 // Which rule takes this request, and why not another one? Sends nothing through the gateway.
 import { useState } from 'preact/hooks'
 import { givenName } from '#cli/proxy/given-names.ts'
-import { problemOf } from '../api.ts'
+import { type Dump, problemOf } from '../api.ts'
+import { listenerUrls } from '../listener-urls.ts'
 import { Fact } from '../parts/fact.tsx'
 import { Choice, TextArea, TextField } from '../parts/fields.tsx'
 import { Table } from '../parts/table.tsx'
@@ -13,10 +14,10 @@ type Listener = RouteExplanation['listeners'][number]
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']
 const STATES = { selected: 'good', failed: undefined, outranked: undefined } as const
 
-export function RouteTester() {
+export function RouteTester({ dump }: { readonly dump: Dump }) {
   const [request, setRequest] = useState<TestedRequest>({
     method: 'GET',
-    url: `http://${location.hostname}:8080/`,
+    url: `${listenerUrls(dump)[0] ?? 'http://localhost:8080'}/`,
     port: '',
     headers: '',
   })

@@ -1,4 +1,6 @@
 // Fields of forms, each with its label.
+import { useId } from 'preact/hooks'
+
 export interface FieldProps {
   readonly label: string
   readonly value: string
@@ -6,14 +8,15 @@ export interface FieldProps {
   readonly onValue: (value: string) => void
 }
 
-/** `isSecret`: not shown, and not kept by the browser. */
-export function TextField({
-  label,
-  value,
-  placeholder,
-  onValue,
-  isSecret = false,
-}: FieldProps & { readonly isSecret?: boolean }) {
+export interface TextFieldProps extends FieldProps {
+  /** Not shown, and not kept by the browser. */
+  readonly isSecret?: boolean
+  /** Offered while the user types. */
+  readonly options?: readonly string[]
+}
+
+export function TextField({ label, value, placeholder, onValue, isSecret = false, options }: TextFieldProps) {
+  const list = useId()
   const shared = {
     class: 'mono',
     autocomplete: 'off',
@@ -25,7 +28,14 @@ export function TextField({
   return (
     <label>
       {label}
-      {isSecret ? <input type="password" {...shared} /> : <input type="text" {...shared} />}
+      {isSecret ? <input type="password" {...shared} /> : <input type="text" list={options && list} {...shared} />}
+      {options !== undefined && (
+        <datalist id={list}>
+          {options.map((option) => (
+            <option key={option} value={option} />
+          ))}
+        </datalist>
+      )}
     </label>
   )
 }
