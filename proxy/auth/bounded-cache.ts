@@ -18,6 +18,8 @@ export class BoundedCache<V> {
   readonly #entries = new Map<string, Entry<V>>()
   readonly #bounds: CacheBounds
   #weight = 0
+  /** The last one in use: clients repeat their keys, and moving an entry costs more than finding it. */
+  #newest: Entry<V> | undefined = undefined
 
   constructor(bounds: CacheBounds) {
     this.#bounds = bounds
@@ -30,6 +32,8 @@ export class BoundedCache<V> {
   get(key: string): V | undefined {
     const entry = this.#entries.get(key)
     if (entry === undefined) return undefined
+    if (entry === this.#newest) return entry.value
+    this.#newest = entry
     this.#entries.delete(key)
     this.#entries.set(entry.key, entry)
     return entry.value
@@ -43,7 +47,8 @@ export class BoundedCache<V> {
   set(key: string, value: V, weight = 1): void {
     this.delete(key)
     if (weight > this.#bounds.weightMax) return
-    this.#entries.set(key, { key, value, weight })
+    this.#newest = { key, value, weight }
+    this.#entries.set(key, this.#newest)
     this.#weight += weight
     for (const oldest of this.#entries.keys()) {
       if (this.#entries.size <= this.#bounds.entriesMax && this.#weight <= this.#bounds.weightMax) return
@@ -55,6 +60,7 @@ export class BoundedCache<V> {
     const entry = this.#entries.get(key)
     if (entry === undefined) return
     this.#entries.delete(key)
+    if (this.#newest === entry) this.#newest = undefined
     this.#weight -= entry.weight
   }
 }

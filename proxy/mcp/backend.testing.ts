@@ -5,7 +5,7 @@ import { HeaderList } from '../message/headers.ts'
 import { IncomingBody } from '../message/incoming-body.ts'
 import type { OutgoingBody } from '../message/body.ts'
 import { expression } from '../policy/exchange.testing.ts'
-import type { UpstreamRequest, UpstreamResponse } from '../upstream/target.ts'
+import type { CallOutcome, UpstreamRequest } from '../upstream/target.ts'
 import { compileMcpBackend } from './backend.ts'
 
 /** What a server sends for a message, by its body. */
@@ -45,11 +45,11 @@ export function arrived(text: string): IncomingBody {
 
 export function mcpBackend(names: readonly string[], answering: Answering): BackendHandler {
   const client = {
-    send(_: unknown, request: UpstreamRequest): Promise<UpstreamResponse> {
+    call(_: unknown, request: UpstreamRequest, __: unknown, outcome: CallOutcome): void {
       const { type, session, body } = answering(request)
       const headers = HeaderList.of([['content-type', type]])
       if (session !== undefined) headers.append('mcp-session-id', session)
-      return Promise.resolve({ status: 200, headers, body: arrived(body) })
+      queueMicrotask(() => outcome.answered({ status: 200, headers, body: arrived(body) }))
     },
   }
   const environment = {

@@ -2,7 +2,7 @@
 import type { Cancellable } from '../message/body.ts'
 import { madeStream } from '../message/made-stream.ts'
 import { HttpResponse } from '../message/message.ts'
-import { HeaderList } from '../message/headers.ts'
+import { type FieldsOrigin, HeaderList } from '../message/headers.ts'
 import { errorResponse, type JsonRpcError, type JsonRpcId, type JsonRpcMessage } from './jsonrpc.ts'
 import { eventsOf } from './targets/events.ts'
 import type { EventStream, MessageStream, TargetHttpError } from './targets/target.ts'
@@ -11,6 +11,12 @@ import type { EventStream, MessageStream, TargetHttpError } from './targets/targ
 export const SESSION_FIELDS: readonly string[] = ['mcp-session-id']
 
 export const EVENT_STREAM = 'text/event-stream'
+
+const OF_JSON: FieldsOrigin = { fields: ['content-type', 'application/json'], block: undefined }
+const OF_STREAM: FieldsOrigin = {
+  fields: ['content-type', EVENT_STREAM, 'cache-control', 'no-cache'],
+  block: undefined,
+}
 
 export function plain(status: number, text: string): HttpResponse {
   return HttpResponse.local(status, text)
@@ -38,8 +44,8 @@ export function jsonAnswer(
   message: JsonRpcMessage,
   { sessionId, text }: { readonly sessionId?: string | undefined; readonly text?: Buffer | string | undefined } = {},
 ): HttpResponse {
-  const headers = HeaderList.of([['content-type', 'application/json']])
-  return inSession(new HttpResponse(200, headers, text ?? JSON.stringify(message), false), sessionId)
+  const body = text ?? JSON.stringify(message)
+  return inSession(new HttpResponse(200, HeaderList.repeated(OF_JSON), body, false), sessionId)
 }
 
 export function eventStream(messages: MessageStream): HttpResponse {
@@ -53,11 +59,7 @@ export function resumableStream(events: EventStream): HttpResponse {
 
 /** Of events that are text already. */
 export function streamOf(events: Cancellable<Buffer>): HttpResponse {
-  const headers = HeaderList.of([
-    ['content-type', EVENT_STREAM],
-    ['cache-control', 'no-cache'],
-  ])
-  return new HttpResponse(200, headers, events, false)
+  return new HttpResponse(200, HeaderList.repeated(OF_STREAM), events, false)
 }
 
 function inSession(response: HttpResponse, sessionId: string | undefined): HttpResponse {

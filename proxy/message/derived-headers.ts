@@ -13,7 +13,7 @@ export function changed(from: HeaderList, change: Change): HeaderList {
 }
 
 /** The lists of one change. */
-class DerivedHeaders {
+export class DerivedHeaders {
   #from: readonly string[] = []
   #origin: FieldsOrigin | undefined = undefined
 
@@ -21,11 +21,7 @@ class DerivedHeaders {
   of(from: HeaderList, change: Change): HeaderList {
     // The names as the peer spelled them are part of the text.
     if (from.wireNames !== undefined) return changed(from, change)
-    if (this.#origin !== undefined && hasSameFields(from.fields, this.#from)) {
-      const list = new HeaderList(this.#origin.fields.slice())
-      list.origin = this.#origin
-      return list
-    }
+    if (this.#origin !== undefined && hasSameFields(from.fields, this.#from)) return HeaderList.repeated(this.#origin)
     const list = changed(from, change)
     this.#from = from.fields.slice()
     this.#origin = { fields: list.fields.slice(), block: undefined }

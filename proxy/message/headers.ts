@@ -36,6 +36,13 @@ export class HeaderList {
     return list
   }
 
+  /** With the fields of a list that is written again and again, whose text is kept. */
+  static repeated(origin: FieldsOrigin): HeaderList {
+    const list = new HeaderList(origin.fields.slice())
+    list.origin = origin
+    return list
+  }
+
   /** Value of the first field of that name; `name` must be lower case. */
   get(name: string): string | undefined {
     const { fields } = this

@@ -284,12 +284,15 @@ export class SendCall extends UpstreamCall implements UpstreamCallHandle {
   readonly isStreaming = true
   readonly #request: UpstreamRequest
   readonly #outcome: CallOutcome
+  readonly #running: Set<SendCall> | undefined
   #answer: OutgoingBody = undefined
 
-  constructor(target: UpstreamTarget, request: UpstreamRequest, outcome: CallOutcome) {
+  /** `running` contains the call until its answer is over. */
+  constructor(target: UpstreamTarget, request: UpstreamRequest, outcome: CallOutcome, running?: Set<SendCall>) {
     super(target)
     this.#request = request
     this.#outcome = outcome
+    this.#running = running?.add(this)
   }
 
   get method(): string {
@@ -335,6 +338,8 @@ export class SendCall extends UpstreamCall implements UpstreamCallHandle {
 
   protected override onResponse(head: ResponseHead, body: OutgoingBody): void {
     this.#answer = body
+    if (body instanceof IncomingBody && body.isOpen) this.#runsUntil(body)
+    else this.#running?.delete(this)
     this.#outcome.answered({
       status: head.status,
       headers: head.headers,
@@ -343,7 +348,13 @@ export class SendCall extends UpstreamCall implements UpstreamCallHandle {
   }
 
   protected override onFailure(code: CallFailure, detail: Detail): void {
+    this.#running?.delete(this)
     this.#outcome.failed(new UpstreamError(isKnown(code) ? code : 'upstreamFailure', detail, this.isMovable))
+  }
+
+  #runsUntil(body: IncomingBody): void {
+    const running = this.#running
+    if (running !== undefined) body.observe({ seen: () => {}, over: () => void running.delete(this) })
   }
 }
 

@@ -9,6 +9,7 @@ import { BodyQueue } from './await-body.ts'
 import { type CallFailure, type CallVersion, ForwardCall, SendCall, type UpstreamCall } from './call.ts'
 import type { ConnectObserver } from './connect-observer.ts'
 import { DnsCache } from './dns-cache.ts'
+import { callsEndingWith } from './ending-calls.ts'
 import { Http2Upstream } from './http2-client.ts'
 import { wantsHttp2 } from './http2-version.ts'
 import { signExchange, signRequest } from './signing.ts'
@@ -141,10 +142,7 @@ class Client implements HttpUpstreamClient, Sweepable {
       return
     }
     const whole = bodyDeadlineMs === undefined ? outcome : endingAt(bodyDeadlineMs, this.#shared.wheel, outcome)
-    const call =
-      signal === undefined
-        ? new SendCall(target, request, whole)
-        : abortedBy(signal, { target, request, outcome: whole })
+    const call = new SendCall(target, request, whole, signal && callsEndingWith(signal))
     if (exchange !== undefined) exchange.upstreamCall = call
     call.version = target.negotiates === true ? 'Chosen' : target.httpVersion
     this.#start(call, this.#poolOf(call), deadlineMs, 'upstreamTimeout')
@@ -229,31 +227,6 @@ function versionFor(exchange: Exchange, call: ForwardCall): CallVersion {
     return exchange.isGrpc ? 'HTTP2' : 'Chosen'
   }
   return wantsHttp2(exchange, target) ? 'HTTP2' : 'HTTP1'
-}
-
-interface AbortableCall {
-  readonly target: UpstreamTarget
-  readonly request: UpstreamRequest
-  readonly outcome: CallOutcome
-}
-
-/** Until the body of its answer is over. */
-function abortedBy(signal: AbortSignal, { target, request, outcome }: AbortableCall): SendCall {
-  const onAbort = (): void => aborted.abort()
-  const forget = (): void => signal.removeEventListener('abort', onAbort)
-  const aborted = new SendCall(target, request, {
-    answered(response) {
-      if (response.body instanceof IncomingBody) response.body.observe({ seen: () => {}, over: forget })
-      else forget()
-      outcome.answered(response)
-    },
-    failed(error) {
-      forget()
-      outcome.failed(error)
-    },
-  })
-  signal.addEventListener('abort', onAbort, { once: true })
-  return aborted
 }
 
 /** Whoever waits for more of the body gets its end then. */

@@ -107,9 +107,10 @@ export async function endSession(exchange: Exchange, members: readonly Member[])
 function membersOf(endpoint: McpEndpoint, { targets }: McpSession, withSkipped = false): readonly Member[] | undefined {
   if (targets.length !== endpoint.targets.length) return undefined
   const members: Member[] = []
-  for (const [index, session] of targets.entries()) {
+  for (let index = 0; index < targets.length; index++) {
+    const session = targets[index]
     const target = endpoint.targets[index]
-    if (target === undefined || target.name !== session.target) return undefined
+    if (session === undefined || target?.name !== session.target) return undefined
     if (withSkipped || !session.isSkipped)
       members.push({ target: session.isModern ? modernServer(target) : target, session })
   }
@@ -118,5 +119,12 @@ function membersOf(endpoint: McpEndpoint, { targets }: McpSession, withSkipped =
 
 /** A session is valid only on its route and backend. */
 export function scopeOf({ place, backendName }: Exchange): string {
-  return `${place?.gatewayNamespace}/${place?.gatewayName} ${place?.routeNamespace}/${place?.routeName} ${backendName}`
+  if (last !== undefined && last.place === place && last.backendName === backendName) return last.scope
+  const gateway = `${place?.gatewayNamespace}/${place?.gatewayName}`
+  const scope = `${gateway} ${place?.routeNamespace}/${place?.routeName} ${backendName}`
+  last = { place, backendName, scope }
+  return scope
 }
+
+/** Most requests of a worker are for the place of the last one. */
+let last: (Pick<Exchange, 'place' | 'backendName'> & { readonly scope: string }) | undefined

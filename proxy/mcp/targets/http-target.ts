@@ -10,22 +10,21 @@ import { OwnCallEndpoints } from '../../backend/failover.ts'
 import { dropBody, isCredentialRefused } from '../../backend/second-try.ts'
 import { derive } from '../../exchange/derive.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
-import type { HeaderList } from '../../message/headers.ts'
+import { arrivedBody } from '../../message/arrived-body.ts'
 import { HttpRequest, HttpResponse } from '../../message/message.ts'
 import { runChain } from '../../chain/run-chain.ts'
 import type { NamedFilter } from '../../chain/filter.ts'
 import { type SendOptions, UpstreamError, type UpstreamResponse } from '../../upstream/target.ts'
 import { single } from '../http-reply.ts'
-import { claimedVersion } from '../envelope.ts'
 import { isRequest, type JsonRpcMessage } from '../jsonrpc.ts'
 import type { Later } from '../later.ts'
-import { removeRoutingHeaders, setRoutingHeaders } from '../routing-headers.ts'
-import { LEGACY_VERSION, MODERN_VERSION } from '../versions.ts'
 import { messagesOf } from './events.ts'
+import { RequestHeaders } from './request-headers.ts'
 import { eventsIn, isStream, wholeOf } from './response-messages.ts'
 import {
   type EventStream,
   type McpTarget,
+  MESSAGE_BYTES_MAX,
   NoServerError,
   TargetError,
   TargetHttpError,
@@ -51,17 +50,6 @@ const SIGN_IN_FIELDS = ['www-authenticate', 'location']
 const OF_CONNECTION = ['connection', 'keep-alive', 'transfer-encoding', 'content-length', 'upgrade']
 /** Attributes of policies that identify the client. */
 const AUTHENTICATED = ['jwt', 'apiKey', 'basicAuth']
-const NOT_FORWARDED: ReadonlySet<string> = new Set([
-  'content-encoding',
-  'content-length',
-  'accept-encoding',
-  'mcp-session-id',
-  'accept',
-  'content-type',
-  'last-event-id',
-])
-const VERSION_HEADER = 'mcp-protocol-version'
-
 export interface HttpTargetOptions {
   readonly name: string
   readonly path: string
@@ -77,6 +65,7 @@ export interface CompiledTarget extends HttpTargetOptions {
   /** Policies of the target, compiled once. */
   readonly filters: readonly NamedFilter[]
   readonly health: HealthRule | undefined
+  readonly headers: RequestHeaders
 }
 
 interface Call {
@@ -89,6 +78,8 @@ interface Call {
   /** undefined: GET and DELETE. */
   readonly message: JsonRpcMessage | undefined
   readonly body: Buffer | string | undefined
+  /** Only the whole answer is of use, if it is not a stream: it is read before it is copied. */
+  readonly readsAnswer?: boolean
   readonly timeoutMs: number
   /** Until the end of the body; undefined: it has no limit of its own. */
   readonly deadlineMs?: number | undefined
@@ -99,7 +90,7 @@ interface Call {
 export function compileHttpTarget(settings: HttpTargetOptions): CompiledTarget {
   const { environment, policies, ref } = settings
   const filters = environment.filters(policies, { ref }).request
-  return { ...settings, filters, health: environment.health(policies) }
+  return { ...settings, filters, health: environment.health(policies), headers: new RequestHeaders() }
 }
 
 export function httpTarget(settings: HttpTargetOptions): McpTarget {
@@ -110,16 +101,17 @@ export function httpTarget(settings: HttpTargetOptions): McpTarget {
     answerMs: policies.http?.requestTimeoutMs,
     async send(exchange, message, session, deadlineMs): Promise<TargetReply> {
       const body = JSON.stringify(message)
-      const { response, endpoint } = await callServer(exchange, options, {
+      const { response, endpoint, arrived } = await callServer(exchange, options, {
         method: 'POST',
         session,
         message,
         body,
+        readsAnswer: isRequest(message),
         timeoutMs: HEAD_TIMEOUT_MS,
         deadlineMs,
       })
       if (response.status >= 300) throw await httpError(response, passesSignIn(exchange, settings))
-      const reading = isRequest(message) && !isStream(response) ? wholeOf(name, response) : undefined
+      const reading = isRequest(message) && !isStream(response) ? wholeOf(name, response, arrived) : undefined
       const whole = reading instanceof Promise ? await reading : reading
       const serverSession = response.headers.get('mcp-session-id')
       if (whole === undefined) {
@@ -207,40 +199,42 @@ async function documentBody(name: string, { body }: UpstreamResponse): Promise<B
 export async function callServer(
   exchange: Exchange,
   target: CompiledTarget,
-  message: Call,
-): Promise<{ response: UpstreamResponse; endpoint: Endpoint }> {
-  const { name, path, picker, filters } = target
-  const { timeoutMs, session } = message
-  const first = pickEndpoint(picker, session)
-  if (first === undefined) throw new NoServerError(`${name}: no endpoint is ready`)
-  const prepare = (): Later<PreparedRequest> => targetRequest(exchange, { call: message, path, name, filters })
-  const preparing = prepare()
+  call: Call,
+): Promise<Answered & { readonly endpoint: Endpoint }> {
+  const { name, picker } = target
+  const { timeoutMs, session } = call
+  let endpoint = pickEndpoint(picker, session)
+  if (endpoint === undefined) throw new NoServerError(`${name}: no endpoint is ready`)
+  const preparing = targetRequest(exchange, target, call)
   let prepared = preparing instanceof Promise ? await preparing : preparing
-  const limits = limitsOf(exchange, message, performance.now() + timeoutMs)
-  const endpoints = new OwnCallEndpoints(first, {
-    exchange,
-    // The other endpoints do not have a session that its server keeps.
-    other: isKept(session) ? undefined : (failed) => picker.other(failed),
-    deadlineMs: limits.deadlineMs,
-  })
+  const limits = limitsOf(exchange, call, performance.now() + timeoutMs)
+  let others: OwnCallEndpoints<Endpoint> | undefined
   for (;;) {
-    const endpoint = endpoints.current
     try {
       const { request, own } = prepared
-      const response = await callEndpoint(exchange, target, { ...message, request, endpoint, limits })
-      if (own?.credential === undefined || !isCredentialRefused(own, response)) return { response, endpoint }
+      const { response, arrived } = await callEndpoint(exchange, target, { call, request, endpoint, limits })
+      if (!isRefused(own, response)) return { response, arrived, endpoint }
       dropBody(response.body)
-      prepared = await prepare()
+      prepared = await targetRequest(exchange, target, call)
       // Once for a call.
       if (prepared.own !== undefined) prepared.own.isCredentialRenewed = true
     } catch (error) {
-      if (endpoints.next(error) !== undefined) {
-        if (exchange.endpoint === endpoint.label) exchange.endpoint = undefined
-        continue
-      }
-      throw failureOf(name, error)
+      others ??= new OwnCallEndpoints(endpoint, {
+        exchange,
+        // The other endpoints do not have a session that its server keeps.
+        other: isKept(session) ? undefined : (failed) => picker.other(failed),
+        deadlineMs: limits.deadlineMs,
+      })
+      const next = others.next(error)
+      if (next === undefined) throw failureOf(name, error)
+      if (exchange.endpoint === endpoint.label) exchange.endpoint = undefined
+      endpoint = next
     }
   }
+}
+
+function isRefused(own: Exchange | undefined, response: UpstreamResponse): boolean {
+  return own?.credential !== undefined && isCredentialRefused(own, response)
 }
 
 interface PreparedRequest {
@@ -249,7 +243,14 @@ interface PreparedRequest {
   readonly own: Exchange | undefined
 }
 
-interface EndpointCall extends Call {
+interface Answered {
+  readonly response: UpstreamResponse
+  /** With `readsAnswer`, if the answer has arrived. */
+  readonly arrived: Buffer | string | undefined
+}
+
+interface EndpointCall {
+  readonly call: Call
   readonly request: HttpRequest
   readonly endpoint: Endpoint
   readonly limits: SendOptions
@@ -258,8 +259,8 @@ interface EndpointCall extends Call {
 function callEndpoint(
   exchange: Exchange,
   { name, health, environment }: CompiledTarget,
-  { method, body, request, endpoint, limits }: EndpointCall,
-): Promise<UpstreamResponse> {
+  { call: { method, body, readsAnswer }, request, endpoint, limits }: EndpointCall,
+): Promise<Answered> {
   const now = performance.now()
   exchange.upstreamStartMs ??= now
   exchange.endpoint ??= endpoint.label
@@ -270,25 +271,37 @@ function callEndpoint(
     const sent = { method, pathAndQuery: request.pathAndQuery, host: endpoint.authority, headers: request.headers }
     trace.backendStart(exchange, { target: endpoint.label, sent, body })
   }
-  const answered = (response: UpstreamResponse): UpstreamResponse => {
+  const answered = (response: UpstreamResponse): Answered => {
     // The body is streamed; a condition cannot read it.
     const answer = new HttpResponse(response.status, response.headers, undefined, false)
     const headMs = performance.now()
     chargeAnswer(state, health, { exchange, request, response: answer, latencyMs: headMs - now })
     exchange.upstreamHeadMs ??= headMs
     trace?.upstreamAnswered(exchange, response)
-    return response
+    const isRead = readsAnswer === true && response.status < 300 && !isStream(response)
+    return { response, arrived: isRead ? arrivedBody(response.body, MESSAGE_BYTES_MAX) : undefined }
   }
-  const failed = (error: unknown): never => {
+  const failed = (error: unknown): void => {
     chargeUnanswered(state, health, exchange)
     trace?.backendResult({ status: undefined, error: String(error) })
-    throw error
   }
   const { pathAndQuery, headers, signer } = request
   const { authority, target } = endpoint
-  return environment.client
-    .send(target, { method, pathAndQuery, authority, headers, body, signer }, limits)
-    .then(answered, failed)
+  return new Promise((resolve, reject) => {
+    environment.client.call(target, { method, pathAndQuery, authority, headers, body, signer }, limits, {
+      answered(response) {
+        try {
+          resolve(answered(response))
+        } catch (error) {
+          reject(error)
+        }
+      },
+      failed(error) {
+        failed(error)
+        reject(error)
+      },
+    })
+  })
 }
 
 /** Failures of the connection, for the client; other errors stay as they are. */
@@ -330,23 +343,14 @@ function chargeUnanswered(state: Endpoint['state'], health: HealthRule | undefin
  */
 function targetRequest(
   exchange: Exchange,
-  options: {
-    name: string
-    call: Call
-    path: string
-    filters: readonly NamedFilter[]
-  },
+  target: CompiledTarget,
+  { method, session, message, document, last }: Call,
 ): Later<PreparedRequest> {
-  const { name, filters } = options
-  const { method, session, message, document, last } = options.call
-  const { path, query } = document ?? { path: options.path, query: '' }
+  const { name, filters } = target
+  const { path, query } = document ?? { path: target.path, query: '' }
   const { host, scheme, headers: clientHeaders } = exchange.request
-  const headers = clientHeaders.without(NOT_FORWARDED)
-  headers.set('accept', document === undefined ? acceptOf(method) : 'application/json')
-  if (method === 'POST') headers.set('content-type', 'application/json')
-  setVersionHeaders(headers, message)
-  if (session?.serverSession !== undefined) headers.set('mcp-session-id', session.serverSession)
-  if (last !== undefined) headers.set('last-event-id', last)
+  const isDocument = document !== undefined
+  const headers = target.headers.of(clientHeaders, { method, isDocument, session, last, message })
   const request = new HttpRequest({ method, path, query, host, scheme, version: 'HTTP/1.1', headers })
   if (filters.length === 0) return { request, own: undefined }
   return filtered(derive(exchange, { request, scope: name }), filters)
@@ -358,22 +362,6 @@ async function filtered(own: Exchange, filters: readonly NamedFilter[]): Promise
   await promise
   if (own.response !== undefined) throw new TargetError(own.errorDetail ?? 'a backend policy rejected the call')
   return { request: own.request, own }
-}
-
-/** The version of this message, which may differ from that of the client. */
-function setVersionHeaders(headers: HeaderList, message: JsonRpcMessage | undefined): void {
-  const version = message === undefined ? undefined : claimedVersion(message)
-  if (typeof version === 'string' && message !== undefined) {
-    headers.set(VERSION_HEADER, version)
-    if (isRequest(message)) setRoutingHeaders(headers, message)
-    return
-  }
-  if (headers.get(VERSION_HEADER) === MODERN_VERSION) headers.set(VERSION_HEADER, LEGACY_VERSION)
-  removeRoutingHeaders(headers)
-}
-
-function acceptOf(method: Call['method']): string {
-  return method === 'GET' ? 'text/event-stream' : 'application/json, text/event-stream'
 }
 
 /** Clients that the gateway has authenticated cannot use a challenge of the server. */

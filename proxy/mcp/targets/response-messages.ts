@@ -18,9 +18,12 @@ export function isStream({ headers }: UpstreamResponse): boolean {
   return headers.get('content-type')?.startsWith(EVENT_STREAM) === true
 }
 
-/** undefined: no content. */
-export function wholeOf(name: string, { body }: UpstreamResponse): Later<WholeMessage | undefined> {
-  const arrived = arrivedBody(body, MESSAGE_BYTES_MAX)
+/** `arrived`: the body, if it has been read. undefined: no content. */
+export function wholeOf(
+  name: string,
+  { body }: UpstreamResponse,
+  arrived = arrivedBody(body, MESSAGE_BYTES_MAX),
+): Later<WholeMessage | undefined> {
   return arrived === undefined ? collected(name, body) : wholeIn(name, arrived)
 }
 
