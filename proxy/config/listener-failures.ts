@@ -17,7 +17,7 @@ export function listenerFailureBody(router: Router<LazyRoute>, hasModels: () => 
   return (failure, request) => {
     if (!hasModels()) return undefined
     const route = routeOf(request, router)
-    const body = route === undefined ? LLM.get().modelsFailureBody : planOf(route)?.failureBody
+    const body = route === undefined ? LLM.get().pathFailureBody : planOf(route)?.failureBody
     return body?.(failure, request)
   }
 }

@@ -151,7 +151,7 @@ export interface LlmFacts extends LlmUsage {
   guards?: GuardChecks[]
   /** Absent: the call is not priced. */
   pricing?: LlmPricing
-  /** Absent: the provider has reported no transcription. */
+  /** Absent: the provider has reported neither a transcription nor a model for it. */
   transcription?: LlmTranscription
 }
 

@@ -167,18 +167,26 @@ describe.each(Object.entries(FAILURES))('%s', (_name, failure) => {
   })
 })
 
-describe('text', () => {
-  const answerTo = async (proxy: TestProxy, path: string): Promise<unknown> => {
-    const reply = await fetch(proxy.url + path, { method: 'POST', body: '{}' })
-    return [reply.status, reply.headers.get('content-type'), await reply.text()]
-  }
+const answerTo = async (proxy: TestProxy, path: string): Promise<unknown> => {
+  const reply = await fetch(proxy.url + path, { method: 'POST', body: '{}' })
+  return [reply.status, reply.headers.get('content-type'), await reply.text()]
+}
 
+it('the list of models and other paths of models have errors of OpenAI', async () => {
+  const proxy = await gateway({ policy: { deny: { field: 'f', message: 'm' } } })
+  const error = { message: 'denied by policy', type: 'permission_error', param: null, code: null }
+  for (const path of ['/models/v1/models', '/models/v1/files']) {
+    expect(await answerTo(proxy, path)).toEqual([403, 'application/json', JSON.stringify({ error })])
+  }
+  await proxy.stop()
+})
+
+describe('text', () => {
   it('remains for other routes and other paths of a listener with models', async () => {
     const proxy = await gateway({ policy: { deny: { field: 'f', message: 'm' } } })
     const denied = [403, 'text/plain', 'denied by policy']
     expect(await answerTo(proxy, '/plain/v1/messages')).toEqual(denied)
     expect(await answerTo(proxy, '/nowhere/v1/files')).toEqual(denied)
-    expect(await answerTo(proxy, '/models/v1/files')).toEqual(denied)
     await proxy.stop()
   })
 

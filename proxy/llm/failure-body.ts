@@ -14,12 +14,12 @@ export function failureBodyOf(routes: Readonly<Record<string, RouteType>> | unde
   }
 }
 
-/** For the models of a listener. */
-export const modelsFailureBody = failureBodyOf(MODEL_ROUTES)
+/** By the path alone: other paths than those of model APIs get text. */
+export const pathFailureBody = failureBodyOf(MODEL_ROUTES)
 
-/** For a failure that has an `apiCode`: no path gets text. */
-export const modelFailureBody: FailureBody = (failure, request) =>
-  modelsFailureBody(failure, request) ?? JSON.stringify(FORMATS.Completions.failure(failure))
+/** For the models of a listener: other paths, such as the list of models, have the format of OpenAI. */
+export const modelsFailureBody: FailureBody = (failure, request) =>
+  pathFailureBody(failure, request) ?? JSON.stringify(FORMATS.Completions.failure(failure))
 
 /** For several backends before one is selected: text if their formats differ. */
 export function commonFailureBody(bodies: readonly (FailureBody | undefined)[]): FailureBody | undefined {

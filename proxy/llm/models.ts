@@ -13,7 +13,7 @@ import { HttpResponse } from '../message/message.ts'
 import { compileRules } from '../policy/auth/authorization.ts'
 import { isTrue } from '../cel/evaluate.ts'
 import { compileRequestTest } from '../route/match.ts'
-import { modelFailureBody, modelsFailureBody } from './failure-body.ts'
+import { modelsFailureBody } from './failure-body.ts'
 import { askFor, type ModelFailure, readModelRequest, type ModelRequest } from './model-request.ts'
 
 export interface ModelsEnvironment extends Pick<BackendEnvironment, 'expression' | 'bufferBytesMax'> {
@@ -62,7 +62,7 @@ export function compileModels({ models }: ModelsBackend, environment: ModelsEnvi
     const name = describedModel(exchange.request)
     if (name !== undefined) {
       const found = offered.find((one) => one.matches(name) && isUsable(one))
-      if (found === undefined) failModel(exchange, 'modelNotFound')
+      if (found === undefined) exchange.fail('modelNotFound')
       else exchange.response = jsonResponse(description(name, found))
       done(exchange)
       return
@@ -107,12 +107,12 @@ async function findHandler(
 ): Promise<BackendHandler | undefined> {
   const request = await readModelRequest(exchange, bufferBytesMax)
   if (typeof request === 'string') {
-    failModel(exchange, request)
+    exchange.fail(request)
     return undefined
   }
   const target = choose(exchange, request, offered)
   if (typeof target === 'string') {
-    failModel(exchange, target)
+    exchange.fail(target)
     return undefined
   }
   // Names come from users: without a prototype, no name has a special meaning.
@@ -121,11 +121,6 @@ async function findHandler(
   exchange.backendName = target.backend
   askFor(exchange, request, target.model ?? request.model)
   return handlerOf(target.backend)
-}
-
-function failModel(exchange: Exchange, failure: ModelFailure): void {
-  exchange.failureBody = modelFailureBody
-  exchange.fail(failure)
 }
 
 /** The first model with the name that the client may use; then its target, if the client may use that. */
