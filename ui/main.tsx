@@ -7,6 +7,8 @@ import { configDump, type Dump } from './api.ts'
 import { usePolled } from './polled.ts'
 import { Backends } from './pages/backends.tsx'
 import { Chat } from './pages/chat.tsx'
+import { McpServers } from './pages/mcp-servers.tsx'
+import { Models } from './pages/models.tsx'
 import { Overview } from './pages/overview.tsx'
 import { Policies } from './pages/policies.tsx'
 import { Requests } from './pages/requests.tsx'
@@ -28,6 +30,8 @@ const PAGES: readonly Page[] = [
   { path: 'routes', title: 'Routes', View: Routes },
   { path: 'policies', title: 'Policies', View: Policies },
   { path: 'backends', title: 'Backends', View: Backends },
+  { path: 'models', title: 'Models', View: Models },
+  { path: 'mcp-servers', title: 'MCP servers', View: McpServers },
   { path: 'requests', title: 'Requests', View: Requests },
   { path: 'route-tester', title: 'Route tester', View: RouteTester },
   { path: 'chat', title: 'Chat', View: Chat },

@@ -53,13 +53,13 @@ function backendRows({ backend }: Dump['backends'][number]): EndpointRow[] {
     const place = { type: 'Backend' as const, name, namespace: textOf(fields['namespace']) }
     const { target } = fields
     if (typeof target === 'string') {
-      return fields['info'] === undefined ? [] : [row({ ...place, endpoint: target }, infoOf(fields['info']))]
+      return fields['info'] === undefined ? [] : [endpointRow({ ...place, endpoint: target }, fields['info'])]
     }
     const { providers } = fieldsOf(target)
     return (Array.isArray(providers) ? providers : []).flatMap((group: unknown) => {
       const { active, rejected } = fieldsOf(group)
       return Object.entries({ ...fieldsOf(active), ...fieldsOf(rejected) }).map(([endpoint, provider]) =>
-        row({ ...place, endpoint }, infoOf(fieldsOf(provider)['info'])),
+        endpointRow({ ...place, endpoint }, fieldsOf(provider)['info']),
       )
     })
   })
@@ -76,6 +76,14 @@ function row(
     requests: info?.totalRequests ?? 0,
     latencyMs: (info?.requestLatency ?? 0) * 1000,
   }
+}
+
+/** `info`: live figures in the dump; undefined or not an object: the endpoint was not used. */
+export function endpointRow(
+  place: Pick<EndpointRow, 'type' | 'name' | 'namespace' | 'endpoint'>,
+  info: unknown,
+): EndpointRow {
+  return row(place, infoOf(info))
 }
 
 /** The fields of the dump; a value that is not a number counts as 0. */
@@ -104,6 +112,6 @@ export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? { ...value } : {}
 }
 
-function textOf(value: unknown): string {
+export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }

@@ -55,3 +55,59 @@ describe('the page Routes', () => {
     CASE_MS,
   )
 })
+
+describe('the page Models', () => {
+  it.each(['light', 'dark'] as const)(
+    'has the use of models with their cost, names in requests, and failover groups of providers, %s',
+    async (colorScheme) => {
+      const page = await demo.open({ colorScheme })
+      await demo.traffic()
+      await page.getByRole('link', { name: 'Models' }).press('Enter')
+      const cells = (table: string, text: string) =>
+        page.getByRole('region', { name: table }).getByRole('row').filter({ hasText: text }).first().getByRole('cell')
+      await cells('Use since', 'gpt-demo')
+        .nth(7)
+        .getByText(/^\$0\.\d+$/)
+        .waitFor()
+      expect((await cells('Use since', 'gpt-demo').allTextContents()).slice(0, 3)).toEqual([
+        'openai',
+        'gpt-demo',
+        'gpt-demo',
+      ])
+      expect(await cells('Names of models', 'best').nth(1).textContent()).toBe('default/llm:virtual:best')
+      expect((await cells('Providers', 'best2').allTextContents()).slice(0, 5)).toEqual([
+        'default/llm:virtual:best',
+        '2',
+        'gpt-spare:1',
+        'openai',
+        'gpt-spare',
+      ])
+      expect(await page.content()).not.toContain('secret-of-the-provider')
+      expect(await violations(page)).toEqual([])
+      expect(demo.problems).toEqual([])
+      await page.context().close()
+    },
+    CASE_MS,
+  )
+})
+
+describe('the page MCP servers', () => {
+  it.each(['light', 'dark'] as const)(
+    'has servers with their protocol and the mode of the backend, %s',
+    async (colorScheme) => {
+      const page = await demo.open({ colorScheme })
+      await page.getByRole('link', { name: 'MCP servers' }).press('Enter')
+      const row = page.getByRole('row').filter({ hasText: 'weather' })
+      await row.getByText('stateful, prefixes conditional, failClosed').waitFor()
+      expect((await row.getByRole('cell').allTextContents()).slice(0, 3)).toEqual([
+        'default/mcp',
+        'weather',
+        'StreamableHTTP',
+      ])
+      expect(await violations(page)).toEqual([])
+      expect(demo.problems).toEqual([])
+      await page.context().close()
+    },
+    CASE_MS,
+  )
+})

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CASE_MS, SETUP_MS, startUi, type Ui, violations } from '#test/ui/browser.testing.ts'
 
 const FIRST_VIEW_BYTES_MAX = 300 * 1024
-const PAGES = ['Overview', 'Routes', 'Policies', 'Backends', 'Requests', 'System']
+const PAGES = ['Overview', 'Routes', 'Policies', 'Backends', 'Models', 'MCP servers', 'Requests', 'System']
 
 let ui: Ui
 

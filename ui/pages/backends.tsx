@@ -1,12 +1,10 @@
 // Is it the backend? Each endpoint with its health, requests and latency.
 import { useState } from 'preact/hooks'
-import { endpointRows, healthText, type EndpointRow } from '#cli/proxy/backends.ts'
+import { endpointRows, type EndpointRow } from '#cli/proxy/backends.ts'
 import type { Dump } from '../api.ts'
 import { Filter, isShown } from '../parts/filter.tsx'
+import { Health, latencyOf } from '../parts/health.tsx'
 import { Table } from '../parts/table.tsx'
-
-/** Below, an endpoint gets clearly fewer requests than its siblings. */
-const HEALTHY_MIN = 0.8
 
 export function Backends({ dump }: { readonly dump: Dump }) {
   const [text, setText] = useState('')
@@ -24,7 +22,7 @@ export function Backends({ dump }: { readonly dump: Dump }) {
           { head: 'Endpoint', cell: ({ endpoint }) => <span class="mono">{endpoint}</span> },
           {
             head: 'Health',
-            cell: (row) => <span class={stateOf(row)}>{healthText(row, Date.now())}</span>,
+            cell: (row) => <Health row={row} />,
             isNumber: true,
           },
           { head: 'Requests', cell: ({ requests }) => requests.toLocaleString('en'), isNumber: true },
@@ -36,13 +34,4 @@ export function Backends({ dump }: { readonly dump: Dump }) {
       />
     </>
   )
-}
-
-function stateOf({ health, evictedUntil }: EndpointRow): 'good' | 'warn' | 'bad' {
-  if (evictedUntil !== null) return 'bad'
-  return health < HEALTHY_MIN ? 'warn' : 'good'
-}
-
-function latencyOf({ requests, latencyMs }: EndpointRow): string {
-  return requests === 0 ? '' : `${latencyMs.toFixed(2)} ms`
 }
