@@ -24,6 +24,13 @@ it('matches the loader: node hack/update-standalone-schema.ts writes it', () => 
   expect(published).toEqual(standaloneJsonSchema())
 })
 
+it('completes no field that the loader always rejects', () => {
+  expect(JSON.stringify(published)).not.toContain('"not":')
+  for (const field of ['ui', 'serverTools', 'providerOverride']) {
+    expect(JSON.stringify(published)).not.toContain(`"${field}":`)
+  }
+})
+
 describe('valid for both', () => {
   it.each(SAMPLES)('%s, with its variables as written', (file) => {
     const text = readFileSync(join(ROOT, file), 'utf8')
@@ -42,6 +49,7 @@ describe('valid for both', () => {
     route('matches: [{ path: { exact: /a }, method: GET }]'),
     policies('oidc: {}'),
     policies('a2a: {}'),
+    `$schema: gw-standalone.schema.json\n${GATEWAY}`,
   ])('%s', (text) => {
     expect([isValid(parse(text)), isValid.errors ?? []]).toEqual([true, []])
     expect(errorsOf(text)).toEqual([])

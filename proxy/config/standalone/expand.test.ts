@@ -43,6 +43,8 @@ describe('expandVariables', () => {
     ['a ${NAME', 1, 3, 'has no closing }'],
     ['a ${NAME-x}', 1, 3, 'must contain a variable name'],
     ['${}', 1, 1, 'must contain a variable name'],
+    ['a: $schema', 1, 4, 'the environment variable schema is not set'],
+    ['{"a": "$schema"}', 1, 8, 'the environment variable schema is not set'],
     ['$constructor', 1, 1, 'the environment variable constructor is not set'],
   ])('rejects %j', (text, line, column, message) => {
     const { problems } = expandVariables({ path: 'f.yaml', text, environment })
@@ -57,7 +59,10 @@ describe('expandVariables', () => {
     'a: [1, # $MISSING\n 2]\n',
     '{ a: 1 } # ~/ $$\n',
     '---\n# $MISSING\na: 1\n...\n# ${MISSING}',
-  ])('does not change the comment of %j', (text) => {
+    '{"$schema": "gw.json", "a": 1}',
+    '{"$schema":"gw.json"}',
+    '$schema: gw.json\n',
+  ])('does not change the comment or the schema of %j', (text) => {
     expect(expand(text)).toBe(text)
   })
 

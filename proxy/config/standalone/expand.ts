@@ -19,8 +19,11 @@ export interface ExpansionInput {
 
 /** Limit of the expanded text. */
 const EXPANDED_LENGTH_MAX = 16 * 1024 * 1024
-// Alternatives: `$$`; `${...}`; `${` without its end; `$NAME`; `~/` where a value begins.
-const REFERENCE = /\$\$|\$\{([^}\n]*)\}|\$\{|\$([A-Za-z_][A-Za-z0-9_]*)|(?<=^|[\s"'[,])~(?=\/)/g
+// Alternatives: the field `$schema`, which stays; `$$`; `${...}`; `${` without its end; `$NAME`; `~/` where a value
+// begins.
+const REFERENCE =
+  /\$schema(?=["']\s*:|:\s)|\$\$|\$\{([^}\n]*)\}|\$\{|\$([A-Za-z_][A-Za-z0-9_]*)|(?<=^|[\s"'[,])~(?=\/)/g
+const SCHEMA_FIELD = '$schema'
 const BRACED = /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s
 
 export function expandVariables({ path, text, environment }: ExpansionInput): ExpandedText {
@@ -90,6 +93,7 @@ function valueOf(
   environment: Readonly<Record<string, string | undefined>>,
 ): Value {
   if (all === '$$') return { text: '$' }
+  if (all === SCHEMA_FIELD && plain === undefined) return { text: all }
   if (all === '~') return lookUp('HOME', undefined, environment)
   if (plain !== undefined) return lookUp(plain, undefined, environment)
   if (braced === undefined)

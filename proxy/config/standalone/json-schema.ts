@@ -51,7 +51,7 @@ class Definitions {
     })
     // For values of any JSON: the same each time.
     Object.assign(this.#recursive, $defs)
-    return withVariables(converted)
+    return withVariables(withoutInvalid(converted))
   }
 
   #reference(schema: z.ZodType): Json {
@@ -68,6 +68,14 @@ class Definitions {
     const named = [...this.#names.values()].map((name) => [name, this.#converted[name]] as const)
     return { ...Object.fromEntries(named), ...this.#recursive }
   }
+}
+
+/** Editors must not complete fields that have no valid value. They are errors as all unknown fields are. */
+function withoutInvalid(schema: Json): Json {
+  const { properties } = schema
+  if (!isJson(properties)) return schema
+  const valid = Object.entries(properties).filter(([, property]) => !isJson(property) || !isJson(property['not']))
+  return { ...schema, properties: Object.fromEntries(valid) }
 }
 
 /** A variable may stand for any value; an editor cannot know its content. */

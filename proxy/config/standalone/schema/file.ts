@@ -190,6 +190,8 @@ export const standaloneFile = fields({
   services: z.array(service).optional(),
   workloads: z.array(workload).optional(),
   llm: llm.optional(),
+  /** For editors. */
+  $schema: z.string().optional(),
   ...notServed(['ui'], '; the UI is at /ui of the admin server'),
 })
 
