@@ -68,7 +68,7 @@ const makeWorkers = Effect.fnUntraced(function* (world: World) {
     leftOut: publish.worker.troubleOf(key)?.leftOut,
     nearlyFull: publish.worker.troubleOf(key)?.nearlyFull,
   })
-  const turn = publish.worker.turnOfStatuses.come
+  const turn = (key: string): Effect.Effect<void> => publish.worker.turnOfStatuses.come(key)
   const status = yield* queued(world, QUEUES.status, (keys) => new StatusQueue({ ...base, keys, troublesOf, turn }))
   const gatewayClass = yield* queued(world, QUEUES.gatewayClass, (keys) => new GatewayClassQueue(world, keys))
   const rejections = yield* queued(world, QUEUES.rejections, (keys) => new RejectionQueue({ ...base, keys }))

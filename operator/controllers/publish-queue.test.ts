@@ -33,7 +33,12 @@ it('takes Gateways that were rendered again, and those that are gone', () => {
 it('statuses wait until a newly rendered Gateway was published', async () => {
   const { queue } = made()
   const isTheirTurn = (): Promise<boolean> =>
-    Effect.runPromise(Effect.race(Effect.as(queue.turnOfStatuses.come, true), Effect.as(Effect.sleep(20), false)))
+    Effect.runPromise(
+      Effect.race(
+        Effect.as(queue.turnOfStatuses.come('HTTPRoute shop/cart'), true),
+        Effect.as(Effect.sleep(20), false),
+      ),
+    )
   queue.rendered({ key: 'shop/web', before: undefined, after: rendered(80) })
   expect(await isTheirTurn()).toBe(false)
   // No longer there by now: nothing is written.

@@ -30,8 +30,8 @@ export interface StatusQueueOptions {
   readonly keys: Keys
   /** What went wrong with a Gateway after translation. */
   readonly troublesOf: (key: string) => Troubles
-  /** Completes when status writes may start. */
-  readonly turn: Effect.Effect<void>
+  /** Completes when the status with this key may be written. */
+  readonly turn: (key: string) => Effect.Effect<void>
 }
 
 export class StatusQueue {
@@ -54,7 +54,7 @@ export class StatusQueue {
   }
 
   run(key: string): Effect.Effect<void, KubeError, KubeClient> {
-    return Effect.andThen(this.#options.turn, this.#write(key))
+    return Effect.andThen(this.#options.turn(key), this.#write(key))
   }
 
   translated(statuses: readonly ObjectStatus[]): void {

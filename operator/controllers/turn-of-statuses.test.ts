@@ -4,8 +4,12 @@ import { TestClock } from 'effect/testing'
 import { TurnOfStatuses } from './turn-of-statuses.ts'
 
 /** Whether the turn has come after so many milliseconds, one after the other. */
-const comes = Effect.fnUntraced(function* (turn: TurnOfStatuses, afterMs: readonly number[]) {
-  const fiber = yield* Effect.forkChild(turn.come)
+const comes = Effect.fnUntraced(function* (
+  turn: TurnOfStatuses,
+  afterMs: readonly number[],
+  key = 'HTTPRoute a/route',
+) {
+  const fiber = yield* Effect.forkChild(turn.come(key))
   const seen: boolean[] = []
   for (const ms of afterMs) {
     yield* TestClock.adjust(ms)
@@ -83,16 +87,36 @@ it.effect('a leader starts without Gateways: statuses are written at once', () =
 it.effect('a configuration is written slowly: it delays statuses once, and those of a later change as usual', () =>
   Effect.gen(function* () {
     const turn = new TurnOfStatuses()
-    turn.delay('slow/gateway')
+    turn.delay('a/slow')
     expect(yield* comes(turn, [700])).toEqual([true])
     expect(yield* comes(turn, [0])).toEqual([true])
-    turn.delay('slow/gateway')
-    turn.delay('shop/web')
-    const waiter = yield* Effect.forkChild(turn.come)
+    turn.delay('a/slow')
+    turn.delay('a/web')
+    const waiter = yield* Effect.forkChild(turn.come('HTTPRoute a/route'))
     yield* TestClock.adjust(10)
     expect(waiter.pollUnsafe()).toBeUndefined()
-    turn.ended('shop/web')
+    turn.ended('a/web')
     yield* TestClock.adjust(0)
     expect(waiter.pollUnsafe()).toBeDefined()
   }),
+)
+
+it.effect(
+  'configurations of other namespaces are written slowly: statuses wait a tenth of a second for all of them',
+  () =>
+    Effect.gen(function* () {
+      const turn = new TurnOfStatuses()
+      turn.delay('slow/gateway')
+      const fiber = yield* Effect.forkChild(turn.come('HTTPRoute shop/cart'))
+      for (const [ms, name] of ['one', 'two', 'three'].entries()) {
+        yield* TestClock.adjust(20)
+        turn.delay(`other-${ms}/${name}`)
+        yield* turn.written
+      }
+      expect(fiber.pollUnsafe()).toBeUndefined()
+      yield* TestClock.adjust(40)
+      expect(fiber.pollUnsafe()).toBeDefined()
+      // Those of its own namespace.
+      expect(yield* comes(turn, [599, 1], 'HTTPRoute slow/cart')).toEqual([false, true])
+    }),
 )

@@ -1,25 +1,37 @@
 // Configurations are written before statuses, so that the API server and processors are free for them: statuses wait
 // while a configuration is written, and a moment longer until proxies have loaded it, at most a fraction of a second.
+// A Gateway of another namespace delays them less: tenants must not wait for each other.
 import { Duration, Effect, Latch } from 'effect'
 import { elapsedMs } from '../kube/elapsed.ts'
+import { namespaceOfKey } from '../kube/fair-keys.ts'
 
 /** Of one configuration: after thousands of statuses the first dozen requests take seconds. */
 const WRITING_MS_MAX = 700
+/** Of all configurations of other namespaces together. With PROXIES_MS it is a tenth of a second. */
+const WRITING_OF_OTHERS_MS_MAX = 75
 /** At the start of a leader: thousands of statuses are due, and proxies may have no configuration at all. */
 const START_MS_MAX = 15_000
 /** After that: proxies have loaded most changes by then, so a status reports what is served. */
 const PROXIES_MS = 25
 
+/** A status that waits. */
+interface Waiter {
+  readonly namespace: string
+  readonly sinceMs: number
+}
+
 /** Gateways for which statuses wait, each for a limited time: one that is written slowly does not delay all others. */
 class Waiting {
   readonly #msMax: number
+  readonly #ofOthersMsMax: number
   /** By key the time of the first status that waited for it; undefined: none has. */
   readonly #since = new Map<string, number | undefined>()
   /** Opened for a moment whenever a key leaves the map; open while it is empty. */
   readonly #latch = Latch.makeUnsafe(true)
 
-  constructor(msMax: number) {
+  constructor(msMax: number, ofOthersMsMax: number) {
     this.#msMax = msMax
+    this.#ofOthersMsMax = ofOthersMsMax
   }
 
   add(key: string): void {
@@ -33,21 +45,25 @@ class Waiting {
     if (this.#since.size > 0) this.#latch.closeUnsafe()
   }
 
-  readonly over: Effect.Effect<void> = Effect.flatMap(elapsedMs, (nowMs) => {
-    const restMs = this.#restMs(nowMs)
-    if (restMs <= 0) return Effect.void
-    const wait = Effect.raceFirst(this.#latch.await, Effect.sleep(Duration.millis(restMs)))
-    return Effect.andThen(
-      wait,
-      Effect.suspend(() => this.over),
-    )
-  })
+  over(waiter: Waiter): Effect.Effect<void> {
+    return Effect.flatMap(elapsedMs, (nowMs) => {
+      const restMs = this.#restMs(waiter, nowMs)
+      if (restMs <= 0) return Effect.void
+      const wait = Effect.raceFirst(this.#latch.await, Effect.sleep(Duration.millis(restMs)))
+      return Effect.andThen(
+        wait,
+        Effect.suspend(() => this.over(waiter)),
+      )
+    })
+  }
 
-  #restMs(nowMs: number): number {
+  #restMs({ namespace, sinceMs }: Waiter, nowMs: number): number {
     let restMs = 0
     for (const [key, since = nowMs] of this.#since) {
       this.#since.set(key, since)
-      restMs = Math.max(restMs, since + this.#msMax - nowMs)
+      const ownMs = since + this.#msMax - nowMs
+      const isOwn = namespaceOfKey(key) === namespace
+      restMs = Math.max(restMs, isOwn ? ownMs : Math.min(ownMs, sinceMs + this.#ofOthersMsMax - nowMs))
     }
     return restMs
   }
@@ -55,9 +71,9 @@ class Waiting {
 
 export class TurnOfStatuses {
   /** Gateways whose configuration is being written. */
-  readonly #writing = new Waiting(WRITING_MS_MAX)
+  readonly #writing = new Waiting(WRITING_MS_MAX, WRITING_OF_OTHERS_MS_MAX)
   /** Those whose first configuration under this leader is. */
-  readonly #starting = new Waiting(START_MS_MAX)
+  readonly #starting = new Waiting(START_MS_MAX, START_MS_MAX)
   #writtenMs = Number.NEGATIVE_INFINITY
 
   /** Called when a leader starts, with all Gateways that have a configuration. */
@@ -81,13 +97,18 @@ export class TurnOfStatuses {
     this.#starting.ended(key)
   }
 
-  /** Until it has come. */
-  readonly come: Effect.Effect<void> = Effect.suspend(() => this.#starting.over).pipe(
-    Effect.andThen(Effect.suspend(() => this.#writing.over)),
-    Effect.andThen(elapsedMs),
-    Effect.flatMap((nowMs) => {
-      const restMs = this.#writtenMs + PROXIES_MS - nowMs
-      return restMs > 0 ? Effect.sleep(Duration.millis(restMs)) : Effect.void
-    }),
-  )
+  /** Until it has come for the status with this key. */
+  come(key: string): Effect.Effect<void> {
+    return Effect.flatMap(elapsedMs, (sinceMs) => {
+      const waiter = { namespace: namespaceOfKey(key), sinceMs }
+      return this.#starting.over(waiter).pipe(
+        Effect.andThen(Effect.suspend(() => this.#writing.over(waiter))),
+        Effect.andThen(elapsedMs),
+        Effect.flatMap((nowMs) => {
+          const restMs = this.#writtenMs + PROXIES_MS - nowMs
+          return restMs > 0 ? Effect.sleep(Duration.millis(restMs)) : Effect.void
+        }),
+      )
+    })
+  }
 }
