@@ -9,10 +9,11 @@ import { missing, startRealApiServer } from '../../test/cluster/real-apiserver.t
 import { freePort } from '../../test/ports.ts'
 import { measureAcknowledgements } from './acknowledgements.ts'
 import { gateway, namespaces } from './cluster.ts'
-import { controller, proxy } from './programs.ts'
+import { controller, type Memory, proxy } from './programs.ts'
 import type { BenchEnvironment } from './environment.ts'
 import { type Existing, type ExistingEnvironment, measureExisting } from './existing.ts'
 import { measureLargeChange } from './large-change.ts'
+import { measureStarts } from './large-start.ts'
 import { LARGE, measureLargeDelivery, printLargeDelivery } from './large-delivery.ts'
 import { type Measured, measure } from './rounds.ts'
 import { Client, ownAddress, upstream } from './traffic.ts'
@@ -32,7 +33,11 @@ const { values } = parseArgs({
     proxies: { type: 'string' },
     /** Comma list. Set if only configurations of as many routes with new objects are measured; no API server. */
     'new-objects': { type: 'string' },
-    /** `large`: the delivery of a large Gateway, new objects, existing routes and acknowledgements in large numbers. */
+    /** Set if only starts of the controller with as many existing routes are measured. */
+    starts: { type: 'string' },
+    /** The number of objects that nothing refers to, for these starts. */
+    unrelated: { type: 'string', default: '50000' },
+    /** `large`: the delivery of a large Gateway, new objects, starts and acknowledgements in large numbers. */
     profile: { type: 'string' },
     /** Number of concurrent writes while many routes are created. */
     concurrency: { type: 'string', default: '16' },
@@ -58,9 +63,12 @@ async function main(): Promise<number> {
     if (values.profile === 'large') {
       printLargeDelivery(measureLargeDelivery(LARGE))
       await printNewObjects([LARGE_ROUTES])
-      const options = { from: 0, to: LARGE_ROUTES, concurrency: Number(values.concurrency) }
-      printAttached([await measureExisting(cluster, options)])
+      await printStarts(cluster, LARGE_ROUTES)
       await printAcknowledgements(cluster, [LARGE_PROXIES])
+      return 0
+    }
+    if (values.starts !== undefined) {
+      await printStarts(cluster, Number(values.starts))
       return 0
     }
     if (values.proxies !== undefined) {
@@ -161,6 +169,29 @@ async function printAcknowledgements(cluster: ExistingEnvironment, counts: reado
     })
   }
   console.table(rows)
+}
+
+async function printStarts(cluster: ExistingEnvironment, routes: number): Promise<void> {
+  printMachine()
+  const { concurrency, unrelated } = values
+  const started = await measureStarts(cluster, {
+    routes,
+    unrelated: Number(unrelated),
+    concurrency: Number(concurrency),
+  })
+  const seconds = (ms: number): string => (ms / 1000).toFixed(1)
+  const mib = ({ rssMiB, peakMiB }: Memory): string => `${rssMiB.toFixed(0)} (${peakMiB.toFixed(0)})`
+  console.table([
+    {
+      routes,
+      'unrelated objects': started.unrelated,
+      'served after a start s': seconds(started.firstMs),
+      'a change served after another start s': seconds(started.againMs),
+      'controller MiB (peak)': mib(started.first),
+      'after the other start MiB (peak)': mib(started.again),
+      'objects created/s': started.createdPerSecond.toFixed(0),
+    },
+  ])
 }
 
 function printAttached(results: readonly Existing[]): void {

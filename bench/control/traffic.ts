@@ -8,7 +8,8 @@ import { hostOf, type Address } from './cluster.ts'
 
 /** Milliseconds between two requests while a client waits. */
 const PAUSE_MS = 1
-const WAIT_MS = 60_000
+/** 20,000 routes on a busy machine take a minute. */
+const WAIT_MS = 300_000
 const HEAD_END = '\r\n\r\n'
 
 export interface Upstream {

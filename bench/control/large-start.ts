@@ -1,0 +1,115 @@
+// `--starts`: many existing routes, and many objects that nothing refers to. The time until the last route is served
+// after a start of the controller, without and with an existing delivery, and the memory of the controller.
+import { setTimeout as delay } from 'node:timers/promises'
+import { endpoints, gateway, type KubeManifest, nameOf, NAMESPACE, route, service } from './cluster.ts'
+import type { ExistingEnvironment } from './existing.ts'
+import { controller, type Memory, memoryOf, proxy, quiet } from './programs.ts'
+import { forEachOf } from './rounds.ts'
+
+export interface StartOptions {
+  readonly routes: number
+  /** Of four kinds. */
+  readonly unrelated: number
+  readonly concurrency: number
+}
+
+export interface Started {
+  readonly routes: number
+  readonly unrelated: number
+  /** From the start of the controller until the last route is served. */
+  readonly firstMs: number
+  /** The same, for a route that changed while no controller was running. */
+  readonly againMs: number
+  /** When all statuses are written. */
+  readonly first: Memory
+  /** Some seconds after the second start, which writes nothing. */
+  readonly again: Memory
+  readonly createdPerSecond: number
+}
+
+const UNRELATED_CHARS = 2048
+const ENDPOINTS = 5
+/** A full collection of garbage follows when nothing has changed for a while. */
+const REST_MS = 5000
+const CONFLICT = 409
+
+export async function measureStarts(environment: ExistingEnvironment, options: StartOptions): Promise<Started> {
+  const { server, client, command, folder, upstreams, port } = environment
+  const names = Array.from({ length: options.routes }, (_, index) => nameOf(index))
+  const manifests = [
+    ...names.flatMap((name) => [service(name), endpoints(name, upstreams[0]), route(name, 'first')]),
+    ...Array.from({ length: options.unrelated }, (_, index) => unrelated(index)),
+    gateway(port),
+  ]
+  const begun = performance.now()
+  await forEachOf(manifests, options.concurrency, (manifest) => create(environment, manifest))
+  const createdPerSecond = (manifests.length / (performance.now() - begun)) * 1000
+  console.error(`${manifests.length} objects are there`)
+  const serving = await proxy(command, server, folder)
+  const start = async (isServed: () => Promise<number>): Promise<readonly [ms: number, memory: Memory]> => {
+    const from = performance.now()
+    const operator = await controller(command, server)
+    try {
+      const servedMs = (await isServed()) - from
+      console.error(`served after ${servedMs.toFixed(0)} ms`)
+      await quiet(operator)
+      await delay(REST_MS)
+      return [servedMs, memoryOf(operator.pid)]
+    } finally {
+      await operator.stop()
+    }
+  }
+  try {
+    const last = nameOf(options.routes - 1)
+    const [firstMs, first] = await start(() => client.until(last, ({ status }) => status === 200))
+    const changed = route(last, 'second')
+    await server.apply(changed.path, changed.object)
+    const [againMs, again] = await start(() => client.until(last, ({ version }) => version === 'second'))
+    const { routes, unrelated: count } = options
+    return { routes, unrelated: count, firstMs, againMs, first, again, createdPerSecond }
+  } finally {
+    await serving.stop()
+  }
+}
+
+/** Creating an object takes the API server half of the time of applying it. */
+async function create({ server }: ExistingEnvironment, { path, object }: KubeManifest): Promise<void> {
+  const { status, body } = await server.send({
+    method: 'POST',
+    path: path.slice(0, path.lastIndexOf('/')),
+    body: object,
+  })
+  if (status >= 300 && status !== CONFLICT) throw new Error(`${path}: ${status} ${JSON.stringify(body)}`)
+}
+
+function unrelated(index: number): KubeManifest {
+  const name = `unrelated-${index}`
+  const metadata = { name, namespace: NAMESPACE }
+  const text = `${index} `.repeat(UNRELATED_CHARS).slice(0, UNRELATED_CHARS)
+  const core = `/api/v1/namespaces/${NAMESPACE}`
+  switch (index % 5) {
+    case 0:
+    case 1:
+      return {
+        path: `${core}/configmaps/${name}`,
+        object: { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { text } },
+      }
+    case 2:
+    case 3: {
+      const data = { text: Buffer.from(text).toString('base64') }
+      return { path: `${core}/secrets/${name}`, object: { apiVersion: 'v1', kind: 'Secret', metadata, data } }
+    }
+    default:
+      return unrelatedSlice(index)
+  }
+}
+
+function unrelatedSlice(index: number): KubeManifest {
+  const { path, object } = endpoints(`unrelated-${index}`, { ip: '10.0.0.1', port: 80 })
+  const conditions = { ready: true }
+  const all = Array.from({ length: ENDPOINTS }, (_, place) => ({
+    addresses: [`10.${(index >> 8) & 255}.${index & 255}.${place + 1}`],
+    conditions,
+  }))
+  return { path, object: { ...object, endpoints: all } }
+}
