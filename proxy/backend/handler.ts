@@ -1,5 +1,6 @@
 // The interface of compiled backends, and the services that the kinds of backends (HTTP, LLM, MCP) may use.
 import type {
+  Backend,
   BackendPayload,
   BackendReference,
   GuardService,
@@ -103,6 +104,11 @@ export interface BackendEnvironment {
   readonly sessionKeys: readonly Uint8Array[]
   /** After which unused MCP sessions end at their servers. */
   readonly mcpSessionTtlMs: number
+  /**
+   * Calls `listener` with the backend of the configuration in force, at once and after each change, until the returned
+   * function is called. undefined: it was removed.
+   */
+  watchBackend(listener: (backend: Backend | undefined) => void): () => void
   /** For metrics. */
   readonly mcpSession: (event: McpSessionEvent, server: string) => void
 }

@@ -13,6 +13,7 @@ import type { DynamicForwarding } from '../upstream/dynamic.ts'
 import type { UpstreamClient } from '../upstream/target.ts'
 import type { ExchangeObserver } from '../pipeline/observer.ts'
 import type { McpAccess } from '../mcp/access.ts'
+import type { ConfigChanges } from './config-changes.ts'
 
 export interface CompileEnvironment {
   readonly client: UpstreamClient
@@ -29,6 +30,8 @@ export interface CompileEnvironment {
   readonly sessionKeys: readonly Uint8Array[]
   /** After which unused MCP sessions end at their servers. Absent: 30 min. */
   readonly mcpSessionTtlMs?: number
+  /** Absent: nothing is reported. */
+  readonly changes?: ConfigChanges
   /** Hosts and origins that MCP endpoints accept besides their own. */
   readonly mcpAccess?: McpAccess
   /** Absent: dynamic forward proxies are not served. */

@@ -45,6 +45,7 @@ import { chainEnvironment, filtersOf, healthOf, serverOf, serviceOf, vendorOf } 
 
 /** Backends without a named object have no sections; their owner does not exist. */
 const NO_NAME = { namespace: '', name: '' }
+const NOT_WATCHING = (): void => {}
 
 export interface RouteInput {
   readonly route: Route
@@ -138,7 +139,7 @@ function compileBackend(input: RecordingInput, backend: RouteBackend, routeParts
     refInlinePolicies: backend.inlinePolicies,
   })
   const policies = policiesFor(merged, { route, ref, service: routeParts.service, target }, context)
-  const environment = backendEnvironment(context, limits, policies, target?.name)
+  const environment = backendEnvironment(context, limits, policies, target)
   const { chain: routeChain, mirrors } = routeParts
   const {
     handler,
@@ -337,8 +338,9 @@ function backendEnvironment(
   context: RecordingContext,
   limits: ConnectionLimits,
   policies: EffectiveBackend,
-  name: { namespace: string; name: string } | undefined,
+  backend: Backend | undefined,
 ): BackendEnvironment {
+  const name = backend?.name
   const { resolver, expression, secret, environment } = context
   return {
     client: environment.client,
@@ -362,6 +364,8 @@ function backendEnvironment(
     textReads: context.textReads,
     sessionKeys: environment.sessionKeys,
     mcpSessionTtlMs: environment.mcpSessionTtlMs ?? MCP_SESSION_TTL_MS,
+    watchBackend: (listener) =>
+      environment.changes?.watch((backends) => listener(backend && backends(backend.key))) ?? NOT_WATCHING,
     mcpSession: (event, server) => environment.observer.mcpSession?.(event, server),
   }
 }

@@ -59,6 +59,10 @@ export function compileMcpBackend(
     codec: sessionCodec(environment.sessionKeys),
     sessionTtlMs: environment.mcpSessionTtlMs,
     noteSession: environment.mcpSession,
+    watchServers: (listener) =>
+      environment.watchBackend((now) => {
+        if (!hasSameServers(backend.targets, now?.mcp?.targets ?? [])) listener()
+      }),
     streamIds: jsonSealer({ kind: STREAM_IDS, keys: environment.sessionKeys, charactersMax: SEALED_CHARACTERS_MAX }),
     eventIds: eventIdSealer(environment.sessionKeys),
     requestIds: jsonSealer({ kind: REQUEST_IDS, keys: environment.sessionKeys, charactersMax: SEALED_CHARACTERS_MAX }),
@@ -110,6 +114,10 @@ function answerDocument(exchange: Exchange, { targets }: McpEndpoint): Later<Htt
   if (!DOCUMENT_METHODS.has(method) || !path.startsWith('/.well-known/')) return undefined
   const document = targets[0]?.document
   return document && withFailures(exchange, null, () => document(exchange))
+}
+
+function hasSameServers(some: readonly MCPTarget[], others: readonly MCPTarget[]): boolean {
+  return some.length === others.length && some.every(({ name }, index) => name === others[index]?.name)
 }
 
 interface TargetPlace {

@@ -25,6 +25,8 @@ export interface McpEndpoint {
   /** After which a session that no client uses ends at the servers. */
   readonly sessionTtlMs: number
   readonly noteSession: (event: McpSessionEvent, server: string) => void
+  /** Calls `listener` when the backend has other servers, until the returned function is called. */
+  readonly watchServers: (listener: () => void) => () => void
   /** Seals the ids of event streams of clients of 2024-11-05. */
   readonly streamIds: JsonSealer
   /** Seals the ids of events. */

@@ -99,6 +99,7 @@ function callOn(guard: McpGuard | undefined): { readonly call: McpCall; readonly
     codec: sessionCodec([new Uint8Array(32)]),
     sessionTtlMs: 1000,
     noteSession: () => {},
+    watchServers: () => () => {},
     streamIds: jsonSealer({ kind: 4, keys: [new Uint8Array(32)], charactersMax: 100 }),
     eventIds: eventIdSealer([new Uint8Array(32)]),
     requestIds: jsonSealer({ kind: 6, keys: [new Uint8Array(32)], charactersMax: 100 }),

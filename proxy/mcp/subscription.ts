@@ -41,6 +41,10 @@ export function joined(all: readonly Subscription[]): Subscription {
   return subscriptionTo(lists, [...new Set(all.flatMap(({ resourceSubscriptions = [] }) => resourceSubscriptions))])
 }
 
+export function listChanged(list: string): JsonRpcNotification {
+  return { jsonrpc: '2.0', method: `notifications/${list}/list_changed` }
+}
+
 /** What a server that announces `capabilities` sends. */
 export function announced(wanted: Subscription, capabilities: { readonly [key: string]: unknown }): Subscription {
   const has = (list: string, feature: string): boolean => {

@@ -8,6 +8,7 @@ import type { RenderedConfig } from '#api/ir/types.gen.ts'
 import { EndpointStore, type EndpointBuffer } from '../backend/endpoint-store.ts'
 import { routeShares } from '../cel/budget.ts'
 import { type CompiledConfig, ConfigError } from '../config/compiled.ts'
+import { ConfigChanges } from '../config/config-changes.ts'
 import { explainRoute } from '../config/explain-route.ts'
 import { connectionsMade } from '../socket/connection-id.ts'
 import { createAccessLog } from '../log/access-log.ts'
@@ -84,6 +85,7 @@ export class WorkerCore {
   readonly #tokenShare = new TokenShare((message) => this.#send(message))
   readonly #tokens: WorkerTokenStore
   readonly #binds
+  readonly #changes = new ConfigChanges()
   readonly #tap: TraceTap
   readonly #inspector: Inspector
   readonly #gauges: NodeJS.Timeout
@@ -238,6 +240,7 @@ export class WorkerCore {
         sessionKeys: this.#settings.sessionKeys,
         mcpSessionTtlMs: this.#settings.mcpSessionTtlMs,
         mcpAccess: this.#settings.mcpAccess,
+        changes: this.#changes,
         ...(this.#dynamic && { dynamic: this.#dynamic }),
         enterBind: this.#binds.enter.bind(this.#binds),
         unknownKey: this.#tellOfUnknownKey,
@@ -273,6 +276,8 @@ export class WorkerCore {
     for (const plans of prepared.compiled.listeners.values()) plans.putInForce(prepared.compiled.context)
     this.#current = prepared.compiled
     this.#config = prepared.config
+    const { targets } = prepared.compiled.index
+    this.#changes.announce((key) => targets.backend(key))
     this.#tap.setConfig(prepared.config)
     this.#recorder.configChanged()
     this.#log.debug('configuration applied', { generation, worker: this.#settings.workerId })

@@ -1,10 +1,11 @@
 // One server of a session that outlives the server: a session that the server lost is opened again for the client, and
 // a stream that broke is opened again. Calls whose result is unknown are not repeated.
-import { LISTS } from '../subscription.ts'
+import { listChanged, LISTS } from '../subscription.ts'
 import { recordOf } from '#api/json.ts'
 import { reportIfBug } from '../../exchange/defects.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
 import { madeStream } from '../../message/made-stream.ts'
+import { modernServer } from '../bridge/modern-server.ts'
 import type { Member } from '../fan-out.ts'
 import { isResponse, type JsonRpcMessage } from '../jsonrpc.ts'
 import { waited } from '../targets/events.ts'
@@ -20,7 +21,7 @@ import {
 } from '../targets/target.ts'
 import { LiveSessions } from './live-sessions.ts'
 import type { Reopened } from './reopened.ts'
-import { openFor } from './session.ts'
+import { joinFor } from './session.ts'
 import type { SessionClient } from './session-id.ts'
 
 /** Before a stream is opened again; doubles with each failure. */
@@ -84,7 +85,7 @@ class HealingTarget implements McpTarget {
     deadlineMs?: number,
   ): Promise<TargetReply> {
     const attempt = (used: TargetSession): Promise<TargetReply> =>
-      this.#target.send(exchange, message, used, deadlineMs)
+      this.#at(used).send(exchange, message, used, deadlineMs)
     // The request that a response of the client is for is lost with the session.
     return isResponse(message) ? attempt(this.current) : this.#withSession(exchange, attempt)
   }
@@ -120,12 +121,16 @@ class HealingTarget implements McpTarget {
     _session: TargetSession | undefined,
     last: string,
   ): Promise<EventStream | undefined> {
-    return this.#target.resume?.(exchange, this.current, last)
+    return this.#at(this.current).resume?.(exchange, this.current, last)
   }
 
   end(exchange: Exchange): Promise<void> {
     const { id, sealed } = this.#of
-    return live.endAll(id, this.name, sealed, (session) => this.#target.end(exchange, session))
+    return live.endAll(id, this.name, sealed, (session) => this.#at(session).end(exchange, session))
+  }
+
+  #at({ isModern }: TargetSession): McpTarget {
+    return isModern ? modernServer(this.#target) : this.#target
   }
 
   #withSession<T>(exchange: Exchange, attempt: (used: TargetSession) => Promise<T>): Promise<T> {
@@ -146,13 +151,13 @@ class HealingTarget implements McpTarget {
   async #reopen(exchange: Exchange, lost: TargetSession, reason?: unknown): Promise<Reopened> {
     const { id, client } = this.#of
     const known = live.current(id, this.name)
-    if (known !== undefined && known.session.serverSession !== lost.serverSession) return known
+    if (known !== undefined && isOther(known.session, lost)) return known
     if (live.isEnded(id)) throw this.#overError()
     if (!live.isDue(id, this.name, performance.now())) {
       throw new TargetError(`${this.name}: the server was down a moment ago`)
     }
     const open = async (): Promise<Reopened> => {
-      const { session, answer } = await openFor(exchange, this.#target, client)
+      const { session, answer } = await joinFor(exchange, this.#target, client)
       if (live.isEnded(id)) {
         if (session.serverSession !== undefined) await this.#target.end(exchange, session)
         throw this.#overError()
@@ -173,7 +178,7 @@ class HealingTarget implements McpTarget {
   async #listenOnce(exchange: Exchange, last: string | undefined): Promise<Listened | undefined> {
     const listen = (after?: string): Promise<Listened | undefined> =>
       this.#withSession(exchange, async (session) => {
-        const events = await this.#target.listen(exchange, session, after)
+        const events = await this.#at(session).listen(exchange, session, after)
         return events && { events, session }
       })
     if (last === undefined) return listen()
@@ -212,7 +217,7 @@ class HealingTarget implements McpTarget {
       }
       if (listened !== undefined) opened(listened)
       const reopened = live.current(this.#of.id, this.name)
-      if (reopened === undefined || reopened.session.serverSession === from.serverSession) continue
+      if (reopened === undefined || !isOther(reopened.session, from)) continue
       from = reopened.session
       last = undefined
       for (const list of reopened.lists) yield { message: listChanged(list) }
@@ -236,10 +241,6 @@ interface Listening {
   readonly signal: AbortSignal
 }
 
-function listChanged(list: string): JsonRpcMessage {
-  return { jsonrpc: '2.0', method: `notifications/${list}/list_changed` }
-}
-
 /** A stream without messages. */
 const NOTHING: EventStream = {
   async *[Symbol.asyncIterator]() {},
@@ -253,6 +254,11 @@ async function* untilBroken(stream: EventStream): AsyncGenerator<ServerEvent> {
   } catch (error) {
     reportIfBug('mcp stream', error)
   }
+}
+
+/** Servers without ids of sessions join once. */
+function isOther(a: TargetSession, b: TargetSession): boolean {
+  return a.serverSession !== b.serverSession || a.isSkipped !== b.isSkipped
 }
 
 function isLost(error: unknown, { serverSession }: TargetSession): boolean {

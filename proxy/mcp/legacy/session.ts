@@ -39,7 +39,7 @@ export async function openSession(
   return { members: membersOf(endpoint, session) ?? [], answers: done.map(({ value }) => value), session }
 }
 
-/** undefined: the session belongs elsewhere or to another client, or its servers differ from those of the backend. */
+/** undefined: the session belongs elsewhere or to another client, or the backend has none of its servers. */
 export function resumeSession(
   exchange: Exchange,
   endpoint: McpEndpoint,
@@ -67,14 +67,22 @@ export interface OwnSession {
 
 /** A session that the gateway opens for a client. */
 export async function openFor(exchange: Exchange, target: McpTarget, client: SessionClient): Promise<OwnSession> {
-  const answer = await initializeOne(
-    exchange,
-    { target, session: undefined },
-    { jsonrpc: '2.0', id: 'gw-initialize', method: 'initialize', params: { ...client } },
-  )
+  const answer = await initializeOne(exchange, { target, session: undefined }, initializeOf(client))
   const session = sessionOf(target, answer)
   await notify(exchange, { target, session }, { jsonrpc: '2.0', method: 'notifications/initialized' })
   return { session, answer }
+}
+
+/** As `openFor`; the server may have MCP 2026-07-28 only. */
+export function joinFor(exchange: Exchange, target: McpTarget, client: SessionClient): Promise<OwnSession> {
+  return openFor(exchange, target, client).catch(async (failure: unknown) => {
+    const answer = await introducedAsLegacy(exchange, target, { initialize: initializeOf(client), failure })
+    return { answer, session: { ...sessionOf(target, answer), isModern: true } }
+  })
+}
+
+function initializeOf(client: SessionClient): JsonRpcRequest {
+  return { jsonrpc: '2.0', id: 'gw-initialize', method: 'initialize', params: { ...client } }
 }
 
 async function initializeOne(exchange: Exchange, member: Member, request: JsonRpcRequest): Promise<Answer> {
@@ -104,17 +112,33 @@ export async function endSession(exchange: Exchange, members: readonly Member[])
 }
 
 /** `withSkipped`: with targets that failed at `initialize`. */
-function membersOf(endpoint: McpEndpoint, { targets }: McpSession, withSkipped = false): readonly Member[] | undefined {
-  if (targets.length !== endpoint.targets.length) return undefined
+function membersOf(endpoint: McpEndpoint, session: McpSession, withSkipped = false): readonly Member[] | undefined {
+  const known = hasItsServers(endpoint, session) ? session.targets : sessionsNow(endpoint, session)
+  if (known === undefined) return undefined
   const members: Member[] = []
-  for (let index = 0; index < targets.length; index++) {
-    const session = targets[index]
+  for (let index = 0; index < endpoint.targets.length; index++) {
     const target = endpoint.targets[index]
-    if (session === undefined || target?.name !== session.target) return undefined
-    if (withSkipped || !session.isSkipped)
-      members.push({ target: session.isModern ? modernServer(target) : target, session })
+    const own = known[index]
+    if (target === undefined || own === undefined || (own.isSkipped && !withSkipped)) continue
+    members.push({ target: own.isModern ? modernServer(target) : target, session: own })
   }
   return members
+}
+
+/** Whether the servers of the backend are those of the session. */
+export function hasItsServers({ targets }: McpEndpoint, session: McpSession): boolean {
+  const own = session.targets
+  if (own.length !== targets.length) return false
+  for (let index = 0; index < own.length; index++) if (own[index]?.target !== targets[index]?.name) return false
+  return true
+}
+
+/** An added server joins the session as one that was down at its start. undefined: the session has no server here. */
+function sessionsNow({ targets }: McpEndpoint, session: McpSession): readonly TargetSession[] | undefined {
+  if (session.client === undefined) return undefined
+  const known = new Map(session.targets.map((one) => [one.target, one]))
+  const sessions = targets.map((target) => known.get(target.name) ?? sessionOf(target, undefined))
+  return targets.some(({ name }) => known.has(name)) ? sessions : undefined
 }
 
 /** A session is valid only on its route and backend. */

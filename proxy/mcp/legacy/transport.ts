@@ -19,6 +19,8 @@ import { type Later, whenReady } from '../later.ts'
 import { locateServerId } from '../names.ts'
 import { type ServerStream, shownToClient } from '../server-messages.ts'
 import { relayRest } from '../relay.ts'
+import { listChanged, LISTS } from '../subscription.ts'
+import { MessageQueue } from '../targets/message-queue.ts'
 import type { EventStream, ServerEvent } from '../targets/target.ts'
 import { withOwnTasks } from '../tasks.ts'
 import { onDemand } from '../bridge/on-demand.ts'
@@ -33,12 +35,15 @@ import { IdleSessions } from './idle-sessions.ts'
 import { ownCall } from './own-call.ts'
 import { shownSessionId, type SessionClient } from './session-id.ts'
 import { mayAsk } from '../server-requests.ts'
-import { endSession, openSession, resumeSession } from './session.ts'
+import { endSession, hasItsServers, openSession, resumeSession } from './session.ts'
 
 interface LegacyClient {
   /** It can continue streams after the last id of an event. */
   readonly canResume: boolean
 }
+
+/** At least those of one notification. */
+const LIST_CHANGED_BYTES = 100
 
 const RESUMING: LegacyClient = { canResume: true }
 
@@ -194,15 +199,41 @@ export async function answerGet(
   if ('target' in position) {
     return relayRest(callOf({ era: 'Legacy', exchange, endpoint, members, eventIds }), position)
   }
-  const { naming, settings } = endpoint
-  const opened = await listenToAll(exchange, members, { failureMode: settings.failureMode, positions: position })
+  const { failureMode } = endpoint.settings
+  const opened = await listenToAll(exchange, members, { failureMode, positions: position })
+  if (opened.length === 0) return exchange.fail('methodNotAllowed', 'no server of the session has a stream')
   const positions = new Map(position)
   const streams = opened.map(({ member, stream: events }) => {
-    const stream: ServerStream = { exchange, naming, target: member.target.name, request: undefined }
+    const stream: ServerStream = { exchange, naming: endpoint.naming, target: member.target.name, request: undefined }
     return madeStream(showing({ endpoint, member, stream, positions, eventIds }, events), () => events.cancel())
   })
-  if (streams.length === 0) return exchange.fail('methodNotAllowed', 'no server of the session has a stream')
-  return whileOpen(resumableStream(interleave(streams)), endpoint, session.id)
+  if (session.hasOtherServers) streams.push(madeStream(changedLists(), () => {}))
+  return client.canResume ? untilChanged(streams, endpoint, session.id) : noting(streams, endpoint, session.id)
+}
+
+/** Clients continue with a stream of the servers that the backend has then. */
+function untilChanged(streams: readonly EventStream[], endpoint: McpEndpoint, id: string): HttpResponse {
+  const events = interleave(streams)
+  const stop = endpoint.watchServers(() => events.cancel())
+  return atEnd(whileOpen(resumableStream(events), endpoint, id), () => Promise.resolve(stop()))
+}
+
+/** Clients would lose their session with the stream. */
+function noting(streams: readonly EventStream[], endpoint: McpEndpoint, id: string): HttpResponse {
+  return whileOpen(resumableStream(interleave([...streams, laterChanges(endpoint)])), endpoint, id)
+}
+
+async function* changedLists(): AsyncGenerator<ServerEvent> {
+  for (const list of LISTS) yield { message: listChanged(list) }
+}
+
+/** For each change of the servers of the backend; without end. */
+function laterChanges(endpoint: McpEndpoint): EventStream {
+  const queue = new MessageQueue<ServerEvent>(() => stop())
+  const stop = endpoint.watchServers(() => {
+    for (const list of LISTS) queue.push({ message: listChanged(list) }, LIST_CHANGED_BYTES)
+  })
+  return queue
 }
 
 /** The stream of one server of the session. */
@@ -241,6 +272,8 @@ export async function answerDelete(exchange: Exchange, endpoint: McpEndpoint): P
 interface OpenedSession {
   /** Digest of its id. */
   readonly id: string
+  /** Servers were added or removed since its start. */
+  readonly hasOtherServers: boolean
   readonly members: readonly Member[]
   readonly eventIds: EventIds
 }
@@ -266,6 +299,7 @@ function openedSession(exchange: Exchange, endpoint: McpEndpoint, whenMissing: s
   idle.use(shownId, endpoint.sessionTtlMs)
   return {
     id: shownId,
+    hasOtherServers: !hasItsServers(endpoint, session),
     members: members.map((member) => healing(healed, member)),
     eventIds: eventIdsOf(endpoint.eventIds, shownId),
   }

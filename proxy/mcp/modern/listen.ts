@@ -24,6 +24,8 @@ import {
   acknowledgement,
   isEmpty,
   joined,
+  listChanged,
+  LISTS,
   subscribed,
   type Subscription,
   subscriptionIn,
@@ -62,7 +64,16 @@ export async function listen(call: McpCall, request: JsonRpcRequest): Promise<Ht
     })),
   )
   const events = interleave(opened.map((one) => eventsOf(call, request, one)))
-  return eventStream(madeStream(reported(request, acknowledged, events), () => events.cancel()))
+  const over = new AbortController()
+  const stop = call.endpoint.watchServers(() => {
+    over.abort()
+    events.cancel()
+  })
+  const release = (): void => {
+    stop()
+    events.cancel()
+  }
+  return eventStream(madeStream(reported(request, { acknowledged, events, changed: over.signal, stop }), release))
 }
 
 /** What one server is asked for: resources by their owner, without those that rules hide. */
@@ -148,13 +159,23 @@ async function* shownEvents(
   }
 }
 
+interface Reported {
+  readonly acknowledged: Subscription
+  readonly events: MessageStream
+  /** Aborted when servers were added or removed: the client subscribes again. */
+  readonly changed: AbortSignal
+  readonly stop: () => void
+}
+
 async function* reported(
   { id }: JsonRpcRequest,
-  acknowledged: Subscription,
-  events: MessageStream,
+  { acknowledged, events, changed, stop }: Reported,
 ): AsyncGenerator<JsonRpcMessage> {
   yield acknowledgement(id, acknowledged)
   yield* events
+  stop()
+  const changes = changed.aborted ? LISTS.map((list) => subscribed(id, acknowledged, listChanged(list))) : []
+  for (const change of changes) if (change !== undefined) yield change
   const result = { resultType: 'complete', _meta: { [SUBSCRIPTION_KEY]: id, [SERVER_KEY]: GATEWAY } }
   yield { jsonrpc: '2.0', id, result }
 }
