@@ -193,8 +193,7 @@ export async function answerGet(
   if (session instanceof HttpResponse) return session
   const { members } = session
   const eventIds = client.canResume ? session.eventIds : undefined
-  const last = eventIds && headers.get('last-event-id')
-  const position = last === undefined ? new Map<string, string>() : eventIds?.read(last)
+  const position = positionOf(headers.get('last-event-id'), eventIds)
   if (position === undefined) return plain(400, 'Last-Event-ID is not an id of this session')
   if ('target' in position) {
     return relayRest(callOf({ era: 'Legacy', exchange, endpoint, members, eventIds }), position)
@@ -209,6 +208,11 @@ export async function answerGet(
   })
   if (session.hasOtherServers) streams.push(madeStream(changedLists(), () => {}))
   return client.canResume ? untilChanged(streams, endpoint, session.id) : noting(streams, endpoint, session.id)
+}
+
+/** undefined: not an id of this session. */
+function positionOf(last: string | undefined, eventIds: EventIds | undefined): ReturnType<EventIds['read']> {
+  return last === undefined || eventIds === undefined ? new Map() : eventIds.read(last)
 }
 
 /** Clients continue with a stream of the servers that the backend has then. */
