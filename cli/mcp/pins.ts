@@ -1,5 +1,5 @@
 // gw mcp pins: the digests of the tools of a server, as the field `toolPinning` of its backend has them.
-import { stringify } from 'yaml'
+import { Document, isScalar } from 'yaml'
 import { toolDigest } from '#api/mcp/tool-digest.ts'
 import { printError, printLine, reasonText } from '../output.ts'
 import { HttpClient, Unreachable } from './http.ts'
@@ -28,7 +28,10 @@ export async function pinsCommand(text: string, { target, token, timeout }: Pins
       return FAILED
     }
     const pins = tools.map((tool) => ({ target, name: String(tool['name']), digest: toolDigest(tool) }))
-    printLine(stringify({ toolPinning: { mode: 'Refuse', tools: pins } }).trimEnd())
+    const printed = new Document({ toolPinning: { mode: 'Refuse', tools: pins } })
+    const mode = printed.getIn(['toolPinning', 'mode'], true)
+    if (isScalar(mode)) mode.comment = ' refuse in a standalone file'
+    printLine(printed.toString().trimEnd())
     return 0
   } catch (error) {
     if (!(error instanceof Unreachable)) throw error

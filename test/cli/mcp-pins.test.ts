@@ -20,6 +20,7 @@ afterAll(() => closeServer(server.server))
 it('prints pins with which the gateway serves all tools of the server', { timeout: 60_000 }, async () => {
   const { code, stdout } = await gw('mcp', 'pins', `http://127.0.0.1:${server.port}/mcp`, '--target', 'a')
   expect(code).toBe(0)
+  expect(stdout).toContain('mode: Refuse # refuse in a standalone file\n')
   const { toolPinning } = parse(stdout) as { toolPinning: McpToolPinning } // printed by the command
   expect(toolPinning.mode).toBe('Refuse')
   const [first, ...others] = toolPinning.tools

@@ -16,7 +16,7 @@ export interface UserOptions {
 }
 
 /** What both SDKs need from a user: it keeps everything in memory, and agrees on every page. */
-class User {
+export class User {
   readonly redirectUrl = CALLBACK
   readonly clientMetadata = {
     redirect_uris: [CALLBACK],
