@@ -40,14 +40,26 @@ const textPart = (value: string): Part => ({
   mediaType: 'text/plain',
 })
 
+const statusOf = (state: TaskState) => ({ state, message: undefined, timestamp: '2026-01-01T00:00:00Z' })
+/** Message of a task that ends when a client cancels it. */
+const WAIT = 'wait'
+/** By task. */
+const canceled = new Map<string, PromiseWithResolvers<void>>()
+const contexts = new Map<string, string>()
+
 /** Answers with the text that it got, in a task with one artifact. */
 const echo: AgentExecutor = {
   execute({ taskId, contextId, userMessage }, bus) {
-    const status = (state: TaskState) => ({ state, message: undefined, timestamp: '2026-01-01T00:00:00Z' })
-    const working = status(TaskState.TASK_STATE_WORKING)
+    const working = statusOf(TaskState.TASK_STATE_WORKING)
     bus.publish(
       AgentEvent.task({ id: taskId, contextId, status: working, artifacts: [], history: [], metadata: undefined }),
     )
+    if (userMessage.parts.some(({ content }) => content?.$case === 'text' && content.value === WAIT)) {
+      contexts.set(taskId, contextId)
+      const waiting = Promise.withResolvers<void>()
+      canceled.set(taskId, waiting)
+      return waiting.promise
+    }
     const artifact = { artifactId: 'echo', name: 'echo', description: '', metadata: undefined, extensions: [] }
     bus.publish(
       AgentEvent.artifactUpdate({
@@ -59,12 +71,19 @@ const echo: AgentExecutor = {
         metadata: undefined,
       }),
     )
-    const completed = status(TaskState.TASK_STATE_COMPLETED)
+    const completed = statusOf(TaskState.TASK_STATE_COMPLETED)
     bus.publish(AgentEvent.statusUpdate({ taskId, contextId, status: completed, metadata: undefined }))
     bus.finished()
     return Promise.resolve()
   },
-  cancelTask: () => Promise.resolve(),
+  cancelTask(taskId, bus) {
+    const contextId = contexts.get(taskId) ?? ''
+    const status = statusOf(TaskState.TASK_STATE_CANCELED)
+    bus.publish(AgentEvent.statusUpdate({ taskId, contextId, status, metadata: undefined }))
+    bus.finished()
+    canceled.get(taskId)?.resolve()
+    return Promise.resolve()
+  },
 }
 
 async function startAgent(index: number, [protocolVersion, protocolBinding]: (typeof VARIANTS)[number]) {
@@ -169,6 +188,21 @@ describe.each(VARIANTS.map(([version, binding], index) => [version, binding, ind
       const kinds: unknown[] = []
       for await (const { payload } of client.sendMessageStream(sent('stream'))) kinds.push(payload?.$case)
       expect(kinds).toEqual(['task', 'artifactUpdate', 'statusUpdate'])
+    })
+
+    it('streams a task to a client that subscribes again, until it is canceled', async () => {
+      const client = await clientOf()
+      const stream = client.sendMessageStream(sent(WAIT))
+      const first = (await stream.next()).value?.payload
+      const id = first?.$case === 'task' ? first.value.id : ''
+      const again = client.resubscribeTask({ tenant: '', id })
+      expect((await again.next()).value?.payload).toMatchObject({ $case: 'task', value: { id } })
+      const ended = { status: { state: TaskState.TASK_STATE_CANCELED } }
+      expect(await client.cancelTask({ tenant: '', id, metadata: undefined })).toMatchObject(ended)
+      for (const events of [stream, again]) {
+        expect((await events.next()).value?.payload).toMatchObject({ $case: 'statusUpdate', value: ended })
+        expect(await events.next()).toMatchObject({ done: true })
+      }
     })
   },
 )

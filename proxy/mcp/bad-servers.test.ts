@@ -17,10 +17,14 @@ const REQUEST_MS = 1500
 const HEADERS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
 const JSON_TYPE = { 'content-type': 'application/json' }
 const EVENTS = { 'content-type': 'text/event-stream' }
+const FLOOD_BYTES = 4 * MESSAGE_BYTES_MAX
 const folder = mkdtempSync(join(tmpdir(), 'gw-mcp-bad-'))
 const logFile = join(folder, 'log')
 const responseTo = (id: number): string =>
   JSON.stringify({ jsonrpc: '2.0', id, result: { content: [{ type: 'text', text: 'fine' }] } })
+
+/** Bytes that the server has sent in its last flood. */
+let flooded = 0
 
 /** By the name of the tool. */
 const BEHAVIOURS: Readonly<Record<string, (response: ServerResponse, id: number) => unknown>> = {
@@ -40,9 +44,10 @@ const BEHAVIOURS: Readonly<Record<string, (response: ServerResponse, id: number)
   'forges ids in its stream': (response, id) => response.writeHead(200, EVENTS).end(`data: ${responseTo(id + 1)}\n\n`),
   floods: (response) => {
     const chunk = Buffer.alloc(1024 * 1024, 'x')
-    let sent = 0
+    flooded = 0
     const more = (): void => {
-      while (!response.destroyed && sent++ < 2 * (MESSAGE_BYTES_MAX / chunk.length)) {
+      while (!response.destroyed && flooded < FLOOD_BYTES) {
+        flooded += chunk.length
         if (!response.write(chunk)) return void response.once('drain', more)
       }
       response.end()
@@ -117,6 +122,13 @@ describe('a call of a tool of a server that', () => {
       await until('the server has no open response', () => open === 0)
     },
   )
+
+  it('floods is read up to the limit of a message', async () => {
+    await post(9, 'tools/call', { name: 'floods' })
+    expect(flooded).toBeGreaterThan(MESSAGE_BYTES_MAX)
+    // With what the sockets hold.
+    expect(flooded).toBeLessThan(FLOOD_BYTES / 2)
+  })
 
   it('is counted with its server and its tool', async () => {
     const response = await fetch(`http://127.0.0.1:${gateway.proxy.ports.stats}/metrics`)
