@@ -148,9 +148,14 @@ export async function onEach<T>(
   return done
 }
 
+/** For the log: errors of servers may name theirs already. */
+export function serverReason(name: string, error: unknown): string {
+  const text = messageOf(error)
+  return text.startsWith(`${name}:`) ? text : `${name}: ${text}`
+}
+
 function noteFailure(exchange: Exchange, { target }: Member, reason: unknown): void {
-  const text = messageOf(reason)
-  const note = text.startsWith(`${target.name}:`) ? text : `${target.name}: ${text}`
+  const note = serverReason(target.name, reason)
   exchange.errorDetail = exchange.errorDetail === undefined ? note : `${exchange.errorDetail}; ${note}`
 }
 

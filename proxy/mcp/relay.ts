@@ -1,11 +1,10 @@
 // One request for one server: its messages until its response, as the client sees them.
-import { messageOf } from '../exchange/diagnosis.ts'
 import { reportIfBug } from '../exchange/defects.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { madeStream } from '../message/made-stream.ts'
 import type { HttpResponse } from '../message/message.ts'
 import { noteError, type McpCall } from './context.ts'
-import type { Member } from './fan-out.ts'
+import { type Member, serverReason } from './fan-out.ts'
 import { guardResult } from './guard.ts'
 import { eventStream, jsonAnswer, resumableStream, single } from './http-reply.ts'
 import {
@@ -126,7 +125,7 @@ async function* relayed(call: McpCall, { member, events, request }: Relayed): As
     if (canResume) return
   } catch (error) {
     reportIfBug('mcp stream', error)
-    call.exchange.errorDetail ??= `${target}: ${messageOf(error)}`
+    call.exchange.errorDetail ??= serverReason(target, error)
   }
   yield { message: failed(call, target, request) }
 }

@@ -1,13 +1,12 @@
 // `subscriptions/listen`: one stream of notifications of all servers (data-plane supplement section 4.2). It starts
 // with what the servers acknowledge, and ends with the last server.
-import { messageOf } from '../../exchange/diagnosis.ts'
 import { madeStream } from '../../message/made-stream.ts'
 import type { HttpResponse } from '../../message/message.ts'
 import { reportIfBug } from '../../exchange/defects.ts'
 import { untilAborted } from '../../credentials/until-aborted.ts'
 import { mayUse, type McpCall } from '../context.ts'
 import { GATEWAY, SERVER_KEY, SUBSCRIPTION_KEY } from '../envelope.ts'
-import { interleave, type Member, onEach } from '../fan-out.ts'
+import { interleave, type Member, onEach, serverReason } from '../fan-out.ts'
 import { guardRequest } from '../guard.ts'
 import { eventStream, jsonAnswer, rpcError } from '../http-reply.ts'
 import {
@@ -155,7 +154,7 @@ async function* shownEvents(
     }
   } catch (error) {
     reportIfBug('mcp subscription', error)
-    exchange.errorDetail ??= `${name}: ${messageOf(error)}`
+    exchange.errorDetail ??= serverReason(name, error)
   }
 }
 

@@ -41,7 +41,7 @@ const END_TIMEOUT_MS = 5000
  * its previous stream, which may be on another worker.
  */
 const LISTEN_AGAIN_MS = [20, 80, 200, 400]
-/** Responses to the client that have begun are cut at the deadline; reads before that end later. */
+/** At the deadline the client gets 504, or its response is cut; the calls for it end later. */
 const CUT_MS = 30
 export const ERROR_BODY_BYTES_MAX = 65_536
 const DOCUMENT_MS_MAX = 10_000
@@ -325,7 +325,7 @@ function limitsOf(
   if (method === 'DELETE') return { deadlineMs: latestMs, signal: undefined }
   const bodyDeadlineMs = Math.min(deadlineMs + CUT_MS, ownMs)
   return {
-    deadlineMs: Math.min(latestMs, deadlineMs, ownMs),
+    deadlineMs: Math.min(latestMs, bodyDeadlineMs),
     bodyDeadlineMs: bodyDeadlineMs === Infinity ? undefined : bodyDeadlineMs,
     signal: connection.signal,
   }
