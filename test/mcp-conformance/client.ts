@@ -10,6 +10,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { Agent, buildConnector, fetch as fetchBy } from 'undici'
 import { ANY_PORTS, GwProcess } from '#test/cli/gw.ts'
+import { ON_A_BUSY_MACHINE } from '#test/mcp/gateway.ts'
 import { User } from '#test/mcp-sign-in/clients.ts'
 import { freePort } from '#test/ports.ts'
 
@@ -75,6 +76,18 @@ async function useModern(access: Access): Promise<void> {
   await client.close()
 }
 
+/** Documents about sign-in that are not below `/.well-known/` need a route to the server. */
+function gatewayFor(server: string, port: number): object {
+  const targets = [{ name: 'suite', mcp: { host: server } }]
+  return {
+    gateways: { default: { port } },
+    mcp: { gateways: ['default'], targets },
+    routes: [
+      { name: 'documents', matches: [{ path: { pathPrefix: '/' } }], backends: [{ host: new URL(server).host }] },
+    ],
+  }
+}
+
 interface SignIn {
   /** Gets the tokens for the last authorization response. */
   readonly finish: () => Promise<void>
@@ -102,7 +115,7 @@ interface Access {
   readonly transport: [URL, { fetch: typeof fetch; authProvider?: User }]
 }
 
-/** `port`: of the gateway, which gets all requests to the server at the address of the server, as behind a public name. */
+/** `port`: of the gateway, which gets the requests for the server at its address, as behind a public name. */
 function accessTo(server: string, port?: number): Access {
   const url = new URL(server)
   const connect = buildConnector({})
@@ -110,23 +123,26 @@ function accessTo(server: string, port?: number): Access {
     connect: (options, callback) => connect({ ...options, hostname: '127.0.0.1', port: String(port) }, callback),
   })
   const through: typeof fetch = (input, init) => {
-    const isServer = new URL(input instanceof Request ? input.url : input).origin === url.origin
-    // undici is the implementation of fetch: its types differ in names only.
-    return isServer ? (fetchBy(input as never, { ...init, dispatcher } as never) as never) : fetch(input, init)
+    const at = new URL(input instanceof Request ? input.url : input)
+    // undici is the implementation of fetch: the types differ in names only.
+    return at.origin === url.origin ? fetchBy(at, { ...init, dispatcher } as never) : fetch(input, init)
   }
-  const user = scenario.startsWith('auth/') ? new ConformanceUser() : undefined
+  const user = scenario.startsWith('auth/') ? new ConformanceUser({}) : undefined
   const used = port === undefined ? fetch : through
   return { user, transport: [url, { fetch: used, ...(user && { authProvider: user }) }] }
 }
 
-/** With the client that the suite registered, or the address of its metadata. */
+/** With the client that the suite registered, the address of its metadata, or a registration at each issuer. */
 class ConformanceUser extends User {
   readonly clientMetadataUrl = 'https://conformance-test.local/client-metadata.json'
 
-  constructor() {
-    super({})
+  override clientInformation(context?: { readonly issuer: string }): never {
     const { client_id: id, client_secret: secret } = given ?? {}
-    if (id !== undefined) this.kept.set('client', { client_id: id, client_secret: secret })
+    const own = id === undefined ? this.kept.get(`client ${context?.issuer}`) : { client_id: id, client_secret: secret }
+    return own as never // what the SDK stored, or the suite sent
+  }
+  override saveClientInformation(client: unknown, context?: { readonly issuer: string }): void {
+    this.kept.set(`client ${context?.issuer}`, client)
   }
 }
 
@@ -137,11 +153,9 @@ if (way === 'directly') await use(accessTo(server))
 else {
   const folder = mkdtempSync(join(tmpdir(), 'gw-mcp-conformance-'))
   const port = await freePort()
-  writeFileSync(
-    join(folder, 'gateway.json'),
-    JSON.stringify({ mcp: { port, targets: [{ name: 'suite', mcp: { host: server } }] } }),
-  )
-  const gateway = new GwProcess(['run', '-f', join(folder, 'gateway.json'), ...ANY_PORTS])
+  writeFileSync(join(folder, 'gateway.json'), JSON.stringify(gatewayFor(server, port)))
+  const args = ['run', '-f', join(folder, 'gateway.json'), ...ANY_PORTS]
+  const gateway = new GwProcess(args, ON_A_BUSY_MACHINE)
   try {
     await gateway.says('gw: serving')
     await use(accessTo(server, port))

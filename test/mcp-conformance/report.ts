@@ -49,7 +49,8 @@ ${table('| protocol | scenario | check | report of the suite |\n|---|---|---|---
 ## Clients
 
 In the client leg the suite is the server, and the official client calls it directly and through \`gw run\` with one target: all scenarios
-but those of OAuth. A check that passes directly passes through the gateway, or the command fails.
+but those of extensions. A check that passes directly passes through the gateway, or the command fails. In the scenarios of OAuth the
+server signs clients in itself; the client uses the address of the server, at which the gateway gets its requests.
 
 | protocol | directly | through the gateway |
 |---|---|---|
