@@ -201,14 +201,28 @@ async function decodedOrNot(raw: Buffer, headers: HeaderList, bytesMax: number):
   }
 }
 
-async function translatedReply(
+function translatedReply(
   context: ReplyContext,
   translation: Translation,
   upstream: UpstreamResponse,
-): Promise<HttpResponse> {
+): HttpResponse | Promise<HttpResponse> {
+  const bytes = decodedBody(context, upstream)
+  const reply = (whole: Buffer | string | HttpResponse): HttpResponse | Promise<HttpResponse> =>
+    whole instanceof HttpResponse ? whole : translatedBytes(context, { translation, upstream }, whole)
+  return bytes instanceof Promise ? bytes.then(reply) : reply(bytes)
+}
+
+interface TranslatedAnswer {
+  readonly translation: Translation
+  readonly upstream: UpstreamResponse
+}
+
+function translatedBytes(
+  context: ReplyContext,
+  { translation, upstream }: TranslatedAnswer,
+  bytes: Buffer | string,
+): HttpResponse | Promise<HttpResponse> {
   const { headers, status } = upstream
-  const bytes = await decodedBody(context, upstream)
-  if (bytes instanceof HttpResponse) return bytes
   if (status >= 400) return translatedError(context, translation, upstream, bytes)
   const json = answerOf(context, bytes, parseExactObject)
   if (json instanceof HttpResponse) return json
@@ -220,36 +234,63 @@ async function translatedReply(
   const { call, facts } = context
   call.conversion.sent.observe(facts, json)
   observeInput(facts, source.inputTokens)
-  if (!call.isStreaming) {
-    const check = answerCheck(context)
-    const checked = check === undefined ? translated : await checkAnswer(context, translated, check, headers)
-    if (checked instanceof HttpResponse) return checked
-    context.texts?.answer(checked)
-    return jsonReply(context, upstream, checked)
+  if (call.isStreaming) {
+    const options = { createdSeconds, includeUsage: call.includeUsage, source }
+    return wholeStream(context, upstream, translation.answerAsStream(json, options))
   }
-  const options = { createdSeconds, includeUsage: call.includeUsage, source }
-  const events = await checkedEvents(context, translation.answerAsStream(json, options), headers)
+  const check = answerCheck(context)
+  return check === undefined
+    ? translatedJson(context, upstream, translated)
+    : checkAnswer(context, translated, check, headers).then((checked) => translatedJson(context, upstream, checked))
+}
+
+/** `answer`: a response, if a guard rejected it. */
+function translatedJson(
+  context: ReplyContext,
+  upstream: UpstreamResponse,
+  answer: JsonObject | HttpResponse,
+): HttpResponse {
+  if (answer instanceof HttpResponse) return answer
+  context.texts?.answer(answer)
+  return jsonReply(context, upstream, answer)
+}
+
+/** The events of an answer that was not a stream. */
+async function wholeStream(
+  context: ReplyContext,
+  { status, headers }: UpstreamResponse,
+  unchecked: string,
+): Promise<HttpResponse> {
+  const { framing } = context.call
+  const events = await checkedEvents(context, unchecked, headers)
   if (events instanceof HttpResponse) return events
   context.texts?.events(events)
-  const chunks = call.framing === 'Sse' ? events : arrayOfEvents(context, events)
-  return new HttpResponse(status, ownHeaders(context, headers, STREAM_TYPES[call.framing]), textBody(chunks), false)
+  const chunks = framing === 'Sse' ? events : arrayOfEvents(context, events)
+  return new HttpResponse(status, ownHeaders(context, headers, STREAM_TYPES[framing]), textBody(chunks), false)
 }
 
 /** The whole body, or the failure for the client. */
-async function decodedBody(
+function decodedBody(
+  context: ReplyContext,
+  upstream: UpstreamResponse,
+): Buffer | string | Promise<Buffer | string | HttpResponse> {
+  const raw = arrivedOrLater(context, upstream, context.translationBytesMax)
+  return raw instanceof Promise ? raw.then((late) => decodedBytes(context, upstream, late)) : raw
+}
+
+function decodedBytes(
   context: ReplyContext,
   { body, headers }: UpstreamResponse,
-): Promise<Buffer | string | HttpResponse> {
+  raw: Buffer | HttpResponse | undefined,
+): Buffer | HttpResponse | Promise<Buffer | HttpResponse> {
   const { translationBytesMax } = context
-  const raw = await arrivedOrLater(context, { body, headers }, translationBytesMax)
   if (raw instanceof HttpResponse) return raw
   if (raw === undefined) {
     body.cancel()
     return invalid(context, `the response is larger than ${translationBytesMax} bytes, the limit for translation`)
   }
   const encoding = headers.get('content-encoding')
-  if (typeof raw === 'string' || isIdentity(encoding)) return raw
-  return collected(context, decode(raw, encoding, translationBytesMax))
+  return isIdentity(encoding) ? raw : collected(context, decode(raw, encoding, translationBytesMax))
 }
 
 /** Errors keep their status; a body that is not an error of the provider's format is a bad gateway. */

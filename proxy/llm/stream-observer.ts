@@ -12,9 +12,12 @@ const EVENT_END = '\n\n'
  */
 const NOTABLE = /"usage\w*"(?!\s*:\s*null)|"error"/g
 
-/** The bytes of `chunk` from `start` to `end`. */
+/** A string has no characters beyond ASCII. */
+type Chunk = Buffer | string
+
+/** The part of `chunk` from `start` to `end`. */
 interface CompleteEvents {
-  readonly chunk: Buffer
+  readonly chunk: Chunk
   /** The whole chunk in latin1. */
   readonly text: string
   readonly start: number
@@ -34,13 +37,13 @@ export class StreamObserver {
     this.#parser = new SseParser(context.bodyBytesMax)
   }
 
-  push(chunk: Buffer): void {
+  push(chunk: Chunk): void {
     const parser = this.#parser
     if (parser === undefined) return
     // One conversion: calls into native code cost more than all searches in the text of a short chunk.
-    const text = chunk.toString('latin1')
+    const text = typeof chunk === 'string' ? chunk : chunk.toString('latin1')
     try {
-      if (text.includes('\r')) this.#parse(parser, chunk)
+      if (text.includes('\r')) this.#parse(parser, bytesOf(chunk, 0))
       else this.#pushLines(parser, chunk, text)
     } catch (error) {
       if (!(error instanceof SseTooLarge)) throw error
@@ -60,12 +63,12 @@ export class StreamObserver {
   }
 
   /** Lines that end with LF alone. `text`: the chunk in latin1. */
-  #pushLines(parser: SseParser, chunk: Buffer, text: string): void {
+  #pushLines(parser: SseParser, chunk: Chunk, text: string): void {
     let at = 0
     while (at < text.length && !this.#isSearchable(parser)) {
       const end = text.indexOf(EVENT_END, at)
       const next = end === -1 ? text.length : end + EVENT_END.length
-      this.#parse(parser, chunk.subarray(at, next))
+      this.#parse(parser, bytesOf(chunk, at, next))
       at = next
     }
     const last = text.lastIndexOf(EVENT_END)
@@ -74,7 +77,7 @@ export class StreamObserver {
       this.#search(parser, { chunk, text, start: at, end })
       at = end
     }
-    if (at < text.length) this.#parse(parser, chunk.subarray(at))
+    if (at < text.length) this.#parse(parser, bytesOf(chunk, at))
   }
 
   /** The next events matter only for usage and errors. */
@@ -88,7 +91,7 @@ export class StreamObserver {
     NOTABLE.lastIndex = at
     for (let found = NOTABLE.exec(text); found !== null && found.index < end; found = NOTABLE.exec(text)) {
       const eventEnd = text.indexOf(EVENT_END, found.index) + EVENT_END.length
-      this.#parse(parser, chunk.subarray(Math.max(at, eventStartIn(text, found.index)), eventEnd))
+      this.#parse(parser, bytesOf(chunk, Math.max(at, eventStartIn(text, found.index)), eventEnd))
       at = eventEnd
       NOTABLE.lastIndex = at
     }
@@ -96,7 +99,7 @@ export class StreamObserver {
     if (dataStart < at || !text.startsWith('data', dataStart)) return
     const lastStart = Math.max(at, eventStartIn(text, dataStart))
     // A copy: a slice would keep the text of the whole chunk in memory.
-    this.#unparsed = chunk.toString('latin1', lastStart, end)
+    this.#unparsed = bytesOf(chunk, lastStart, end).toString('latin1')
   }
 
   #parse(parser: SseParser, bytes: Buffer): void {
@@ -106,6 +109,10 @@ export class StreamObserver {
       this.#unparsed = undefined
     }
   }
+}
+
+function bytesOf(chunk: Chunk, start: number, end = chunk.length): Buffer {
+  return typeof chunk === 'string' ? Buffer.from(chunk.slice(start, end), 'latin1') : chunk.subarray(start, end)
 }
 
 function eventStartIn(text: string, at: number): number {

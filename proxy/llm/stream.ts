@@ -1,5 +1,6 @@
 // Event streams chunk by chunk, never buffered as a whole: unchanged (usage observed), or translated.
 import { messageOf } from '../exchange/diagnosis.ts'
+import { arrivedBody, TEXT_BYTES_MAX } from '../message/arrived-body.ts'
 import type { Cancellable } from '../message/body.ts'
 import { IncomingBody } from '../message/incoming-body.ts'
 import { madeStream } from '../message/made-stream.ts'
@@ -10,9 +11,6 @@ import { observeEvent, StreamObserver } from './stream-observer.ts'
 import type { AnswerSource, Translation } from './translate/translation.ts'
 import { reportIfBug } from '../exchange/defects.ts'
 
-/** Short answers, of providers that send them at once. */
-const WHOLE_BYTES_MAX = 65_536
-
 /** Forwards the provider's bytes unchanged and reads model, usage and first token. */
 export function passThroughStream(context: ReplyContext, body: Cancellable<Buffer>): Cancellable<Buffer> {
   const watcher = passThroughWatcher(context)
@@ -21,13 +19,13 @@ export function passThroughStream(context: ReplyContext, body: Cancellable<Buffe
 }
 
 /** As `passThroughStream`, if the whole stream has arrived. undefined: it has not, or is too large. */
-export function passThroughWhole(context: ReplyContext, body: Cancellable<Buffer>): Buffer | undefined {
-  const bytes = body instanceof IncomingBody ? body.takeBytes(WHOLE_BYTES_MAX) : undefined
-  if (bytes === undefined) return undefined
+export function passThroughWhole(context: ReplyContext, body: Cancellable<Buffer>): Buffer | string | undefined {
+  const whole = body instanceof IncomingBody ? arrivedBody(body, TEXT_BYTES_MAX) : undefined
+  if (whole === undefined) return undefined
   const observer = new StreamObserver(context)
-  observer.push(bytes)
+  observer.push(whole)
   observer.end()
-  return bytes
+  return whole
 }
 
 export function translatedStream(
