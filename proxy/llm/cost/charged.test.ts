@@ -1,11 +1,14 @@
 // A request is charged once, with the tokens that are known at its end: over failover, retries and an abort of the
-// client. Tokens by a local limit, dollars by the metric.
+// client. Tokens by a local limit, tokens and dollars by a global limit, dollars by the metric.
 // @module-tag full
+import { create } from '@bufbuild/protobuf'
 import { createServer, request as httpRequest, type Server, type ServerResponse } from 'node:http'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import type { AIProvider, TrafficPayload } from '#api/ir/types.gen.ts'
 import { testProxy, type TestProxy, type TestRoute } from '#proxy/main.testing.ts'
 import { closeServer, listening } from '#test/ports.ts'
+import { RateLimitResponseSchema, RateLimitService } from '../../envoy/gen/envoy/service/ratelimit/v3/rls.gen.ts'
+import { grpcServer, unaryMethod } from '../../grpc/server.testing.ts'
 import { offeredCatalog } from './offered-catalog.ts'
 
 const LIMIT = 1000
@@ -16,6 +19,9 @@ const ANSWER = JSON.stringify({ type: 'message', role: 'assistant', model: 'm', 
 let upstream: Server
 let gateway: TestProxy
 let answers: ((response: ServerResponse) => void)[] = []
+let limiter: Awaited<ReturnType<typeof grpcServer>>
+/** Hits that the service of global limits got, such as `tokens=35`. */
+let charges: string[] = []
 
 const json = (status: number, body: string) => (response: ServerResponse) => {
   response.writeHead(status, { 'content-type': 'application/json' }).end(body)
@@ -33,9 +39,28 @@ beforeAll(async () => {
     request.resume().on('end', () => (answers.shift() ?? whole)(response))
   })
   const hostOverride = { host: '127.0.0.1', port: await listening(upstream) }
+  limiter = await grpcServer([
+    unaryMethod(RateLimitService.method.shouldRateLimit, ({ request }, reply) => {
+      charges.push(...request.descriptors.map(({ entries, hitsAddend }) => `${entries[0]?.key ?? ''}=${hitsAddend}`))
+      reply(null, create(RateLimitResponseSchema, { overallCode: 1 }))
+    }),
+  ])
   const provider = (name: string): AIProvider => ({ name, provider: { anthropic: {} }, hostOverride })
   const limits: TrafficPayload = {
     rateLimit: { limits: [{ unit: 'Tokens', tokensPerFill: LIMIT, fillIntervalMs: 3_600_000, tokensMax: LIMIT }] },
+    rateLimitGlobal: {
+      service: { backend: 'ns/limiter' },
+      domain: 'llm',
+      failureMode: 'FailClosed',
+      descriptors: [
+        { unit: 'Tokens', entries: [{ name: 'tokens', expression: '"all"' }] },
+        {
+          unit: 'Tokens',
+          entries: [{ name: 'micros', expression: '"all"' }],
+          cost: 'math.ceil(llm.cost.total * 1000000.0)',
+        },
+      ],
+    },
   }
   const route = (name: string, groups: readonly string[], more: TrafficPayload = {}): TestRoute => ({
     name,
@@ -52,6 +77,7 @@ beforeAll(async () => {
       route('retried', ['only'], { retry: { attempts: 2, codes: [503] } }),
       route('aborted', ['only']),
       route('rejected', ['only']),
+      { name: 'limiter', prefix: '/limiter', backend: { static: { host: '127.0.0.1', port: limiter.port } } },
     ],
   })
   const rates = { input: 1_000_000n, output: 10_000_000n }
@@ -61,10 +87,12 @@ beforeAll(async () => {
 
 beforeEach(() => {
   answers = []
+  charges = []
 })
 
 afterAll(async () => {
   await gateway.stop()
+  limiter.kill()
   closeServer(upstream)
 })
 
@@ -85,6 +113,9 @@ async function dollarsOf(route: string): Promise<number> {
   return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0)
 }
 
+/** What the global limits got for all requests. */
+const charged = (): string[] => charges.filter((one) => !one.endsWith('=0'))
+
 /** 25 input tokens and 10 output tokens. */
 const WHOLE = { tokens: 35, dollars: 0.000125 }
 
@@ -97,7 +128,10 @@ it.each([
   if (path === 'rejected') expect(await leftBefore(path)).toEqual({ status: 503, left: LIMIT })
   expect(await leftBefore(path)).toEqual({ status: 200, left: LIMIT })
   await expect.poll(() => dollarsOf(path), { timeout: 5000 }).toBeCloseTo(WHOLE.dollars, 12)
+  await expect.poll(charged).toEqual([`tokens=${WHOLE.tokens}`, 'micros=125'])
   expect(await leftBefore(path)).toEqual({ status: 200, left: LIMIT - WHOLE.tokens })
+  // The second answer is charged once as well.
+  await expect.poll(charged).toHaveLength(4)
 })
 
 it('charges the tokens that a stream reported before the client closed it', async () => {
@@ -113,5 +147,6 @@ it('charges the tokens that a stream reported before the client closed it', asyn
   })
   // 25 input tokens, and the one output token of the beginning.
   await expect.poll(() => dollarsOf('aborted'), { timeout: 5000 }).toBeCloseTo(0.000035, 12)
+  await expect.poll(charged).toEqual(['tokens=26', 'micros=35'])
   expect(await leftBefore('aborted')).toEqual({ status: 200, left: LIMIT - 26 })
 })
