@@ -40,6 +40,16 @@ export async function logLevel(signal: AbortSignal): Promise<string> {
   return (await (await ask('logging', { signal })).text()).replace(/^current log level is /, '').trim()
 }
 
+/** Until the process ends. The result is the text of the proxy. */
+export async function setLogLevel(level: string, signal: AbortSignal): Promise<string> {
+  return (await ask(`logging?${new URLSearchParams({ level }).toString()}`, { signal, body: {} })).text()
+}
+
+/** Ends the process after the requests in progress. The result is the text of the proxy. */
+export async function drain(signal: AbortSignal): Promise<string> {
+  return (await ask('quitquitquit', { signal, body: {} })).text()
+}
+
 /**
  * The events of the next request that matches, one after the other. `expression`: CEL, may be empty. `onReady`: all
  * threads wait for it.

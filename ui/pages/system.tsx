@@ -1,7 +1,8 @@
-// What runs? Version, settings, memory, certificates and credentials with their ends.
+// What runs? Version, settings, memory, certificates and credentials with their ends; actions if they are allowed.
 import { fieldsOf } from '#cli/proxy/backends.ts'
-import { type Dump, logLevel, memory } from '../api.ts'
+import { type Dump, logLevel, memory, traffic } from '../api.ts'
 import { usePolled } from '../polled.ts'
+import { Actions } from '../parts/actions.tsx'
 import { Cards } from '../parts/cards.tsx'
 import { Table } from '../parts/table.tsx'
 
@@ -11,6 +12,7 @@ const MEBIBYTE = 1024 * 1024
 export function System({ dump }: { readonly dump: Dump }) {
   const { value: process } = usePolled(memory, EVERY_MS)
   const { value: level } = usePolled(logLevel, EVERY_MS)
+  const { value: load } = usePolled(traffic, EVERY_MS)
   const settings = fieldsOf(dump.config)
   return (
     <>
@@ -23,6 +25,7 @@ export function System({ dump }: { readonly dump: Dump }) {
           { name: 'log level', value: level },
         ]}
       />
+      {settings['uiActions'] === true && <Actions openConnections={load?.openConnections} />}
       <h2>Certificates</h2>
       <Table
         caption="Certificates"
