@@ -24,7 +24,10 @@ const slow = {
   ended: [] as unknown[],
   server: createServer((request, response) => {
     if (request.method === 'DELETE') slow.ended.push(request.headers['mcp-session-id'])
-    if (request.method !== 'POST') return void response.end()
+    if (request.method !== 'POST') {
+      response.end()
+      return
+    }
     const result = { protocolVersion: '2024-11-05', capabilities: {}, serverInfo: { name: 'slow', version: '1' } }
     slow.confirm = () => {
       response.writeHead(200, { ...JSON_TYPE, 'mcp-session-id': 'slow-1' })
