@@ -68,17 +68,26 @@ export interface OwnSession {
 /** A session that the gateway opens for a client. */
 export async function openFor(exchange: Exchange, target: McpTarget, client: SessionClient): Promise<OwnSession> {
   const answer = await initializeOne(exchange, { target, session: undefined }, initializeOf(client))
-  const session = sessionOf(target, answer)
-  await notify(exchange, { target, session }, { jsonrpc: '2.0', method: 'notifications/initialized' })
-  return { session, answer }
+  return initialized(exchange, target, answer)
 }
 
 /** As `openFor`; the server may have MCP 2026-07-28 only. */
-export function joinFor(exchange: Exchange, target: McpTarget, client: SessionClient): Promise<OwnSession> {
-  return openFor(exchange, target, client).catch(async (failure: unknown) => {
-    const answer = await introducedAsLegacy(exchange, target, { initialize: initializeOf(client), failure })
-    return { answer, session: { ...sessionOf(target, answer), isModern: true } }
+export async function joinFor(exchange: Exchange, target: McpTarget, client: SessionClient): Promise<OwnSession> {
+  const initialize = initializeOf(client)
+  let isModern = false
+  const answer = await initializeOne(exchange, { target, session: undefined }, initialize).catch((failure: unknown) => {
+    isModern = true
+    return introducedAsLegacy(exchange, target, { initialize, failure })
   })
+  return isModern
+    ? { answer, session: { ...sessionOf(target, answer), isModern } }
+    : initialized(exchange, target, answer)
+}
+
+async function initialized(exchange: Exchange, target: McpTarget, answer: Answer): Promise<OwnSession> {
+  const session = sessionOf(target, answer)
+  await notify(exchange, { target, session }, { jsonrpc: '2.0', method: 'notifications/initialized' })
+  return { session, answer }
 }
 
 function initializeOf(client: SessionClient): JsonRpcRequest {
