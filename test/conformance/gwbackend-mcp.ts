@@ -43,7 +43,11 @@ const gone = { name: 'gone', static: at(CLOSED_PORT) }
 const pinned = (mode: string): object => ({
   mode,
   tools: [
-    { target: 'demo', name: 'upper', digest: 'sha256:c41fbd16948ab26425c87aef22876946d36d57cbe82509e541b885265e983897' },
+    {
+      target: 'demo',
+      name: 'upper',
+      digest: 'sha256:c41fbd16948ab26425c87aef22876946d36d57cbe82509e541b885265e983897',
+    },
     { target: 'demo', name: 'add', digest: `sha256:${'0'.repeat(64)}` },
   ],
 })
