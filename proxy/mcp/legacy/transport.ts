@@ -33,7 +33,7 @@ import { mergeInitialize } from './initialize.ts'
 import { healing, isEnded, noteEnded } from './healing.ts'
 import { IdleSessions } from './idle-sessions.ts'
 import { ownCall } from './own-call.ts'
-import { shownSessionId, type SessionClient } from './session-id.ts'
+import { type McpSession, shownSessionId, type SessionClient } from './session-id.ts'
 import { mayAsk } from '../server-requests.ts'
 import { endSession, hasItsServers, openSession, resumeSession } from './session.ts'
 
@@ -206,7 +206,7 @@ export async function answerGet(
     const stream: ServerStream = { exchange, naming: endpoint.naming, target: member.target.name, request: undefined }
     return madeStream(showing({ endpoint, member, stream, positions, eventIds }, events), () => events.cancel())
   })
-  if (session.hasOtherServers) streams.push(madeStream(changedLists(), () => {}))
+  if (!hasItsServers(endpoint, session.sealed)) streams.push(madeStream(changedLists(), () => {}))
   return client.canResume ? untilChanged(streams, endpoint, session.id) : noting(streams, endpoint, session.id)
 }
 
@@ -276,8 +276,8 @@ export async function answerDelete(exchange: Exchange, endpoint: McpEndpoint): P
 interface OpenedSession {
   /** Digest of its id. */
   readonly id: string
-  /** Servers were added or removed since its start. */
-  readonly hasOtherServers: boolean
+  /** As its id has it. */
+  readonly sealed: McpSession
   readonly members: readonly Member[]
   readonly eventIds: EventIds
 }
@@ -303,7 +303,7 @@ function openedSession(exchange: Exchange, endpoint: McpEndpoint, whenMissing: s
   idle.use(shownId, endpoint.sessionTtlMs)
   return {
     id: shownId,
-    hasOtherServers: !hasItsServers(endpoint, session),
+    sealed: session,
     members: members.map((member) => healing(healed, member)),
     eventIds: eventIdsOf(endpoint.eventIds, shownId),
   }
