@@ -16,6 +16,9 @@ const IMAGE = 'iVBORw0KGgo='
 const PDF = 'JVBERi0xLjQ='
 const AUDIO = 'UklGRgAAAAA='
 const IMAGE_URL = 'https://images.example.com/cat.png'
+const PDF_URL = 'https://files.example.com/a.pdf'
+/** `planted text` */
+const TEXT_FILE = 'cGxhbnRlZCB0ZXh0'
 const SCHEMA = { type: 'object', properties: { planted_city: { type: 'string' } }, required: ['planted_city'] }
 const STRICT = { ...SCHEMA, additionalProperties: false }
 
@@ -119,11 +122,74 @@ export const FEATURES: readonly Feature[] = [
     },
   },
   {
+    name: 'PDF, by URL',
+    markers: [PDF_URL],
+    fields: {
+      Messages: messages(asked([{ type: 'document', source: { type: 'url', url: PDF_URL } }])),
+      Responses: responses(asked([{ type: 'input_file', file_url: PDF_URL }])),
+      GenerateContent: contents(parts({ fileData: { mimeType: 'application/pdf', fileUri: PDF_URL } })),
+    },
+  },
+  {
+    name: 'text file, inline',
+    markers: ['planted text'],
+    fields: {
+      Completions: completions(
+        asked([{ type: 'file', file: { filename: 'a.txt', file_data: `data:text/plain;base64,${TEXT_FILE}` } }]),
+      ),
+      Messages: messages(
+        asked([{ type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'planted text' } }]),
+      ),
+      Responses: responses(
+        asked([{ type: 'input_file', filename: 'a.txt', file_data: `data:text/plain;base64,${TEXT_FILE}` }]),
+      ),
+      GenerateContent: contents(parts({ inlineData: { mimeType: 'text/plain', data: TEXT_FILE } })),
+    },
+  },
+  {
+    name: 'file, by the id of its upload',
+    markers: ['file-planted'],
+    fields: {
+      Completions: completions(asked([{ type: 'file', file: { file_id: 'file-planted' } }])),
+      Messages: messages(asked([{ type: 'document', source: { type: 'file', file_id: 'file-planted' } }])),
+      Responses: responses(asked([{ type: 'input_file', file_id: 'file-planted' }])),
+      GenerateContent: contents(
+        parts({
+          fileData: {
+            mimeType: 'application/pdf',
+            fileUri: 'https://generativelanguage.googleapis.com/v1beta/files/file-planted',
+          },
+        }),
+      ),
+    },
+  },
+  {
     name: 'audio, inline',
     markers: [AUDIO],
     fields: {
       Completions: completions(asked([{ type: 'input_audio', input_audio: { format: 'wav', data: AUDIO } }])),
       GenerateContent: contents(parts({ inlineData: { mimeType: 'audio/wav', data: AUDIO } })),
+    },
+  },
+  {
+    name: 'answer with audio',
+    markers: ['alloy'],
+    fields: {
+      Completions: { modalities: ['text', 'audio'], audio: { voice: 'alloy', format: 'wav' } },
+      GenerateContent: {
+        generationConfig: {
+          responseModalities: ['AUDIO'],
+          speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName: 'alloy' } } },
+        },
+      },
+    },
+  },
+  {
+    name: 'answer with images',
+    markers: ['mage'],
+    fields: {
+      Responses: { tools: [{ type: 'image_generation' }] },
+      GenerateContent: { generationConfig: { responseModalities: ['TEXT', 'IMAGE'] } },
     },
   },
   {
