@@ -30,19 +30,24 @@ const withoutCostlyExports: Plugin = {
   },
 }
 
-/** The web UI, in `ui` beside the bundle. */
+/** The web UIs of a proxy and of a controller, in `ui` and `ui-controller` beside the bundle. */
 const withUi: Plugin = {
   name: 'with-ui',
   async writeBundle({ dir = 'dist' }) {
-    await build({
-      input: 'ui/main.tsx',
-      platform: 'browser',
-      tsconfig: 'ui/tsconfig.json',
-      transform: { jsx: { runtime: 'automatic', importSource: 'preact' } },
-      output: { file: join(dir, 'ui/assets/app.js'), format: 'esm', minify: true, comments: { legal: true } },
-    })
-    cpSync('ui/style.css', join(dir, 'ui/assets/style.css'))
-    cpSync('ui/index.html', join(dir, 'ui/index.html'))
+    for (const [input, folder] of [
+      ['ui/main.tsx', 'ui'],
+      ['ui/controller.tsx', 'ui-controller'],
+    ] as const) {
+      await build({
+        input,
+        platform: 'browser',
+        tsconfig: 'ui/tsconfig.json',
+        transform: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+        output: { file: join(dir, folder, 'assets/app.js'), format: 'esm', minify: true, comments: { legal: true } },
+      })
+      cpSync('ui/style.css', join(dir, folder, 'assets/style.css'))
+      cpSync('ui/index.html', join(dir, folder, 'index.html'))
+    }
   },
 }
 

@@ -77,6 +77,7 @@ const operate = Effect.fn('operator.main')(function* (
     isReady: () => operator?.isReady() ?? false,
     pending: () => operator?.pending() ?? ['everything'],
     snapshot: () => operator?.describe() ?? {},
+    overview: () => operator?.overview(),
   })
   yield* Effect.logInfo('started', { ...ports, components: COMPONENTS.length })
   const running = yield* startOperator({ settings, observer: metrics.observer })

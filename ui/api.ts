@@ -97,6 +97,6 @@ export async function ask(path: string, { signal, isStream = false, body }: AskO
 export function problemOf(error: unknown): string {
   if (error instanceof ApiError) return error.message
   if (error instanceof DOMException && error.name === 'TimeoutError')
-    return 'the proxy did not answer within 10 seconds'
-  return 'the proxy cannot be reached; it may have stopped'
+    return 'the admin server did not answer within 10 seconds'
+  return 'the admin server cannot be reached; it may have stopped'
 }

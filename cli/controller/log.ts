@@ -4,6 +4,7 @@ import { messageOf } from '#proxy/exchange/diagnosis.ts'
 import { printError, printLine, reasonText } from '../output.ts'
 import { AdminClient, type AdminTransport } from '../portforward/admin-client.ts'
 import type { ClusterFlags } from '../portforward/targets.ts'
+import { controllerTransports } from './transports.ts'
 
 export interface ControllerLogFlags extends ClusterFlags {
   readonly namespace: string
@@ -13,20 +14,16 @@ export interface ControllerLogFlags extends ClusterFlags {
 
 const LEVELS: ReadonlySet<string> = new Set(['error', 'warn', 'info', 'debug', 'trace'])
 const PAIR = /^([^=]+)=([^=]*)$/
-const ADMIN_PORT = 9095
-const SELECTOR = 'app.kubernetes.io/component=gw-controller'
 
 export async function controllerLogCommand(flags: ControllerLogFlags): Promise<number> {
   const query = queryOf(flags)
   if ('problem' in query) return failed(query.problem)
-  const { podTransports } = await import('../portforward/proxy-pods.ts')
   let transports: readonly AdminTransport[]
   try {
-    transports = await podTransports({ ...flags, labelSelector: SELECTOR, port: ADMIN_PORT })
+    transports = await controllerTransports(flags)
   } catch (error) {
     return failed(messageOf(error))
   }
-  if (transports.length === 0) return failed(`no running pod with ${SELECTOR} in namespace ${flags.namespace}`)
   return askAll(transports, query.path, { print: printLine, warn: printError })
 }
 

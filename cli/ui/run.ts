@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { printError, printLine, reasonText } from '../output.ts'
+import type { AdminTransport } from '../portforward/admin-client.ts'
 import { targetOf, type TargetFlags } from '../portforward/targets.ts'
 import { transportsOf } from '../portforward/transports.ts'
 import { startRelay } from './relay.ts'
@@ -9,6 +10,7 @@ import { startRelay } from './relay.ts'
 export interface UiFlags extends TargetFlags {
   /** false: `--no-open`. */
   readonly open: boolean
+  readonly controller?: boolean
 }
 
 /** The program that opens a URL in the browser of the user. */
@@ -17,9 +19,7 @@ const OPENER = process.platform === 'darwin' ? 'open' : 'xdg-open'
 /** Resolves to the exit code, after a signal. */
 export async function uiCommand(resource: string | undefined, flags: UiFlags): Promise<number> {
   try {
-    const target = targetOf(flags, resource)
-    if ('problem' in target) throw new Error(target.problem)
-    const [transport] = await transportsOf(target)
+    const transport = await (flags.controller === true ? controllerOf(resource, flags) : proxyOf(resource, flags))
     // Before the browser shows an error: a missing proxy or right is reported here.
     await transport.token?.()
     const relay = await startRelay(transport)
@@ -33,6 +33,21 @@ export async function uiCommand(resource: string | undefined, flags: UiFlags): P
     printError(reasonText(error))
     return 1
   }
+}
+
+async function proxyOf(resource: string | undefined, flags: UiFlags): Promise<AdminTransport> {
+  const target = targetOf(flags, resource)
+  if ('problem' in target) throw new Error(target.problem)
+  const [transport] = await transportsOf(target)
+  return transport
+}
+
+/** Every replica knows the whole cluster. */
+async function controllerOf(resource: string | undefined, flags: UiFlags): Promise<AdminTransport> {
+  if (resource !== undefined) throw new Error('--controller and the name of a resource cannot be used together')
+  const { controllerTransports, CONTROLLER_NAMESPACE } = await import('../controller/transports.ts')
+  const [transport] = await controllerTransports({ ...flags, namespace: flags.namespace ?? CONTROLLER_NAMESPACE })
+  return transport
 }
 
 function openInBrowser(url: string): void {

@@ -1,7 +1,12 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { Effect, Exit, Scope } from 'effect'
 import { Profile } from 'pprof-format'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { ControllerOverview } from '#api/admin/controller-overview.ts'
 import { LogLevels } from './log.ts'
 import { createMetrics } from './metrics.ts'
 import { type ServerPorts, startServers } from './servers.ts'
@@ -10,9 +15,13 @@ const LOOPBACK = { host: '127.0.0.1', port: 0 }
 let scope: Scope.Closeable
 let ports: ServerPorts
 let isReady = false
+let overview: ControllerOverview | undefined
+let folder: string
 
 beforeEach(async () => {
   isReady = false
+  overview = undefined
+  folder = mkdtempSync(join(tmpdir(), 'gw-controller-ui-'))
   scope = Effect.runSync(Scope.make())
   const metrics = createMetrics({ hasRuntimeMetrics: false, build: { commit: 'abc', date: '2026-01-01' } })
   metrics.observer.run({ queue: 'publisher', key: 'shop/web', isSuccess: true, seconds: 0.01 })
@@ -23,11 +32,16 @@ beforeEach(async () => {
     isReady: () => isReady,
     pending: () => ['HTTPRoute'],
     snapshot: () => ({ Gateway: ['shop/web'] }),
+    overview: () => overview,
+    uiFolder: pathToFileURL(`${folder}/`),
   }
   ports = await Effect.runPromise(startServers(parts).pipe(Scope.provide(scope)))
 })
 
-afterEach(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+afterEach(async () => {
+  await Effect.runPromise(Scope.close(scope, Exit.void))
+  rmSync(folder, { recursive: true })
+})
 
 async function ask(port: number, path: string, options: RequestInit = {}): Promise<string> {
   const response = await fetch(`http://127.0.0.1:${port}${path}`, options)
@@ -48,6 +62,37 @@ describe('the servers of the operator', () => {
       'gw_controller_reconciliations_total{controller="publisher",namespace="shop",name="web",result="success"} 1',
     )
     expect(text).toMatch(/gw_controller_build_info\{version="[^"]+"/)
+  })
+
+  it('have the files of the web UI, with a policy that allows only this server', async () => {
+    expect(await ask(ports.admin, '/ui/')).toMatch(/^404 the web UI was not built/)
+    mkdirSync(join(folder, 'assets'))
+    writeFileSync(join(folder, 'index.html'), '<p>page')
+    writeFileSync(join(folder, 'assets/app.js'), 'run()')
+    expect(await ask(ports.admin, '/ui')).toBe('200 <p>page')
+    expect(await ask(ports.admin, '/ui/assets/app.js')).toBe('200 run()')
+    const { headers } = await fetch(`http://127.0.0.1:${ports.admin}/ui/assets/app.js`)
+    expect(headers.get('content-security-policy')).toContain("default-src 'none'")
+    expect(headers.get('content-type')).toBe('text/javascript; charset=utf-8')
+    expect(await ask(ports.admin, '/ui/../overview')).toMatch(/^503/)
+    expect(await ask(ports.admin, '/ui/assets/other.js')).toMatch(/^404 not found/)
+  })
+
+  it('have an overview after the start', async () => {
+    expect(await ask(ports.admin, '/overview')).toBe('503 the controller is starting\n')
+    overview = { version: '1', isLeading: true, objects: {}, gateways: [], conditions: [], problems: [] }
+    expect(await ask(ports.admin, '/overview')).toBe(`200 ${JSON.stringify(overview)}\n`)
+  })
+
+  it.each(['cross-site', 'same-site'])('reject requests that a browser sends from another site: %s', async (site) => {
+    expect(await ask(ports.admin, '/overview', { headers: { 'sec-fetch-site': site } })).toMatch(/^403/)
+    expect(await ask(ports.admin, '/ui', { headers: { 'sec-fetch-site': site } })).toMatch(/^403/)
+  })
+
+  it('accept requests of their own pages, and not of pages on other ports of this machine', async () => {
+    const own = { origin: `http://127.0.0.1:${ports.admin}`, 'sec-fetch-site': 'same-origin' }
+    expect(await ask(ports.admin, '/version', { headers: own })).toMatch(/^200/)
+    expect(await ask(ports.admin, '/version', { headers: { origin: 'http://127.0.0.1:1' } })).toMatch(/^403/)
   })
 
   it('show and change log levels by POST only', async () => {

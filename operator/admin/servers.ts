@@ -3,6 +3,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Data, Effect } from 'effect'
+import type { ControllerOverview } from '#api/admin/controller-overview.ts'
+import { readUiFile, uiFolder, UI_PATHS } from '#api/admin/ui-files.ts'
 import { VERSION } from '#api/version.ts'
 import type { Address, OperatorSettings } from '../controllers/settings.ts'
 import type { LogLevels } from './log.ts'
@@ -30,6 +32,10 @@ export interface ServerParts {
   readonly pending: () => readonly string[]
   /** All known objects, without values of Secrets. */
   readonly snapshot: () => unknown
+  /** For the web UI; undefined: the controller is starting. */
+  readonly overview: () => ControllerOverview | undefined
+  /** Files of the web UI, for tests; ends with a slash. */
+  readonly uiFolder?: URL
 }
 
 export interface ServerPorts {
@@ -109,6 +115,8 @@ interface AdminCall {
 }
 
 const INDEX = `<!doctype html><title>Gw operator</title><ul>
+<li><a href="/ui">/ui</a> the web UI
+<li><a href="/overview">/overview</a> Gateways with their proxies, conditions and problems
 <li><a href="/snapshots">/snapshots</a> objects of the cluster (?pretty)
 <li>/debug/pprof/profile, /debug/pprof/heap CPU and heap profiles (?seconds=)
 <li>/logging log levels (POST; ?level= or ?component=)
@@ -118,6 +126,8 @@ const INDEX = `<!doctype html><title>Gw operator</title><ul>
 async function admin(parts: ServerParts, profiles: Profiles, { request, response, url }: AdminCall): Promise<void> {
   if (!isLocal(request)) answer(response, 403, 'only local requests are allowed\n')
   else if (url.pathname === '/') answer(response, 200, INDEX, 'text/html; charset=utf-8')
+  else if (UI_PATHS.includes(url.pathname)) await webUi(parts, response, url)
+  else if (url.pathname === '/overview') overview(parts, response)
   else if (url.pathname === '/logging') logging(parts.levels, { request, response, url })
   else if (url.pathname === '/version') {
     answer(response, 200, `${JSON.stringify({ string: `gw ${VERSION}`, version: VERSION })}\n`, 'application/json')
@@ -125,8 +135,28 @@ async function admin(parts: ServerParts, profiles: Profiles, { request, response
     const indent = url.searchParams.has('pretty') ? 2 : undefined
     answer(response, 200, `${JSON.stringify(parts.snapshot(), undefined, indent)}\n`, 'application/json')
   } else if (!(await profiles.answer({ request, response, url }))) {
-    answer(response, 404, 'not found; paths: /snapshots /logging /version /debug/pprof/profile /debug/pprof/heap\n')
+    answer(
+      response,
+      404,
+      'not found; paths: /ui /overview /snapshots /logging /version /debug/pprof/profile /debug/pprof/heap\n',
+    )
   }
+}
+
+async function webUi({ uiFolder: folder }: ServerParts, response: ServerResponse, { pathname }: URL): Promise<void> {
+  const file = await readUiFile(pathname, folder ?? uiFolder('ui-controller'))
+  if (file === undefined) answer(response, 404, 'the web UI was not built: run `make build`\n')
+  else if (pathname === '/ui') response.writeHead(308, { location: 'ui/' }).end()
+  else {
+    const headers = { ...file.headers, 'content-type': file.type, 'x-content-type-options': 'nosniff' }
+    response.writeHead(200, headers).end(file.body)
+  }
+}
+
+function overview({ overview: current }: ServerParts, response: ServerResponse): void {
+  const known = current()
+  if (known === undefined) answer(response, 503, 'the controller is starting\n')
+  else answer(response, 200, `${JSON.stringify(known)}\n`, 'application/json')
 }
 
 function logging(levels: LogLevels, { request, response, url }: AdminCall): void {
@@ -144,5 +174,7 @@ const LOCAL_HOST = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/
 
 /** Protects against web pages that make a browser on this machine send requests here. */
 function isLocal({ headers }: IncomingMessage): boolean {
-  return headers.origin === undefined && LOCAL_HOST.test(headers.host ?? '')
+  const { origin, host = '', 'sec-fetch-site': site = 'none' } = headers
+  const isOwnPage = origin === undefined || origin === `http://${host}`
+  return isOwnPage && LOCAL_HOST.test(host) && (site === 'none' || site === 'same-origin')
 }

@@ -1,6 +1,7 @@
 // The control plane as a whole: sources fill the cache, the translator turns it into configurations and statuses, and
 // the leader writes them. What changes is put into queues by key; everything else follows from the cache.
 import { Effect, type Scope } from 'effect'
+import type { ControllerOverview } from '#api/admin/controller-overview.ts'
 import { ObjectCache } from '../kube/cache.ts'
 import { Contents } from '../kube/contents.ts'
 import { KubeClient } from '../kube/client.ts'
@@ -8,6 +9,7 @@ import { fetchContents } from '../kube/fetch-contents.ts'
 import { ownAccount } from '../kube/own-account.ts'
 import { LEASE_TIMES, type LeaseTimes, withLeadership } from './lease.ts'
 import { lead } from './leader.ts'
+import { overviewOf } from './overview.ts'
 import { snapshotOf } from '../translate/snapshot.ts'
 import type { TranslateSettings } from '../translate/translation.ts'
 import type { OperatorSettings } from './settings.ts'
@@ -26,6 +28,8 @@ export interface RunningOperator {
   readonly cache: ObjectCache
   /** For the admin server: names and versions of known objects, and rendered configurations. No values of Secrets. */
   describe(): unknown
+  /** For the web UI. */
+  overview(): ControllerOverview
 }
 
 export interface OperatorOptions {
@@ -82,6 +86,7 @@ export const startOperator: (
     isIdle: () => isTranslated && (loop?.isIdle() ?? false) && (world.listener?.isIdle() ?? false),
     cache,
     describe: () => describe(world),
+    overview: () => overviewOf(world),
   }
 })
 

@@ -26,7 +26,7 @@ it(
     expect((await fetch(`${ui.gateway.url}/open`)).status).toBe(200)
     await page.getByRole('button', { name: 'Drain and stop' }).press('Enter')
     await page.getByRole('button', { name: 'Stop the proxy' }).press('Enter')
-    await page.getByText('the proxy cannot be reached; it may have stopped').waitFor()
+    await page.getByText('the admin server cannot be reached; it may have stopped').waitFor()
     await expect(fetch(`${ui.gateway.url}/open`)).rejects.toThrow('fetch failed')
   },
   SETUP_MS + CASE_MS,

@@ -71,7 +71,7 @@ describe('the web UI', () => {
       await page.getByRole('button', { name: 'Watch' }).click()
       await page.getByRole('status').getByText('400').waitFor()
       await page.route('**/config_dump', (route) => route.abort())
-      await page.getByText('the proxy cannot be reached; it may have stopped').waitFor()
+      await page.getByText('the admin server cannot be reached; it may have stopped').waitFor()
       expect(ui.problems.splice(0).every((problem) => problem.startsWith('Failed to load resource'))).toBe(true)
       await page.context().close()
     },
