@@ -11,6 +11,8 @@ Examples:
   gw proxy config backends pod/web-7d9f -n shop --all
   # Routes of all Gateways of the cluster
   gw proxy config routes -A
+  # Endpoints again whenever a figure changes
+  gw proxy config backends gateway/web -n shop --watch
   # The complete configuration of a proxy on this machine as YAML
   gw proxy config all --local -o yaml
   # Read a saved dump
@@ -42,8 +44,9 @@ function addSource(command: Command): Command {
   return addTargetFlags(command.argument('[resource]', RESOURCE_HELP))
     .option('-f, --file <path>', 'Read a saved dump instead of a running proxy; - is standard input')
     .addOption(
-      new Option('-o, --output <format>', 'Output format; short is the same as table')
-        .choices(['table', 'short', 'json', 'yaml'])
+      new Option('-o, --output <format>', 'Output format; wide has more columns, short is the same as table')
+        .choices(['table', 'short', 'wide', 'name', 'json', 'yaml'])
         .default('table'),
     )
+    .option('-w, --watch', 'Print again after each change, until you press Ctrl-C')
 }

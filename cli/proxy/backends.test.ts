@@ -2,7 +2,7 @@ import { givenName } from './given-names.ts'
 import { describe, expect, it } from 'vitest'
 import { configDump } from '#proxy/admin/config-dump.ts'
 import { emptyConfig } from '#api/ir/empty.ts'
-import { BACKEND_HEAD, cellsOf, endpointRows, type Dump } from './backends.ts'
+import { BACKEND_HEAD, cellsOf, endpointRows, WIDE_HEAD, wideCellsOf, type Dump } from './backends.ts'
 import { summaryOf } from './summary.ts'
 import { table } from './table.ts'
 
@@ -68,6 +68,17 @@ const DUMP = dumpOf({
 })
 
 describe('endpoints of a dump', () => {
+  it('has the figures of Services and backends in a wide table', () => {
+    const figures = info({ pendingRequests: 2, consecutiveFailures: 3, timesEjected: 4 })
+    const dump = dumpOf({
+      services: [{ name: 'web', namespace: 'shop', endpoints: [{ active: { 'shop/a': figures }, rejected: {} }] }],
+      backends: [{ backend: { host: { name: 'echo', namespace: 'shop', target: '127.0.0.1:80', ...figures } } }],
+    })
+    expect(WIDE_HEAD.slice(7)).toEqual(['PENDING', 'FAILURES', 'EVICTIONS'])
+    for (const row of endpointRows(dump, true)) expect(wideCellsOf(row, 0).slice(7)).toEqual(['2', '3', '4'])
+    expect(endpointRows(dump, true)).toHaveLength(2)
+  })
+
   it('are sorted rows of the used endpoints', () => {
     const rows = endpointRows(DUMP, false).map((row) => cellsOf(row, 1800))
     expect(table(BACKEND_HEAD, rows)).toBe(

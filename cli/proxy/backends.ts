@@ -16,9 +16,15 @@ export interface EndpointRow {
   readonly evictedUntil: string | null
   readonly requests: number
   readonly latencyMs: number
+  /** Requests in progress. */
+  readonly pending: number
+  /** In a row. */
+  readonly failures: number
+  readonly evictions: number
 }
 
 export const BACKEND_HEAD = ['TYPE', 'NAME', 'NAMESPACE', 'ENDPOINT', 'HEALTH', 'REQUESTS', 'LATENCY'] as const
+export const WIDE_HEAD = [...BACKEND_HEAD, 'PENDING', 'FAILURES', 'EVICTIONS'] as const
 
 /** Sorted by type, namespace, name, endpoint; without `all` only those that had requests. */
 export function endpointRows(dump: Dump, all: boolean): EndpointRow[] {
@@ -30,6 +36,11 @@ export function cellsOf(row: EndpointRow, nowMs: number): string[] {
   const { type, name, namespace, endpoint, requests, latencyMs } = row
   const latency = requests === 0 ? '' : `${latencyMs.toFixed(2)}ms`
   return [type, name, namespace, endpoint, healthText(row, nowMs), String(requests), latency]
+}
+
+/** For `WIDE_HEAD`. */
+export function wideCellsOf(row: EndpointRow, nowMs: number): string[] {
+  return [...cellsOf(row, nowMs), String(row.pending), String(row.failures), String(row.evictions)]
 }
 
 export function healthText({ health, evictedUntil }: EndpointRow, nowMs: number): string {
@@ -69,12 +80,19 @@ function row(
   place: Pick<EndpointRow, 'type' | 'name' | 'namespace' | 'endpoint'>,
   info: Partial<Info> | undefined,
 ): EndpointRow {
+  const { health, evictedUntil, totalRequests, requestLatency, pendingRequests, consecutiveFailures, timesEjected } = {
+    ...NO_FIGURES,
+    ...info,
+  }
   return {
     ...place,
-    health: info?.health ?? 1,
-    evictedUntil: info?.evictedUntil ?? null,
-    requests: info?.totalRequests ?? 0,
-    latencyMs: (info?.requestLatency ?? 0) * 1000,
+    health,
+    evictedUntil,
+    requests: totalRequests,
+    latencyMs: requestLatency * 1000,
+    pending: pendingRequests,
+    failures: consecutiveFailures,
+    evictions: timesEjected,
   }
 }
 
@@ -86,13 +104,24 @@ export function endpointRow(
   return row(place, infoOf(info))
 }
 
-/** The fields of the dump; a value that is not a number counts as 0. */
+/** Of an endpoint without requests. */
+const NO_FIGURES: Required<Info> = {
+  health: 1,
+  evictedUntil: null,
+  totalRequests: 0,
+  requestLatency: 0,
+  pendingRequests: 0,
+  consecutiveFailures: 0,
+  timesEjected: 0,
+}
+
+/** The fields of the dump; a value that is not a number counts as that of an endpoint without requests. */
 function infoOf(value: unknown): Partial<Info> | undefined {
-  const { health, totalRequests, requestLatency, evictedUntil } = fieldsOf(value)
+  const fields = fieldsOf(value)
+  const { evictedUntil } = fields
+  const numbers = Object.keys(NO_FIGURES).filter((name) => typeof fields[name] === 'number')
   return {
-    ...(typeof health === 'number' && { health }),
-    ...(typeof totalRequests === 'number' && { totalRequests }),
-    ...(typeof requestLatency === 'number' && { requestLatency }),
+    ...Object.fromEntries(numbers.map((name) => [name, fields[name]])),
     ...(typeof evictedUntil === 'string' && { evictedUntil }),
   }
 }

@@ -1,11 +1,14 @@
 // gw proxy config: reads the dump of a proxy, or of a file, and prints it.
 import { readFileSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
+import { printable } from '#api/printable.ts'
 import { dataText, printError, reasonText } from '../output.ts'
 import { withProgress } from '../progress.ts'
 import { AdminClient } from '../portforward/admin-client.ts'
 import { targetOf, type ProxyTransport, type TargetFlags } from '../portforward/targets.ts'
 import { transportsOf } from '../portforward/transports.ts'
-import { BACKEND_HEAD, cellsOf, endpointRows, type Dump } from './backends.ts'
+import { BACKEND_HEAD, cellsOf, endpointRows, WIDE_HEAD, wideCellsOf, type Dump } from './backends.ts'
+import { givenName } from './given-names.ts'
 import { routeRows } from './rows.ts'
 import { policiesTable, routesTable, summaryOf } from './summary.ts'
 import { table } from './table.ts'
@@ -15,8 +18,9 @@ export type ConfigPart = 'all' | 'backends' | 'routes' | 'policies'
 export interface ConfigFlags extends TargetFlags {
   readonly file?: string
   /** `short`: the same as `table`. */
-  readonly output: 'table' | 'short' | 'json' | 'yaml'
+  readonly output: 'table' | 'short' | 'wide' | 'name' | 'json' | 'yaml'
   readonly all?: boolean
+  readonly watch?: boolean
 }
 
 interface Source {
@@ -27,16 +31,27 @@ interface Source {
   readonly dump: Dump
 }
 
-/** Resolves to the exit code. */
+/** Between two readings of `--watch`. */
+const WATCH_MS = 2000
+
+/** Resolves to the exit code. With `watch`, only after a failure. */
 export async function configCommand(
   part: ConfigPart,
   { resource, flags }: { readonly resource: string | undefined; readonly flags: ConfigFlags },
 ): Promise<number> {
   try {
-    const { sources, failures } = await sourcesOf(resource, flags)
-    for (const failure of failures) printError(reasonText(failure))
-    if (sources.length > 0) process.stdout.write(textOf(part, sources, flags))
-    return failures.length === 0 ? 0 : 1
+    const read = await readerOf(resource, flags)
+    let former = ''
+    for (let reading = 1; ; reading++) {
+      const { sources, failures } = await read()
+      for (const failure of failures) printError(reasonText(failure))
+      if (reading === 1 && part === 'backends') hintAt(sources, flags)
+      const text = sources.length === 0 ? former : textOf(part, sources, flags)
+      if (text !== former) process.stdout.write(reading === 1 ? text : `\n${text}`)
+      if (flags.watch !== true || failures.length > 0) return failures.length === 0 ? 0 : 1
+      former = text
+      await setTimeout(WATCH_MS)
+    }
   } catch (error) {
     printError(reasonText(error))
     return 1
@@ -45,40 +60,73 @@ export async function configCommand(
 
 function textOf(part: ConfigPart, sources: readonly Source[], flags: ConfigFlags): string {
   const { output, all = false } = flags
-  const { table: print, value } = PARTS[part]
-  const isTable = output === 'table' || output === 'short'
+  const { table: print, value, names } = PARTS[part]
+  if (output === 'name') {
+    const lines = sources.flatMap(({ dump }) => names(dump, all))
+    return [...new Set(lines)].map((line) => `${printable(line)}\n`).join('')
+  }
+  const isWide = output === 'wide'
+  const isTable = isWide || output === 'table' || output === 'short'
   const [first] = sources
   if (first !== undefined && sources.length === 1) {
-    return isTable ? print(first.dump, all) : dataText(value(first.dump, all), output)
+    return isTable ? print(first.dump, all, isWide) : dataText(value(first.dump, all), output)
   }
-  if (isTable) return sources.map(({ heading = '', dump }) => `${heading}\n${print(dump, all)}`).join('\n')
+  if (isTable) return sources.map(({ heading = '', dump }) => `${heading}\n${print(dump, all, isWide)}`).join('\n')
   return dataText(
     sources.map(({ gateway, proxy, dump }) => ({ gateway, proxy, [part]: value(dump, all) })),
     output,
   )
 }
 
-/** `all`: also endpoints without requests. */
-type Printer<T> = (dump: Dump, all: boolean) => T
-
-const PARTS: { readonly [P in ConfigPart]: { readonly table: Printer<string>; readonly value: Printer<unknown> } } = {
-  all: { table: summaryOf, value: (dump) => dump },
-  backends: { table: backendsTable, value: backendRows },
-  routes: { table: routesTable, value: routeRows },
-  policies: { table: policiesTable, value: ({ policies }) => policies },
+interface Part {
+  /** `all`: also endpoints without requests. */
+  readonly table: (dump: Dump, all: boolean, isWide: boolean) => string
+  readonly value: (dump: Dump, all: boolean) => unknown
+  /** `kind/namespace/name`. */
+  readonly names: (dump: Dump, all: boolean) => string[]
 }
 
-function backendRows(dump: Dump, all: boolean): ReturnType<typeof endpointRows> {
+const PARTS: { readonly [P in ConfigPart]: Part } = {
+  all: {
+    table: (dump, _, isWide) => summaryOf(dump, isWide),
+    value: (dump) => dump,
+    names: (dump) => [...routeNames(dump), ...backendNames(dump, true), ...policyNames(dump)],
+  },
+  backends: { table: backendsTable, value: endpointRows, names: backendNames },
+  routes: { table: (dump, _, isWide) => routesTable(dump, isWide), value: routeRows, names: routeNames },
+  policies: {
+    table: (dump, _, isWide) => policiesTable(dump, isWide),
+    value: ({ policies }) => policies,
+    names: policyNames,
+  },
+}
+
+function routeNames(dump: Dump): string[] {
+  return routeRows(dump).map(({ namespace, name }) => `route/${namespace}/${givenName(name)}`)
+}
+
+function backendNames(dump: Dump, all: boolean): string[] {
+  return endpointRows(dump, all).map(({ type, namespace, name }) => `${type.toLowerCase()}/${namespace}/${name}`)
+}
+
+function policyNames({ policies }: Dump): string[] {
+  return policies.map(({ key }) => `policy/${key}`)
+}
+
+function backendsTable(dump: Dump, all: boolean, isWide: boolean): string {
   const rows = endpointRows(dump, all)
-  if (rows.length === 0) printError(emptyHint(endpointRows(dump, true).length))
-  return rows
+  const cells = isWide ? wideCellsOf : cellsOf
+  return table(
+    isWide ? WIDE_HEAD : BACKEND_HEAD,
+    rows.map((row) => cells(row, Date.now())),
+  )
 }
 
-function backendsTable(dump: Dump, all: boolean): string {
-  return table(
-    BACKEND_HEAD,
-    backendRows(dump, all).map((row) => cellsOf(row, Date.now())),
-  )
+/** Reports why a list is empty. */
+function hintAt(sources: readonly Source[], { all = false }: ConfigFlags): void {
+  for (const { dump } of sources) {
+    if (endpointRows(dump, all).length === 0) printError(emptyHint(endpointRows(dump, true).length))
+  }
 }
 
 function emptyHint(endpoints: number): string {
@@ -93,24 +141,32 @@ interface Sources {
   readonly failures: readonly unknown[]
 }
 
-/** One for each Gateway: its pods have the same configuration. @throws {Error} with a message for the user */
-async function sourcesOf(resource: string | undefined, flags: ConfigFlags): Promise<Sources> {
+/** One source for each Gateway: its pods have the same configuration. @throws {Error} with a message for the user */
+async function readerOf(resource: string | undefined, flags: ConfigFlags): Promise<() => Promise<Sources>> {
   const { file } = flags
   if (file !== undefined) {
+    if (flags.watch === true) throw new Error('--file shows a saved dump: omit --watch')
     if (flags.local === true) throw new Error('--file shows a saved dump: omit --local')
     if (resource !== undefined) throw new Error(`--file shows a saved dump: omit ${resource}`)
     const dump = parse(readFileSync(file === '-' ? 0 : file, 'utf8'), file)
-    return { sources: [{ heading: undefined, gateway: undefined, proxy: file, dump }], failures: [] }
+    return () =>
+      Promise.resolve({ sources: [{ heading: undefined, gateway: undefined, proxy: file, dump }], failures: [] })
   }
   const target = targetOf(flags, resource)
   if ('problem' in target) throw new Error(target.problem)
-  const groups = Object.values(Object.groupBy(await transportsOf(target), ({ gateway, label }) => gateway ?? label))
+  const groups = [...Map.groupBy(await transportsOf(target), ({ gateway, label }) => gateway ?? label).values()]
+  for (const [first, ...others] of groups) {
+    if (first !== undefined && others.length > 0)
+      printError(`${first.label} is one of ${others.length + 1} pods; pod/NAME selects another`)
+  }
+  return () => readAll(groups.flatMap((group) => group.slice(0, 1)))
+}
+
+async function readAll(transports: readonly ProxyTransport[]): Promise<Sources> {
   const [sources, failures]: [Source[], unknown[]] = [[], []]
-  for (const [first, ...others] of groups.map((group = []) => group)) {
-    if (first === undefined) continue
-    if (others.length > 0) printError(`${first.label} is one of ${others.length + 1} pods; pod/NAME selects another`)
+  for (const transport of transports) {
     try {
-      sources.push(await sourceOf(first))
+      sources.push(await sourceOf(transport))
     } catch (error) {
       failures.push(error)
     }

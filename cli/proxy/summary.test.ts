@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { configDump } from '#proxy/admin/config-dump.ts'
 import type { Dump } from './backends.ts'
-import { summaryOf } from './summary.ts'
+import { routesTable, summaryOf } from './summary.ts'
 
 function dumpWith(credentials: Dump['credentials']): Dump {
   return configDump({
@@ -38,5 +38,22 @@ describe('the summary of a dump', () => {
     const { credentials: _, ...older } = dumpWith([])
     // What an older proxy answers with.
     for (const dump of [dumpWith([]), older as Dump]) expect(summaryOf(dump)).not.toContain('CREDENTIAL')
+  })
+})
+
+describe('a wide table of routes', () => {
+  it.each([
+    [[{ path: { exact: '/a' } }], '/a'],
+    [[{ path: { pathPrefix: '/' } }, { path: { pathPrefix: '/a' }, method: 'GET' }], '/*, GET /a/*'],
+    [[{ path: { regex: '/a+' }, headers: [{ name: 'x-a' }, { name: 'x-b' }] }], '~/a+ header:x-a header:x-b'],
+    [[{ query: [{ name: 'page' }] }], 'query:page'],
+    [undefined, ''],
+  ])('has the matches %j as %s', (matches, text) => {
+    const route = { key: 'a', name: 'a', namespace: 'ns', matches, inlinePolicies: { csrf: {}, cors: {} } }
+    const listeners = { http: { listenerName: 'http', routes: { a: route }, tcpRoutes: {} } }
+    // Only the fields that tables of routes read.
+    const dump = { binds: [{ key: 'b', address: ':80', listeners }] } as unknown as Dump
+    const [, line = ''] = routesTable(dump, true).split('\n')
+    expect(line.split(/ {2,}/)).toEqual(['a', 'ns', 'http', '*', ...(text === '' ? [] : [text]), 'csrf,cors'])
   })
 })

@@ -4,10 +4,10 @@ import { givenName } from './given-names.ts'
 import { backendText, listenersOf, protocolOf, routeRows, targetText } from './rows.ts'
 import { table } from './table.ts'
 
-export function summaryOf(dump: Dump): string {
+export function summaryOf(dump: Dump, isWide = false): string {
   const parts = [
     listenersTable(dump),
-    routesTable(dump),
+    routesTable(dump, isWide),
     table(
       ['BACKEND', 'KIND'],
       dump.backends.flatMap(({ backend }) =>
@@ -18,7 +18,7 @@ export function summaryOf(dump: Dump): string {
         }),
       ),
     ),
-    policiesTable(dump),
+    policiesTable(dump, isWide),
     ...credentialsTable(dump),
   ]
   return parts.join('\n')
@@ -38,9 +38,10 @@ function listenersTable(dump: Dump): string {
   )
 }
 
-export function routesTable(dump: Dump): string {
+export function routesTable(dump: Dump, isWide = false): string {
+  const head = ['ROUTE', 'NAMESPACE', 'RULE', 'LISTENER', 'HOSTNAMES', 'BACKENDS']
   return table(
-    ['ROUTE', 'NAMESPACE', 'RULE', 'LISTENER', 'HOSTNAMES', 'BACKENDS'],
+    isWide ? [...head, 'MATCHES', 'POLICIES'] : head,
     routeRows(dump).map(({ listener, ...route }) => [
       givenName(route.name),
       route.namespace,
@@ -48,16 +49,47 @@ export function routesTable(dump: Dump): string {
       listener,
       (route.hostnames ?? ['*']).join(','),
       (route.backends ?? []).map(backendText).join(', '),
+      ...(isWide ? wideCells(route) : []),
     ]),
   )
 }
 
-export function policiesTable({ policies }: Dump): string {
+/** Routes of TCP have neither matches nor policies. */
+function wideCells(route: object): string[] {
+  const { matches, inlinePolicies } = fieldsOf(route)
+  const texts = Array.isArray(matches) ? matches.map(matchText) : []
+  return [texts.join(', '), Object.keys(fieldsOf(inlinePolicies)).join(',')]
+}
+
+/** `GET /cart/* header:x-user query:page`: an exact path has no star, and `~` precedes a regular expression. */
+function matchText(match: unknown): string {
+  const { method, path, headers, query } = fieldsOf(match)
+  const { exact, pathPrefix, regex } = fieldsOf(path)
+  const paths = [
+    exact,
+    typeof pathPrefix === 'string' ? prefixText(pathPrefix) : undefined,
+    typeof regex === 'string' ? `~${regex}` : undefined,
+  ]
+  const names = (kind: string, values: unknown): string[] =>
+    Array.isArray(values) ? values.map((value) => `${kind}:${String(fieldsOf(value)['name'])}`) : []
+  return [method, ...paths, ...names('header', headers), ...names('query', query)]
+    .filter((part) => typeof part === 'string' && part !== '')
+    .join(' ')
+}
+
+function prefixText(prefix: string): string {
+  return prefix.endsWith('/') ? `${prefix}*` : `${prefix}/*`
+}
+
+export function policiesTable({ policies }: Dump, isWide = false): string {
+  const head = ['POLICY', 'SECTION', 'FIELDS', 'TARGET']
   return table(
-    ['POLICY', 'SECTION', 'FIELDS', 'TARGET'],
-    policies.map(({ key, policy, target }) => {
+    isWide ? [...head, 'OBJECT'] : head,
+    policies.map(({ key, name, policy, target }) => {
       const [section = '', payload] = Object.entries(fieldsOf(policy))[0] ?? []
-      return [key, section, Object.keys(fieldsOf(payload)).join(','), targetText(target)]
+      const object = name === null ? '' : `${name.kind} ${name.namespace}/${name.name}`
+      const cells = [key, section, Object.keys(fieldsOf(payload)).join(','), targetText(target)]
+      return isWide ? [...cells, object] : cells
     }),
   )
 }

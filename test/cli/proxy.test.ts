@@ -10,6 +10,7 @@ import { Profile } from 'pprof-format'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { adminTokenFile } from '#api/admin/token-file.ts'
+import { firstOf } from '#test/run/table.ts'
 import { closeServer, freePort, listening } from '#test/ports.ts'
 import { testProxy, type TestProxy } from '#proxy/main.testing.ts'
 import { gw, GwProcess, ROOT, until } from './gw.ts'
@@ -73,6 +74,39 @@ describe('gw proxy config', () => {
     expect(stdout).toMatch(/\nBackend +all +ns +127\.0\.0\.1:\d+ +1\.00 +1 +\d+\.\d\dms\n/)
     const rows = JSON.parse((await gw('proxy', 'config', 'be', ...local, '--all', '-o', 'json')).stdout)
     expect(rows).toEqual([expect.objectContaining({ type: 'Backend', name: 'all', requests: 1 })])
+  })
+
+  firstOf(1)<[string, RegExp]>([
+    ['routes', /^ROUTE .* BACKENDS +MATCHES +POLICIES\nall .* \/\*\n$/],
+    ['backends', /^TYPE .* LATENCY +PENDING +FAILURES +EVICTIONS\nBackend .*ms +0 +0 +0\n$/],
+    ['policies', /^POLICY .* TARGET +OBJECT\ntraffic\/ns\/p .* GwPolicy ns\/p\n$/],
+    ['all', /MATCHES[^]*OBJECT/],
+  ])('has more columns of %s with -o wide', async (part, expected) => {
+    expect((await gw('proxy', 'config', part, ...local, '-o', 'wide')).stdout).toMatch(expected)
+  })
+
+  firstOf(1)([
+    ['routes', 'route/ns/all\n'],
+    ['backends', 'backend/ns/all\n'],
+    ['policies', 'policy/traffic/ns/p\n'],
+    ['all', 'route/ns/all\nbackend/ns/all\npolicy/traffic/ns/p\n'],
+  ])('prints the names of %s with -o name', async (part, names) => {
+    expect((await gw('proxy', 'config', part, ...local, '-o', 'name')).stdout).toBe(names)
+  })
+
+  it('prints the endpoints again after a change with --watch', { tags: ['full'] }, async () => {
+    const watching = new GwProcess(['proxy', 'config', 'backends', ...local, '--watch'])
+    await until('the first table', () => watching.stdout.includes('REQUESTS'))
+    const requests = (): (string | undefined)[] =>
+      Array.from(watching.stdout.matchAll(/1\.00 +(\d+)/g), ([, count]) => count)
+    const [first] = requests()
+    await (await fetch(gateway.url)).text()
+    await until('the second table', () => requests().length > 1)
+    expect(requests()).toEqual([first, String(Number(first) + 1)])
+    watching.signal('SIGINT')
+    await watching.ended
+    const saved = await gw('proxy', 'config', 'all', '--watch', '--file', '-')
+    expect([saved.code, saved.stderr]).toEqual([1, '--file shows a saved dump: omit --watch\n'])
   })
 
   it(
