@@ -6,7 +6,9 @@ import { useEffect, useState } from 'preact/hooks'
 import { configDump, type Dump } from './api.ts'
 import { usePolled } from './polled.ts'
 import { Backends } from './pages/backends.tsx'
+import { CelPlayground } from './pages/cel-playground.tsx'
 import { Chat } from './pages/chat.tsx'
+import { McpPlayground } from './pages/mcp-playground.tsx'
 import { McpServers } from './pages/mcp-servers.tsx'
 import { Models } from './pages/models.tsx'
 import { Overview } from './pages/overview.tsx'
@@ -34,7 +36,9 @@ const PAGES: readonly Page[] = [
   { path: 'mcp-servers', title: 'MCP servers', View: McpServers },
   { path: 'requests', title: 'Requests', View: Requests },
   { path: 'route-tester', title: 'Route tester', View: RouteTester },
+  { path: 'cel-playground', title: 'CEL playground', View: CelPlayground },
   { path: 'chat', title: 'Chat', View: Chat },
+  { path: 'mcp-playground', title: 'MCP playground', View: McpPlayground },
   { path: 'system', title: 'System', View: System },
 ]
 

@@ -262,6 +262,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/debug/cel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Evaluate an expression
+         * @description Evaluates CEL with the given variables only, within the steps of one request. Nothing of the proxy can be read. Header fields, `uri` and times have the types that they have in policies.
+         */
+        post: operations["evaluateExpression"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/debug/send": {
         parameters: {
             query?: never;
@@ -717,6 +737,31 @@ export interface components {
         Tasks: {
             admin: string[];
             workload: string[];
+        };
+        Evaluation: {
+            expression: string;
+            /** @description Such as `request`, as traces show it. */
+            variables?: {
+                [key: string]: unknown;
+            };
+        };
+        /** @description One of `value`, `error` and `problem`. */
+        EvaluationResult: {
+            /** @description As JSON. */
+            value?: unknown;
+            /** @description Type of the value, such as `int`. */
+            type?: string;
+            /** @description Why the evaluation failed. */
+            error?: string;
+            problem?: components["schemas"]["ExpressionProblem"];
+            /** @description Names of variables and members that do not exist in policies. */
+            names: components["schemas"]["ExpressionProblem"][];
+        };
+        /** @description A mistake in the text. Lines and columns begin at 1. */
+        ExpressionProblem: {
+            message: string;
+            line: number;
+            column: number;
         };
         PageRequest: {
             /** @description With `http` or `https`. Path and query are sent; host and port select Host and listener. */
@@ -1284,6 +1329,50 @@ export interface operations {
             403: components["responses"]["CrossOrigin"];
             /** @description No worker answers; the text has the reason. */
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+        };
+    };
+    evaluateExpression: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Evaluation"];
+            };
+        };
+        responses: {
+            /** @description The value, or why the expression has none. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EvaluationResult"];
+                };
+            };
+            /** @description The body is not valid; the text has the reason. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            401: components["responses"]["NoToken"];
+            403: components["responses"]["CrossOrigin"];
+            /** @description The body is longer than 1 MiB. */
+            413: {
                 headers: {
                     [name: string]: unknown;
                 };

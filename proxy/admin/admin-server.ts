@@ -172,6 +172,10 @@ function debugRoutes({ traces, profiles, tasks, route, send: sending }: DebugPar
     const { answerTrace } = await import('./trace.ts')
     if (!response.destroyed) answerTrace(traces, query, response)
   })
+  const evaluate = ownOrigin(async (_query, response) => {
+    const { answerEvaluation } = await import('./cel-evaluation.ts')
+    await answerEvaluation(response)
+  })
   const sendThrough: Handler = async (_query, response) => {
     const { answerSend } = await import('./page-sender.ts')
     await answerSend(sending, response)
@@ -181,6 +185,7 @@ function debugRoutes({ traces, profiles, tasks, route, send: sending }: DebugPar
     ['/debug/pprof/profile', { GET: ownOrigin((query, response) => profiles.cpu(query, response)) }],
     ['/debug/pprof/heap', { GET: ownOrigin((query, response) => profiles.heap(query, response)) }],
     ['/debug/tasks', { GET: ownOrigin(async (_query, response) => sendJson(response, await tasks())) }],
+    ['/debug/cel', { POST: evaluate }],
     ['/debug/send', { POST: sendThrough }],
     ['/debug/route', { GET: ownOrigin(route) }],
   ]

@@ -88,6 +88,19 @@ export function splitTarget(request: IncomingMessage): { path: string; query: UR
   return { path: target.slice(0, mark), query: new URLSearchParams(target.slice(mark + 1)) }
 }
 
+/** undefined: it is longer than `bytesMax`. */
+export async function bodyText(request: IncomingMessage, bytesMax: number): Promise<string | undefined> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  // node:http yields buffers, as no encoding is set.
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes > bytesMax) return undefined
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
 export function sendText(response: ServerResponse, status: number, body: string): void {
   send(response, { status, type: 'text/plain; charset=utf-8', body })
 }

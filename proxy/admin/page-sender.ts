@@ -10,7 +10,7 @@ import type { Logger } from '../log/logger.ts'
 import { hostOf } from '../message/authority.ts'
 import type { TraceHub } from '../trace/hub.ts'
 import { isOwnPage } from './browser-guard.ts'
-import { sendText } from './http-listener.ts'
+import { bodyText, sendText } from './http-listener.ts'
 import { type PageRequest, pageRequestOf } from './page-request.ts'
 
 export interface SendParts {
@@ -47,7 +47,7 @@ export async function answerSend(parts: SendParts, response: ServerResponse): Pr
   if (headers['content-type'] !== 'application/json') {
     return sendText(response, 415, 'content-type must be application/json\n')
   }
-  const text = await textOf(response.req)
+  const text = await bodyText(response.req, BODY_BYTES_MAX)
   if (text === undefined) return sendText(response, 413, `the body must not be longer than ${BODY_BYTES_MAX} bytes\n`)
   const request = pageRequestOf(text, parts.binds())
   if ('problem' in request) return sendText(response, 400, `${request.problem}\n`)
@@ -58,19 +58,6 @@ export async function answerSend(parts: SendParts, response: ServerResponse): Pr
   } finally {
     running--
   }
-}
-
-/** undefined: it is too long. */
-async function textOf(request: IncomingMessage): Promise<string | undefined> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  // node:http yields buffers, as no encoding is set.
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length
-    if (bytes > BODY_BYTES_MAX) return undefined
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
 }
 
 type Frame =

@@ -65,6 +65,61 @@ describe.each(THEMES)('%s', (_, theme) => {
     },
     CASE_MS,
   )
+
+  it(
+    'lists and calls the tools of an MCP route, by keyboard',
+    async () => {
+      const page = await ui.open(theme)
+      await page.getByRole('link', { name: 'MCP playground' }).focus()
+      await page.keyboard.press('Enter')
+      await page.getByRole('button', { name: 'Connect' }).focus()
+      await page.keyboard.press('Enter')
+      await page.getByRole('status').getByText('Connected to').waitFor()
+      await page.getByRole('button', { name: 'forecast' }).focus()
+      await page.keyboard.press('Enter')
+      await page.getByLabel('place (required)').fill('Bern')
+      await page.keyboard.press('Enter')
+      await page.getByLabel('Result').getByText('Rain in Bern').waitFor()
+      await page.getByRole('heading', { name: '200' }).waitFor()
+      expect(await violations(page)).toEqual([])
+      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0)
+      await page.getByLabel('URL').fill(`${ui.gateway.url}/nowhere`)
+      await page.getByRole('button', { name: 'Connect' }).click()
+      await page.getByRole('heading', { name: '404: route not found' }).waitFor()
+      expect(ui.problems).toEqual([])
+      await page.context().close()
+    },
+    CASE_MS,
+  )
+
+  it(
+    'evaluates expressions with a captured request, and marks mistakes at their character',
+    async () => {
+      const page = await ui.open(theme)
+      await page.getByRole('link', { name: 'CEL playground' }).focus()
+      await page.keyboard.press('Enter')
+      await page.getByRole('button', { name: 'Capture the next request' }).focus()
+      await page.keyboard.press('Enter')
+      await page.getByText('Waiting for a request').waitFor()
+      expect((await fetch(`${ui.gateway.url}/admin/users`, { headers: { 'x-tenant': 'core' } })).status).toBe(403)
+      await page.getByText('Captured.').waitFor()
+      await page.getByLabel('Expression').fill('request.headers["x-tenant"] + " " + string(response.code) + request.pa')
+      await page.getByRole('group', { name: 'Complete' }).getByRole('button', { name: 'path' }).first().focus()
+      await page.keyboard.press('Enter')
+      await page.getByRole('button', { name: 'Evaluate' }).click()
+      await page.getByLabel('Value').getByText('"core 403/admin/users"').waitFor()
+      await page.getByLabel('Expression').fill('request.path ==\n  )')
+      await page.getByRole('button', { name: 'Evaluate' }).click()
+      const place = page.getByLabel('Place of the mistake')
+      await place.waitFor()
+      expect(await place.textContent()).toBe('  )\n  ^')
+      expect(await violations(page)).toEqual([])
+      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0)
+      expect(ui.problems).toEqual([])
+      await page.context().close()
+    },
+    CASE_MS,
+  )
 })
 
 describe('the chat', () => {

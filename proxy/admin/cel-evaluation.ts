@@ -1,0 +1,92 @@
+// `/debug/cel`: evaluates an expression with variables of the caller, such as those of a captured request. It reads
+// nothing of the proxy, and takes as many steps as the expressions of one request may.
+import type { ServerResponse } from 'node:http'
+import type { components } from '#api/admin/types.gen.ts'
+import { compileCel, readsOf, SOURCE_LENGTH_MAX } from '#api/cel/compile.ts'
+import { typeName } from '#api/cel/engine/types.ts'
+import { CelError } from '#api/cel/expression.ts'
+import { nameProblems } from '#api/cel/names.ts'
+import { fromJson } from '#api/cel/values/json.ts'
+import { HeaderView } from '#api/cel/values/header-view.ts'
+import { QueryString } from '#api/cel/values/query-string.ts'
+import { CelTimestamp } from '#api/cel/values/timestamp.ts'
+import { isRecord, type JsonRecord, parseJson } from '#api/json.ts'
+import { shown } from '../trace/snapshot.ts'
+import { bodyText, sendJson, sendText } from './http-listener.ts'
+
+type Result = components['schemas']['EvaluationResult']
+type Problem = components['schemas']['ExpressionProblem']
+
+const BODY_BYTES_MAX = 1024 * 1024
+
+export async function answerEvaluation(response: ServerResponse): Promise<void> {
+  const text = await bodyText(response.req, BODY_BYTES_MAX)
+  if (text === undefined) return sendText(response, 413, `the body must not be longer than ${BODY_BYTES_MAX} bytes\n`)
+  const body = parseJson(text)
+  if (!isRecord(body)) return sendText(response, 400, 'the body must be a JSON object\n')
+  const { expression, variables = {} } = body
+  if (typeof expression !== 'string' || expression.length > SOURCE_LENGTH_MAX) {
+    return sendText(response, 400, `expression: must be a text of at most ${SOURCE_LENGTH_MAX} characters\n`)
+  }
+  if (!isRecord(variables)) return sendText(response, 400, 'variables: must be a JSON object\n')
+  return sendJson(response, evaluationOf(expression, variables))
+}
+
+function evaluationOf(source: string, given: JsonRecord): Result {
+  const compilation = compileCel(source)
+  if ('problem' in compilation) return { problem: placeOf(compilation.problem), names: [] }
+  const found = readsOf(source)
+  const names = 'problem' in found ? [] : nameProblems(source, found, undefined).map(placeOf)
+  try {
+    const value = compilation.expression.evaluate(variablesOf(given))
+    const data = shown(value)
+    return data === undefined
+      ? { error: 'the value has no form in JSON', names }
+      : { value: data, type: typeName(value), names }
+  } catch (error) {
+    if (error instanceof CelError) return { error: error.message, names }
+    throw error
+  }
+}
+
+function placeOf({ message, line, column }: Problem): Problem {
+  return { message, line, column }
+}
+
+/** With the types of policies. @throws {CelError} They are nested too deeply. */
+function variablesOf(given: JsonRecord): JsonRecord {
+  const message = (name: string): object => {
+    const fields = given[name]
+    return isRecord(fields) ? { [name]: messageOf(fields) } : {}
+  }
+  return { ...membersOf(given), ...message('request'), ...message('response') }
+}
+
+function messageOf(fields: JsonRecord): JsonRecord {
+  const { headers, uri, startTime, endTime } = fields
+  return {
+    ...membersOf(fields),
+    ...(isRecord(headers) && { headers: new HeaderView({ fields: fieldsOf(headers) }) }),
+    ...(typeof uri === 'string' && { uri: new QueryString(uri) }),
+    ...timeOf('startTime', startTime),
+    ...timeOf('endTime', endTime),
+  }
+}
+
+function timeOf(name: string, text: unknown): object {
+  const ms = typeof text === 'string' ? Date.parse(text) : Number.NaN
+  return Number.isNaN(ms) ? {} : { [name]: CelTimestamp.fromMs(ms) }
+}
+
+/** Names in lower case and values in turn; several values of one name are a list. */
+function fieldsOf(headers: JsonRecord): string[] {
+  return Object.entries(headers).flatMap(([name, value]) =>
+    (Array.isArray(value) ? value : [value]).flatMap((one: unknown) =>
+      typeof one === 'string' ? [name.toLowerCase(), one] : [],
+    ),
+  )
+}
+
+function membersOf(record: JsonRecord): JsonRecord {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, fromJson(structuredClone(value))]))
+}
