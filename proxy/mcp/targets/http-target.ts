@@ -25,12 +25,14 @@ import {
   type EventStream,
   type McpTarget,
   MESSAGE_BYTES_MAX,
+  type MessageStream,
   NoServerError,
   TargetError,
   TargetHttpError,
   type TargetReply,
   type TargetSession,
   UnreachableError,
+  type WholeMessage,
 } from './target.ts'
 
 /** A tool may take long before its server sends the head of the response. */
@@ -118,14 +120,7 @@ export function httpTarget(settings: HttpTargetOptions): McpTarget {
         const events = eventsIn(name, response)
         return { serverSession, endpoint: endpoint.label, events, messages: messagesOf(events) }
       }
-      return {
-        serverSession,
-        endpoint: endpoint.label,
-        whole,
-        get messages() {
-          return single(whole.message)
-        },
-      }
+      return new WholeReply(serverSession, endpoint.label, whole)
     },
     listen: (exchange, session, last) => openStream(exchange, options, { session, last }),
     resume: (exchange, session, last) => openStream(exchange, options, { session, last }),
@@ -145,6 +140,22 @@ export function httpTarget(settings: HttpTargetOptions): McpTarget {
       }
     },
     ...(settings.passesSignIn && { document: (exchange: Exchange) => documentOf(exchange, options) }),
+  }
+}
+
+class WholeReply implements TargetReply {
+  readonly serverSession: string | undefined
+  readonly endpoint: string
+  readonly whole: WholeMessage
+
+  constructor(serverSession: string | undefined, endpoint: string, whole: WholeMessage) {
+    this.serverSession = serverSession
+    this.endpoint = endpoint
+    this.whole = whole
+  }
+
+  get messages(): MessageStream {
+    return single(this.whole.message)
   }
 }
 
