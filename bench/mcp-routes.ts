@@ -14,6 +14,8 @@ export const MCP_LIST_PORT = 19_115
 const ID = 1
 const TOOL = 'search'
 const TOOLS_OF_A_SERVER = 10
+/** A server as a plain backend, without MCP. */
+const RELAY = 'mcp-relay'
 
 const answer = (result: object): string => JSON.stringify({ jsonrpc: '2.0', id: ID, result })
 const INITIALIZED = answer({
@@ -116,6 +118,8 @@ export const NGINX_MCP_ROUTES: readonly MeasuredRoute[] = [
 ]
 
 export const MCP_ROUTES: readonly MeasuredRoute[] = [
+  // The least that a call can cost.
+  call('gw, relay of tools/call, JSON', `/${RELAY}/`, TOOL, 'nginx, tools/call, JSON'),
   call('gw, tools/call, 1 target, JSON', '/mcp-json-1/', TOOL, 'nginx, tools/call, JSON'),
   call('gw, tools/call, 1 target, stream', '/mcp-stream-1/', TOOL, 'nginx, tools/call, stream'),
   call('gw, tools/call, 4 targets, JSON', '/mcp-json-4/', `t3_${TOOL}`, 'nginx, tools/call, JSON'),
@@ -125,7 +129,10 @@ export const MCP_ROUTES: readonly MeasuredRoute[] = [
 
 /** Routes at the paths of their names. */
 export function mcpManifests(): readonly object[] {
+  const relay = { static: { host: '127.0.0.1', port: MCP_JSON_PORT } }
   return [
+    { apiVersion: 'gw.dev/v1alpha1', kind: 'GwBackend', metadata: { name: RELAY }, spec: relay },
+    routeAt(RELAY, RELAY),
     ...mcpBackend('mcp-json-1', MCP_JSON_PORT, 1),
     ...mcpBackend('mcp-stream-1', MCP_STREAM_PORT, 1),
     ...mcpBackend('mcp-json-4', MCP_JSON_PORT, 4),
