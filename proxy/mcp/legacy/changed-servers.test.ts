@@ -110,11 +110,30 @@ describe.each(['Streamable HTTP', 'SSE'] as const)('a session over %s', (transpo
   })
 })
 
-it('a session none of whose servers is left is over', async () => {
+it('a session continues without a server until one is there', async () => {
   await serve('b')
-  const { call } = await connect('Streamable HTTP')
+  const { call, servers } = await connect('Streamable HTTP')
+  await serve()
+  await expect(servers()).rejects.toMatchObject({ code: 503 })
   await serve('a')
-  await expect(call('a_whoami')).rejects.toMatchObject({ code: 404 })
+  expect(await call('a_whoami')).toContain('a')
+})
+
+it('a session whose id does not contain the client is over when its servers change', async () => {
+  await serve('b')
+  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+  const post = (message: object, session?: string): Promise<Response> =>
+    fetch(`${gateway.url}/mcp`, {
+      method: 'POST',
+      headers: { ...headers, ...(session !== undefined && { 'mcp-session-id': session }) },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, ...message }),
+    })
+  const clientInfo = { name: 'x'.repeat(3000), version: '1' }
+  const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo }
+  const session = (await post({ method: 'initialize', params })).headers.get('mcp-session-id') ?? ''
+  expect((await post({ method: 'ping' }, session)).status).toBe(200)
+  await serve('a', 'b')
+  expect((await post({ method: 'ping' }, session)).status).toBe(404)
 })
 
 it('a subscription of MCP 2026-07-28 reports the change and ends, and the next one has all servers', async () => {

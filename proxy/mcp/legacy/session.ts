@@ -39,7 +39,7 @@ export async function openSession(
   return { members: membersOf(endpoint, session) ?? [], answers: done.map(({ value }) => value), session }
 }
 
-/** undefined: the session belongs elsewhere or to another client, or the backend has none of its servers. */
+/** undefined: the session belongs elsewhere or to another client, or its servers changed and none can join. */
 export function resumeSession(
   exchange: Exchange,
   endpoint: McpEndpoint,
@@ -142,12 +142,11 @@ export function hasItsServers({ targets }: McpEndpoint, session: McpSession): bo
   return true
 }
 
-/** An added server joins the session as one that was down at its start. undefined: the session has no server here. */
+/** An added server joins the session as one that was down at its start. undefined: none can join. */
 function sessionsNow({ targets }: McpEndpoint, session: McpSession): readonly TargetSession[] | undefined {
   if (session.client === undefined) return undefined
   const known = new Map(session.targets.map((one) => [one.target, one]))
-  const sessions = targets.map((target) => known.get(target.name) ?? sessionOf(target, undefined))
-  return targets.some(({ name }) => known.has(name)) ? sessions : undefined
+  return targets.map((target) => known.get(target.name) ?? sessionOf(target, undefined))
 }
 
 /** A session is valid only on its route and backend. */
