@@ -27,6 +27,7 @@ import type { ConfigChange, CoreMessage, WorkerSettings, WorkerToMain } from './
 import { DescriptorRoom } from './descriptor-room.ts'
 import { DescriptorWatch } from './descriptor-watch.ts'
 import { HeapRelease, ownHeap, QuietTime } from './heap-release.ts'
+import { LoadStart } from './load-start.ts'
 import { credentialObserver } from './credential-observer.ts'
 import { createObserver } from './observer.ts'
 import { Pulse } from '../overload/pulse.ts'
@@ -93,6 +94,7 @@ export class WorkerCore {
   readonly #descriptors: DescriptorWatch
   readonly #heapRelease = new HeapRelease(ownHeap())
   readonly #quietTime = new QuietTime()
+  readonly #loadStart = new LoadStart()
   #current: CompiledConfig | undefined = undefined
   /** The source of `#current`. */
   #config = NOTHING_RECEIVED.config
@@ -348,6 +350,7 @@ export class WorkerCore {
       const load = performance.eventLoopUtilization(utilization).utilization
       const { activeRequests } = this.#binds
       const { requests } = this.#recorder
+      this.#loadStart.look(requests)
       this.#heapRelease.look(this.#quietTime.look({ utilization: load, activeRequests, requests }))
       table.setGauge('loopUtilization', load)
       utilization = performance.eventLoopUtilization()
