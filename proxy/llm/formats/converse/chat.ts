@@ -4,7 +4,7 @@ import { decodeAnswer } from './answer.ts'
 import { ConverseDecoder } from './decode-stream.ts'
 import { encodeRequest } from './encode-request.ts'
 import { decodeError } from './error.ts'
-import { validName } from './names.ts'
+import { validName } from '../valid-name.ts'
 
 export const converseChat: ProviderChat = {
   encodeRequest,

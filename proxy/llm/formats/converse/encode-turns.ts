@@ -15,7 +15,7 @@ import { Untranslatable } from '../../translate/untranslatable.ts'
 import { unsupported } from '../fields.ts'
 import type { CachePoints } from './cache.ts'
 import { mediaBlock } from './media.ts'
-import { validName } from './names.ts'
+import { validName } from '../valid-name.ts'
 import { reasoningBlock } from './reasoning.ts'
 
 export interface EncodedTurns {

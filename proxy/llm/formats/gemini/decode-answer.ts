@@ -1,5 +1,5 @@
 // Answers of GenerateContent. A stream is a list of partial answers, so both have one reader.
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { isRecord } from '#api/json.ts'
 import type { SseEvent } from '../../../http/sse.ts'
 import { AnswerWriter } from '../../canonical/answer-writer.ts'
@@ -97,7 +97,7 @@ class AnswerReader {
   #call(call: JsonObject, signature: string): void {
     const [given, name] = [asString(call['id']) ?? '', asString(call['name']) ?? '']
     // Older models give no ids; a client needs one that is unique in the conversation.
-    const id = given === '' ? `call_${this.#id || randomUUID()}_${this.#calls}` : given
+    const id = given === '' ? `call_${callScope(this.#id)}_${this.#calls}` : given
     this.#calls++
     if (signature !== '') this.#sign({ kind: 'call', id }, signature)
     this.#close()
@@ -174,4 +174,14 @@ export class GeminiDecoder implements StreamDecoder {
     this.#reader.finish()
     return this.#reader.take()
   }
+}
+
+/** Chat completions of OpenAI, which may answer later in the conversation, accept ids of calls of 40 characters. */
+const SCOPE_CHARS_MAX = 24
+
+/** In ids of calls; unique in the conversation. `id`: of the answer, or empty. */
+function callScope(id: string): string {
+  if (id !== '' && id.length <= SCOPE_CHARS_MAX) return id
+  const text = id === '' ? randomUUID() : id
+  return createHash('sha256').update(text).digest('hex').slice(0, SCOPE_CHARS_MAX)
 }

@@ -18,6 +18,7 @@ import { Untranslatable } from '../../translate/untranslatable.ts'
 import { defined, unsupported } from '../fields.ts'
 import { encodeCitations } from './citations.ts'
 import { thinkingBlock } from './thinking.ts'
+import { validName } from '../valid-name.ts'
 
 export interface EncodedTurns {
   /** Blocks only where one of them marks the end of what is cached. */
@@ -152,9 +153,9 @@ function toolUse(part: ToolCallPart): JsonObject {
   return marked({ type: 'tool_use', id: validId(part.id), name: part.name, input }, part)
 }
 
-/** The vendor rejects other characters, which some providers use. */
+/** The vendor rejects other characters, which some providers use, and ids that are not unique. Any length is valid. */
 function validId(id: string): string {
-  return id.replaceAll(/[^a-zA-Z0-9_-]/g, '_')
+  return /^[a-zA-Z0-9_-]+$/.test(id) ? id : validName(id)
 }
 
 function toolResult(part: ToolResultPart, notes: TranslationNotes): JsonObject {

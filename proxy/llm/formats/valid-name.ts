@@ -1,4 +1,5 @@
-// Names of tools and ids of calls: Converse accepts 1 to 64 of `[a-zA-Z0-9_-]` (data-plane supplement section 3.9).
+// Names of tools and ids of calls in the characters that vendors accept: 1 to 64 of `[a-zA-Z0-9_-]` in the Converse
+// API (data-plane supplement section 3.9).
 import { createHash } from 'node:crypto'
 
 const VALID = /^[a-zA-Z0-9_-]{1,64}$/
