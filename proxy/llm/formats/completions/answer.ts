@@ -4,6 +4,7 @@ import type { AnswerEvent, FinishReason, TokenLogprob } from '../../canonical/an
 import { fold, type FoldedPart } from '../../canonical/fold.ts'
 import type { AnswerContext } from '../../canonical/format.ts'
 import type { Citation } from '../../canonical/request.ts'
+import { receivedArguments } from '../../canonical/tool-input.ts'
 import { asArray, asNumber, asObject, asString, type JsonObject } from '../../json.ts'
 import { decodeReasoning, thinkingBlocks } from './thinking.ts'
 import { decodeLogprobs, encodeLogprobs } from '../logprobs.ts'
@@ -54,7 +55,7 @@ export function decodeAnswer(body: JsonObject): readonly AnswerEvent[] | undefin
   for (const call of calls) {
     const fn = asObject(call['function'])
     const [id, name] = [asString(call['id']) ?? '', asString(fn['name']) ?? '']
-    writer.close(writer.open({ kind: 'toolCall', id, name }, asString(fn['arguments']) || '{}'))
+    writer.close(writer.open({ kind: 'toolCall', id, name }, receivedArguments(fn['arguments']) || '{}'))
   }
   writer.usage(decodeUsage(asObject(body['usage'])))
   writer.finish(decodeReason(choice['finish_reason'], calls.length > 0))

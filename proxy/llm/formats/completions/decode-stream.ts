@@ -4,6 +4,7 @@ import type { SseEvent } from '../../../http/sse.ts'
 import { AnswerWriter, streamError } from '../../canonical/answer-writer.ts'
 import type { AnswerEvent, TokenLogprob } from '../../canonical/answer.ts'
 import type { StreamDecoder } from '../../canonical/format.ts'
+import { receivedArguments } from '../../canonical/tool-input.ts'
 import { asArray, asNumber, asObject, asString, type JsonObject } from '../../json.ts'
 import { decodeAnnotation, decodeReason } from './answer.ts'
 import { decodeLogprobs } from '../logprobs.ts'
@@ -101,7 +102,7 @@ export class CompletionsDecoder implements StreamDecoder {
   #call(delta: JsonObject): void {
     const fn = asObject(delta['function'])
     const call = this.#callOf(delta, fn)
-    const text = asString(fn['arguments']) ?? ''
+    const text = receivedArguments(fn['arguments'])
     call.end.push(text)
     if (call.end.isComplete) this.#complete.add(call)
     this.#writer.arguments(call.part, text)

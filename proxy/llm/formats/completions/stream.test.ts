@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { fold, type FoldedAnswer } from '../../canonical/fold.ts'
 import { grammatical } from '../../canonical/grammar.testing.ts'
 import type { AnswerEvent } from '../../canonical/answer.ts'
+import { decodeAnswer } from './answer.ts'
 import { CompletionsDecoder } from './decode-stream.ts'
 import { JsonEnd } from './json-end.ts'
 
@@ -35,6 +36,15 @@ const calls = ({ answer }: Read): readonly string[] =>
   answer.parts.flatMap((part) => (part.kind === 'toolCall' ? [`${part.id} ${part.name} ${part.text}`] : []))
 
 describe('tool calls of a stream', () => {
+  it('whose arguments are an object, also of a whole answer', () => {
+    const fields = { id: 'a', function: { name: 'f', arguments: { city: 'Paris', days: 2 } } }
+    expect(calls(read(call({ ...fields, index: 0 }), END))).toEqual(['a f {"city":"Paris","days":2}'])
+    const message = { role: 'assistant', content: null, tool_calls: [fields] }
+    const whole = decodeAnswer({ id: 'c', model: 'm', choices: [{ message, finish_reason: 'tool_calls' }] })
+    const answer = fold(grammatical(whole ?? []))
+    expect(calls({ answer, events: [] })).toEqual(['a f {"city":"Paris","days":2}'])
+  })
+
   it('whose deltas come in any order', () => {
     const out = read(
       begin('a', 'f', '', { index: 0 }),
