@@ -5,6 +5,9 @@ import { join } from 'node:path'
 import { freePort } from '#test/ports.ts'
 import { until } from '#test/wait.ts'
 
+/** From sources, on a machine with other work. */
+const START_MS = 60_000
+
 export interface RunningCommand {
   readonly url: string
   readonly admin: string
@@ -12,7 +15,7 @@ export interface RunningCommand {
 }
 
 export interface CommandOptions {
-  /** A standalone file in place of that of the two routes; `PORT` in it is the port of the gateway. */
+  /** A standalone file in place of that of the two routes; `PORT` and `ADMIN` in it are its ports. */
   readonly given?: string | undefined
   /** Of the process, besides that of the test. */
   readonly environment?: Readonly<Record<string, string>>
@@ -37,7 +40,8 @@ export async function startCommand(
   ]
   writeFileSync(
     file,
-    given?.replaceAll('PORT', String(port)) ?? JSON.stringify({ binds: [{ port, listeners: [{ routes }] }] }),
+    given?.replaceAll('PORT', String(port)).replaceAll('ADMIN', String(adminPort)) ??
+      JSON.stringify({ binds: [{ port, listeners: [{ routes }] }] }),
   )
   const admin = `127.0.0.1:${adminPort}`
   const any = '127.0.0.1:0'
@@ -54,7 +58,7 @@ export async function startCommand(
     await exited
   }
   try {
-    await until('the gateway serves', () => log.includes('configuration applied'))
+    await until('the gateway serves', () => log.includes('configuration applied'), START_MS)
   } catch (error) {
     await stop()
     throw new Error(log, { cause: error })

@@ -1,0 +1,54 @@
+// The standalone file of docs/ui.md that puts the web UI behind a login: as it stands there, with other ports.
+// @module-tag full
+import { createHash } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type RunningCommand, startCommand } from '#test/ui/command.testing.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const PASSWORD = 'a long password'
+const PATHS = ['/ui', '/config_dump', '/traffic', '/memory', '/logging', '/debug/route?url=http://localhost/']
+const SETUP_MS = 90_000
+
+const folder = mkdtempSync(join(tmpdir(), 'gw-ui-login-'))
+let gateway: RunningCommand
+
+beforeAll(async () => {
+  const text = readFileSync(join(ROOT, 'docs/ui.md'), 'utf8')
+  const [, file = ''] = /```yaml\n([\s\S]*?)```/.exec(text.slice(text.indexOf('## Behind a login'))) ?? []
+  const given = file.replace('port: 8443', 'port: PORT').replace(':15000', ':ADMIN')
+  const users = `admin:{SHA}${createHash('sha1').update(PASSWORD).digest('base64')}`
+  gateway = await startCommand(join(ROOT, 'cli/main.ts'), folder, { given, environment: { UI_USERS: users } })
+}, SETUP_MS)
+
+afterAll(async () => {
+  await gateway?.stop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+async function statusOf(path: string, password?: string, init: RequestInit = {}): Promise<number> {
+  const credentials = Buffer.from(`admin:${password ?? ''}`).toString('base64')
+  const headers = password === undefined ? {} : { authorization: `Basic ${credentials}` }
+  const response = await fetch(`${gateway.url}${path}`, { ...init, headers: { ...headers, ...init.headers } })
+  await response.text()
+  return response.status
+}
+
+describe('the web UI behind a login', () => {
+  it.each(PATHS)('%s needs the password', async (path) => {
+    expect([await statusOf(path), await statusOf(path, 'wrong'), await statusOf(path, PASSWORD)]).toEqual([
+      401, 401, 200,
+    ])
+  })
+
+  it.each(['/quitquitquit', '/logging?level=trace', '/debug/send'])('POST %s leads nowhere', async (path) => {
+    expect(await statusOf(path, PASSWORD, { method: 'POST' })).toBe(404)
+  })
+
+  it('is closed for pages of other sites where requests cost something', async () => {
+    const headers = { 'sec-fetch-site': 'cross-site' }
+    expect(await statusOf('/debug/route?url=http://localhost/', PASSWORD, { headers })).toBe(403)
+  })
+})
