@@ -120,6 +120,46 @@ describe.each(THEMES)('%s', (_, theme) => {
     },
     CASE_MS,
   )
+
+  it(
+    'sends a request again with another header, and compares both traces',
+    async () => {
+      const page = await ui.open(theme)
+      await page.getByRole('link', { name: 'Requests' }).focus()
+      await page.keyboard.press('Enter')
+      await page.getByLabel('Only requests').fill('request.path == "/admin/replay"')
+      await page.keyboard.press('Enter')
+      await page.getByText('Waiting for the next request.').waitFor()
+      const headers = { authorization: 'Bearer secret-of-the-client', 'x-role': 'guest' }
+      expect((await fetch(`${ui.gateway.url}/admin/replay`, { method: 'PUT', headers, body: 'a' })).status).toBe(403)
+      const watched = page.getByRole('button', { name: /PUT .*replay → 403/ })
+      await watched.waitFor()
+      await page.getByRole('button', { name: 'Stop' }).click()
+      await page.getByLabel('Status').selectOption('2xx')
+      await page.getByText('No request matches the filters.').waitFor()
+      await page.getByLabel('Status').selectOption('4xx')
+      await page.getByLabel('Method, path or policy').fill('authorization')
+      await watched.focus()
+      await page.keyboard.press('Enter')
+      await page.getByRole('button', { name: 'Edit and send again' }).focus()
+      await page.keyboard.press('Enter')
+      const fields = page.getByLabel('Header fields')
+      expect(await fields.inputValue()).toContain('authorization: <redacted>')
+      await fields.fill('x-role: admin')
+      await page.getByRole('region', { name: 'Replay' }).getByRole('button', { name: 'Send' }).focus()
+      await page.keyboard.press('Enter')
+      await page.getByRole('heading', { name: /^503/ }).waitFor()
+      await page.getByRole('combobox', { name: 'Snapshot' }).selectOption('initial request')
+      const difference = page.getByLabel('Difference')
+      await difference.getByText('+ /request/headers/x-role: "admin"').waitFor()
+      expect(await difference.textContent()).toContain('- /request/headers/x-role: "guest"')
+      expect(await violations(page)).toEqual([])
+      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0)
+      expect(ui.problems).toEqual([])
+      await page.context().close()
+    },
+    CASE_MS,
+  )
 })
 
 describe('the chat', () => {

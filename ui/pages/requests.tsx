@@ -3,24 +3,21 @@
 import { useEffect, useState } from 'preact/hooks'
 import { explanationOf } from '#cli/explain/explanation.ts'
 import { labelOf, millisecondsOf, summaryOf } from '#cli/trace/summary.ts'
-import { problemOf, type TraceEvent, watchRequest } from '../api.ts'
+import { type Dump, problemOf, type TraceEvent, watchRequest } from '../api.ts'
 import { EventDetail } from '../parts/event-detail.tsx'
 import { Explained } from '../parts/explained.tsx'
+import { Replay } from '../parts/replay.tsx'
+import { RequestList, type Watched } from '../parts/request-list.tsx'
 
 /** Older ones are forgotten. */
 const REQUESTS_MAX = 50
-
-interface Watched {
-  readonly id: number
-  readonly events: readonly TraceEvent[]
-}
 
 interface Watch {
   readonly expression: string
   readonly stop: AbortController
 }
 
-export function Requests() {
+export function Requests({ dump }: { readonly dump: Dump }) {
   const [expression, setExpression] = useState('')
   const [watch, setWatch] = useState<Watch | undefined>(undefined)
   const [state, setState] = useState('')
@@ -71,6 +68,7 @@ export function Requests() {
       {request !== undefined && (
         <>
           <Explained explanation={explanationOf(request.events)} />
+          <Replay key={request.id} events={request.events} dump={dump} />
           <h2>Events</h2>
           <div class="split">
             <ol class="scroll" aria-label="Events" tabIndex={0}>
@@ -88,27 +86,6 @@ export function Requests() {
         </>
       )}
     </>
-  )
-}
-
-interface ListProps {
-  readonly requests: readonly Watched[]
-  readonly shown: number | undefined
-  readonly onShow: (id: number) => void
-}
-
-function RequestList({ requests, shown, onShow }: ListProps) {
-  if (requests.length === 0) return <p class="soft">Press Watch, then send a request through the gateway.</p>
-  return (
-    <ul aria-label="Requests">
-      {requests.map(({ id, events }) => (
-        <li key={id}>
-          <button class="plain mono" type="button" aria-pressed={id === shown} onClick={() => onShow(id)}>
-            {titleOf(events)}
-          </button>
-        </li>
-      ))}
-    </ul>
   )
 }
 
@@ -137,14 +114,4 @@ function withEvent(all: readonly Watched[], id: number, event: TraceEvent): read
   const known = all.find((one) => one.id === id)
   if (known === undefined) return [{ id, events: [event] }, ...all].slice(0, REQUESTS_MAX)
   return all.map((one) => (one === known ? { id, events: [...known.events, event] } : one))
-}
-
-function titleOf(events: readonly TraceEvent[]): string {
-  const { request } = (events.find(({ message }) => message.requestState !== undefined)?.message.requestState ??
-    {}) as {
-    readonly request?: { readonly method?: string; readonly uri?: string; readonly path?: string }
-  } // api/admin/openapi.yaml
-  const { status, milliseconds } = explanationOf(events) ?? {}
-  const end = status === undefined ? '…' : `${status}, ${(milliseconds ?? 0).toFixed(1)} ms`
-  return `${request?.method ?? ''} ${request?.uri ?? request?.path ?? ''} → ${end}`
 }

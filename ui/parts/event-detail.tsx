@@ -1,8 +1,8 @@
 // One event of a trace: itself, the state of the request at that time, or what changed since the state before.
 import { useState } from 'preact/hooks'
-import { jsonPatch } from '#cli/tui/json-patch.ts'
 import type { TraceEvent } from '#cli/trace/event-reader.ts'
 import { snapshotBefore } from '#cli/trace/snapshots.ts'
+import { patchLines } from './patch-lines.ts'
 
 const MODES = ['event', 'snapshot', 'diff'] as const
 type Mode = (typeof MODES)[number]
@@ -36,10 +36,6 @@ function textOf(events: readonly TraceEvent[], index: number, mode: Mode): strin
   if (mode === 'snapshot') return `${stage}\n${JSON.stringify(requestState, undefined, 2)}`
   const former = snapshotBefore(events, current.index, type)
   if (former === undefined) return `${stage}: the first snapshot`
-  const changes = jsonPatch(former.event.message.requestState, requestState).flatMap((change) => [
-    ...('before' in change ? [`- ${change.path}: ${JSON.stringify(change.before)}`] : []),
-    ...('value' in change ? [`+ ${change.path}: ${JSON.stringify(change.value)}`] : []),
-  ])
   const head = `${former.event.message.stage ?? ''} → ${stage}`
-  return [head, ...(changes.length === 0 ? ['no change'] : changes)].join('\n')
+  return [head, ...patchLines(former.event.message.requestState, requestState)].join('\n')
 }

@@ -2,12 +2,18 @@
 import type { Explanation } from '#cli/explain/explanation.ts'
 import { Fact } from './fact.tsx'
 
-export function Explained({ explanation }: { readonly explanation: Explanation | undefined }) {
+export interface ExplainedProps {
+  readonly explanation: Explanation | undefined
+  /** Of the section; each on a page has its own. */
+  readonly label?: string
+}
+
+export function Explained({ explanation, label = 'Explanation' }: ExplainedProps) {
   if (explanation === undefined) return <p class="soft">The request has not ended yet.</p>
   const { status, error, listener, route, decision, before, cure } = explanation
   const places = decision.sources.map(({ object, field }) => (field === undefined ? object : `${object} (${field})`))
   return (
-    <section aria-label="Explanation">
+    <section aria-label={label}>
       <h2>
         {status ?? 'No complete response'}
         {error !== undefined && `: ${error}`}
