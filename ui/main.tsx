@@ -1,5 +1,5 @@
 // The web UI of a proxy (`/ui` of its admin server). It reads what `gw proxy config` and `gw proxy trace` read, with the
-// same words, and changes nothing. The part of the URL after `#` is the page.
+// same words; without UI_ACTIONS it changes and sends nothing. The part of the URL after `#` is the page.
 import type { ComponentType } from 'preact'
 import { render } from 'preact'
 import { useEffect, useState } from 'preact/hooks'

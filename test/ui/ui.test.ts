@@ -8,7 +8,20 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CASE_MS, SETUP_MS, startUi, type Ui, violations } from '#test/ui/browser.testing.ts'
 
 const FIRST_VIEW_BYTES_MAX = 300 * 1024
-const PAGES = ['Overview', 'Routes', 'Policies', 'Backends', 'Models', 'MCP servers', 'Requests', 'System']
+const PAGES = [
+  'Overview',
+  'Routes',
+  'Policies',
+  'Backends',
+  'Models',
+  'MCP servers',
+  'Requests',
+  'System',
+  'Route tester',
+  'CEL playground',
+  'Chat',
+  'MCP playground',
+]
 
 let ui: Ui
 
@@ -29,7 +42,7 @@ describe('the web UI', () => {
       for (const name of PAGES) {
         await page.getByRole('link', { name, exact: true }).click()
         await page.getByRole('heading', { level: 1, name }).waitFor()
-        await page.locator('main :is(table, p.soft, form)').first().waitFor()
+        await page.locator('main :is(table, p.soft, p.notice, form)').first().waitFor()
         expect({ [name]: await violations(page) }).toEqual({ [name]: [] })
         const width = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
         expect({ [name]: width }).toEqual({ [name]: 0 })
@@ -92,6 +105,20 @@ describe('the web UI', () => {
       await policy.focus()
       await page.keyboard.press('Enter')
       await page.getByText('"authorization"').waitFor()
+      await page.context().close()
+    },
+    CASE_MS,
+  )
+
+  it(
+    'offers no playground that sends requests, unless the gateway allows it',
+    async () => {
+      const page = await ui.open()
+      for (const name of ['Chat', 'MCP playground']) {
+        await page.getByRole('link', { name, exact: true }).click()
+        await page.getByText('Start the proxy with UI_ACTIONS=true to allow it.').waitFor()
+        expect(await page.locator('main form').count()).toBe(0)
+      }
       await page.context().close()
     },
     CASE_MS,
