@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { loadStandalone } from '#proxy/config/standalone/load.ts'
+import { SERVICES_IN_FILES } from '#proxy/config/standalone/schema/llm.ts'
 import { QUICK_PROVIDERS, type QuickProvider, runSource } from './quickstart.ts'
 
 /** A value for every variable that a provider can have. */
@@ -26,8 +27,15 @@ describe('runSource', () => {
     [{ file: 'a', provider: 'openai' }, '--file has all settings: omit --provider and --port'],
     [{ file: 'a', port: 1 }, '--file has all settings'],
     [{ provider: 'openai' }, 'OPENAI_API_KEY is not set; set it to the key of openai'],
+    [{ provider: 'groq' }, 'GROQ_API_KEY is not set; set it to the key of groq'],
+    [{ provider: 'vertex' }, 'GOOGLE_CLOUD_PROJECT is not set; set it to the id of the project with the models'],
   ] as const)('rejects %j', (flags, problem) => {
     expect(runSource(flags, { OPENAI_API_KEY: ' ' })).toEqual({ problem: expect.stringContaining(problem) })
+  })
+
+  it('has every provider of models that needs no address', () => {
+    const names = [...SERVICES_IN_FILES.keys(), 'openai', 'anthropic', 'gemini', 'bedrock', 'vertex']
+    expect(new Set(QUICK_PROVIDERS)).toEqual(new Set(names))
   })
 
   it('lists the ways to start, with the keys that are set', () => {

@@ -18,11 +18,13 @@ interface Entry {
   /** Variable with the key of the provider; undefined: credentials of the environment, or none. */
   readonly variable: string | undefined
   readonly params?: Readonly<Record<string, string>>
+  /** Another variable that must be set, and its content. */
+  readonly needs?: { readonly variable: string; readonly content: string }
 }
 
 const PORT = 4000
 
-/** Providers that need nothing but a key, by their names in standalone files, with the variables of their SDKs. */
+/** Providers that need only variables, by their names in standalone files, with the variables of their SDKs. */
 const PROVIDERS = {
   openai: { variable: 'OPENAI_API_KEY' },
   anthropic: { variable: 'ANTHROPIC_API_KEY' },
@@ -40,6 +42,11 @@ const PROVIDERS = {
   ollama: { variable: undefined, params: { baseUrl: '${OLLAMA_URL:-http://127.0.0.1:11434}' } },
   openrouter: { variable: 'OPENROUTER_API_KEY' },
   togetherai: { variable: 'TOGETHER_API_KEY' },
+  vertex: {
+    variable: undefined,
+    params: { vertexProject: '${GOOGLE_CLOUD_PROJECT}', vertexRegion: '${GOOGLE_CLOUD_LOCATION:-global}' },
+    needs: { variable: 'GOOGLE_CLOUD_PROJECT', content: 'the id of the project with the models' },
+  },
   xai: { variable: 'XAI_API_KEY' },
 } as const satisfies Readonly<Record<string, Entry>>
 
@@ -53,9 +60,10 @@ export function runSource({ file, provider, port }: ProviderFlags, environment: 
     return { problem: '--file has all settings: omit --provider and --port' }
   }
   if (provider === undefined) return { problem: waysToStart(environment) }
-  const { variable }: Entry = PROVIDERS[provider]
-  if (variable !== undefined && (environment[variable] ?? '').trim() === '') {
-    return { problem: `${variable} is not set; set it to the key of ${provider}` }
+  const { variable, needs }: Entry = PROVIDERS[provider]
+  const required = variable === undefined ? needs : { variable, content: `the key of ${provider}` }
+  if (required !== undefined && (environment[required.variable] ?? '').trim() === '') {
+    return { problem: `${required.variable} is not set; set it to ${required.content}` }
   }
   const at = `http://127.0.0.1:${port ?? PORT}`
   return {
