@@ -20,7 +20,7 @@ export interface Started {
   readonly firstMs: number
   /** The same, for a route that changed while no controller was running. */
   readonly againMs: number
-  /** When all statuses are written. */
+  /** Some seconds after the last write; on a busy machine not all statuses are written by then. */
   readonly first: Memory
   /** Some seconds after the second start, which writes nothing. */
   readonly again: Memory
