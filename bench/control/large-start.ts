@@ -8,7 +8,7 @@ import { forEachOf } from './rounds.ts'
 
 export interface StartOptions {
   readonly routes: number
-  /** Of four kinds. */
+  /** ConfigMaps, Secrets and EndpointSlices. */
   readonly unrelated: number
   readonly concurrency: number
 }
@@ -22,7 +22,7 @@ export interface Started {
   readonly againMs: number
   /** Some seconds after the last write; on a busy machine not all statuses are written by then. */
   readonly first: Memory
-  /** Some seconds after the second start, which writes nothing. */
+  /** The same for the second start. */
   readonly again: Memory
   readonly createdPerSecond: number
 }
@@ -72,7 +72,7 @@ export async function measureStarts(environment: ExistingEnvironment, options: S
   }
 }
 
-/** Creating an object takes the API server half of the time of applying it. */
+/** Creating an object costs the API server less than applying it. */
 async function create({ server }: ExistingEnvironment, { path, object }: KubeManifest): Promise<void> {
   const { status, body } = await server.send({
     method: 'POST',

@@ -221,7 +221,8 @@ const stalled = Effect.fnUntraced(function* (at: Stream) {
   for (;;) {
     const { events } = at
     yield* Effect.sleep(Duration.millis(STREAM_STALL_MS))
-    if (at.version === undefined && at.events === events) return yield* new NotStreamed()
+    if (at.version !== undefined) return yield* Effect.never
+    if (at.events === events) return yield* new NotStreamed()
   }
 })
 
