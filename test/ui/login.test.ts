@@ -28,10 +28,18 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-async function statusOf(path: string, password?: string, init: RequestInit = {}): Promise<number> {
+interface Asked {
+  readonly method?: string
+  readonly site?: string
+}
+
+async function statusOf(path: string, password?: string, { method = 'GET', site }: Asked = {}): Promise<number> {
   const credentials = Buffer.from(`admin:${password ?? ''}`).toString('base64')
-  const headers = password === undefined ? {} : { authorization: `Basic ${credentials}` }
-  const response = await fetch(`${gateway.url}${path}`, { ...init, headers: { ...headers, ...init.headers } })
+  const headers = {
+    ...(password !== undefined && { authorization: `Basic ${credentials}` }),
+    ...(site !== undefined && { 'sec-fetch-site': site }),
+  }
+  const response = await fetch(`${gateway.url}${path}`, { method, headers })
   await response.text()
   return response.status
 }
@@ -48,7 +56,6 @@ describe('the web UI behind a login', () => {
   })
 
   it('is closed for pages of other sites where requests cost something', async () => {
-    const headers = { 'sec-fetch-site': 'cross-site' }
-    expect(await statusOf('/debug/route?url=http://localhost/', PASSWORD, { headers })).toBe(403)
+    expect(await statusOf('/debug/route?url=http://localhost/', PASSWORD, { site: 'cross-site' })).toBe(403)
   })
 })
