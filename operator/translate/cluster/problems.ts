@@ -167,7 +167,8 @@ function backendTlsProblems(translation: BackendTlsTranslation): readonly Object
 }
 
 function policyProblems({ policy, problems, unattached, perGateway }: PolicyTranslation): readonly ObjectProblem[] {
-  const beyond = [...perGateway.values()].flatMap((one) => one.beyond ?? [])
+  // The order of the Gateways depends on what changed last.
+  const beyond = [...perGateway.values()].flatMap((one) => one.beyond ?? []).toSorted()
   if (problems.length + unattached.length + beyond.length === 0) return NONE
   const object = refOf(policy)
   return [
