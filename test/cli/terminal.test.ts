@@ -128,6 +128,7 @@ describe('gw proxy trace in a terminal', () => {
     await shows('[(event)')
     press('Escape')
     await until('the shell is back', () => !screen().includes('q quit'), screen)
+    expect(screen()).toContain('bin/gw proxy trace')
   })
 
   it('follows the size of the terminal', async () => {
