@@ -1,5 +1,6 @@
 // Whatever overlays of a Gateway are put together: what is deployed differs from what the class alone gives in harmless
 // fields only. The harmless fields are taken away here by hand, not with the code under test.
+// @module-tag full
 import {
   type Arbitrary,
   array,

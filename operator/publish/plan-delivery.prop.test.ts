@@ -1,5 +1,6 @@
 // Any history of changes, seen after each single write, by proxies that came at any time and with leaders that stop in
 // the middle: a proxy has the old configuration or the new one, never a mixture, and in the end the new one.
+// @module-tag full
 import { createHash } from 'node:crypto'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

@@ -1,4 +1,5 @@
 // What is carried on from list to list is what going through the whole list gives, and keeps its identity.
+// @module-tag full
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { changed, changesBetween } from './changes.ts'

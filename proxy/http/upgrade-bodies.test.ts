@@ -1,5 +1,6 @@
 // Switches of protocols that bring a body, and answers to them that are not what was asked for: no way around the
 // deadline of a body, and no bytes of one message in another.
+// @module-tag full
 import { afterEach, describe, expect, it } from 'vitest'
 import { startProxy, startUpstream, until } from './server.testing.ts'
 

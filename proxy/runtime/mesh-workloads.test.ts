@@ -1,4 +1,5 @@
 // Requests to workloads of a mesh through a real proxy: only through tunnels, to the right workload, in all protocols.
+// @module-tag full
 import { once } from 'node:events'
 import http from 'node:http'
 import http2 from 'node:http2'

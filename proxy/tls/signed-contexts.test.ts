@@ -1,4 +1,5 @@
 // Listeners whose certificates are signed on demand, as clients of a real proxy see them; and what is kept of names.
+// @module-tag full
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import tls from 'node:tls'

@@ -1,4 +1,5 @@
 // Idle clients that use all file descriptors of gw: it still serves active clients.
+// @module-tag full
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { connect, type Socket } from 'node:net'

@@ -1,5 +1,6 @@
 // Backends that never answer, through a `gw run`: the client gets a status within the deadline, and the backend is used
 // again after it recovers. Backends on unix sockets, and changes of their files.
+// @module-tag full
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import http from 'node:http'

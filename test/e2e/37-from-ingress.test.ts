@@ -5,10 +5,9 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, describe, expect, it } from 'vitest'
 import { remove } from './suite/kubectl.ts'
-import { sample } from './suite/samples.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
-const SAMPLE = sample('ingress', 'shop.yaml')
+const SAMPLE = 'docs/start/shop.yaml'
 const MARK = '\u0001'
 const PAGE_MS = 300_000
 

@@ -1,5 +1,6 @@
 // Responses to clients while a policy has a value that only an older CRD accepted: the goldens of broken fields, on a
 // real proxy. Fields that fail closed cause 403; with the others requests pass.
+// @module-tag full
 import { createServer } from 'node:http'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,5 +1,6 @@
 // Filters of routes with values that the schema rejects, at each allowed place: the status has the path, and the proxy
 // never gets the value. Filters that decide about access or the target reject requests; other rules are served.
+// @module-tag full
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { HTTPRouteFilter } from '#api/gateway/httproute.gen.ts'

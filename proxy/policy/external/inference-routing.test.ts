@@ -1,4 +1,5 @@
 // Inference routing through a whole proxy: the selected endpoint, and the behavior without a picker.
+// @module-tag full
 import { afterAll, describe, expect, it } from 'vitest'
 import { until } from '../../http/server.testing.ts'
 import { send, type Got } from '#proxy/policy/external/ext-proc/proxy.testing.ts'

@@ -1,6 +1,7 @@
 // A processor that sends anything at any time: every request ends, no stream stays open, and neither backend nor
 // client gets a partial response or a body that looks complete and is not: the bodies of the processor for each
 // request are recorded, and only those, or the original, may arrive complete. The seed is printed.
+// @module-tag full
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { send, startHarness, type Got, type Harness } from '#proxy/policy/external/ext-proc/proxy.testing.ts'
 import { runs } from '#test/run/runs.ts'
