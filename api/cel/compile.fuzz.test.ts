@@ -43,7 +43,7 @@ function outcome(source: string): 'refused' | 'value' | 'error' {
 }
 
 describe('random texts', () => {
-  it('never break the compiler or the evaluator', () => {
+  it('never break the compiler or the evaluator', { tags: ['full'] }, () => {
     const seed = Math.floor(Math.random() * 2 ** 31)
     console.log(`seed ${seed}`)
     const words = fc.array(fc.constantFrom(...WORDS), { maxLength: 30 }).map((parts) => parts.join(''))

@@ -34,7 +34,7 @@ interface NamedCase extends PatchCase {
 }
 
 describe.skipIf(kubectl === undefined)('kubectl agrees', () => {
-  it('on every written case', { timeout: DEADLINE_MS }, async () => {
+  it('on every written case', { tags: ['full'], timeout: DEADLINE_MS }, async () => {
     // Our own file.
     const cases = parse(readFileSync(join(import.meta.dirname, 'testdata/cases.yaml'), 'utf8')) as NamedCase[]
     expect(cases.length).toBeGreaterThanOrEqual(40)

@@ -138,19 +138,23 @@ describe('a delivery with many secrets', () => {
     expect(delivery.inForce.secrets.secrets).toEqual(secrets)
   })
 
-  it('leaves out the largest Secrets if the objects have no room, and delivers everything else', () => {
-    const delivery = started()
-    const large = [0, 1, 2, 3, 4, 5].map((at) => secret(`large-${at}`, MEBIBYTE - at))
-    const secrets = [...certificates, ...large]
-    const plan = delivery.deliver({ ...SMALL, binds: [bind('new')], workloads: MOVED }, { version: 1, secrets })
-    expect(plan.problem).toBeUndefined()
-    expect(delivery.leftOut).toEqual(['shop/large-0', 'shop/large-1'])
-    const expected = secrets.filter(({ key }) => !/large-[01]/.test(key))
-    expect(delivery.inForce.secrets.secrets).toEqual(expected)
-    expect(delivery.inForce.config).toMatchObject({ binds: [bind('new')], workloads: MOVED })
-    delivery.deliver(SMALL, all)
-    expect(delivery.leftOut).toEqual([])
-  })
+  it(
+    'leaves out the largest Secrets if the objects have no room, and delivers everything else',
+    { tags: ['full'] },
+    () => {
+      const delivery = started()
+      const large = [0, 1, 2, 3, 4, 5].map((at) => secret(`large-${at}`, MEBIBYTE - at))
+      const secrets = [...certificates, ...large]
+      const plan = delivery.deliver({ ...SMALL, binds: [bind('new')], workloads: MOVED }, { version: 1, secrets })
+      expect(plan.problem).toBeUndefined()
+      expect(delivery.leftOut).toEqual(['shop/large-0', 'shop/large-1'])
+      const expected = secrets.filter(({ key }) => !/large-[01]/.test(key))
+      expect(delivery.inForce.secrets.secrets).toEqual(expected)
+      expect(delivery.inForce.config).toMatchObject({ binds: [bind('new')], workloads: MOVED })
+      delivery.deliver(SMALL, all)
+      expect(delivery.leftOut).toEqual([])
+    },
+  )
 })
 
 it('names all objects that hold what is in force', () => {

@@ -318,7 +318,7 @@ describe('the whole proxy', () => {
     expect([error?.code, error?.details]).toEqual([grpc.status.UNIMPLEMENTED, 'route not found'])
   })
 
-  it('shutdown: a running call continues to its end', async () => {
+  it('shutdown: a running call continues to its end', { tags: ['full'] }, async () => {
     const server = await startServer()
     const proxy = await testProxy({ routes: [], change: grpcRoute(server.port) })
     open.push(server, { close: () => proxy.stop() })

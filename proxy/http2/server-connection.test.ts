@@ -168,7 +168,7 @@ describe('a body of which nothing more comes', () => {
   })
 })
 
-it('keepalive: a ping when nothing came, and the end without an answer', async () => {
+it('keepalive: a ping when nothing came, and the end without an answer', { tags: ['full'] }, async () => {
   const http2Options = { keepaliveIntervalMs: 5000, keepaliveTimeoutMs: 2000 }
   const proxy = await start({ limits: { http2: http2Options } })
   const live = session(proxy)

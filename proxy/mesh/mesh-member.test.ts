@@ -53,7 +53,7 @@ it('accepts no certificate of the mesh from elsewhere', () => {
   expect(identity(member.addTo({ version: 1, secrets: planted }))).toBeUndefined()
 })
 
-it('reports trouble to its listener, also to one that comes late, and no text twice', async () => {
+it('reports trouble to its listener, also to one that comes late, and no text twice', { tags: ['full'] }, async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   const lost = new MeshMember({ ...authority.settings, ca: undefined }, { logger, changed })
   const heard: (string | undefined)[] = []

@@ -52,7 +52,7 @@ describe('a reader that closes the pipe', () => {
     expect(code).toBe(1)
   })
 
-  it('does not affect gw run', async () => {
+  it('does not affect gw run', { tags: ['full'] }, async () => {
     const port = await freePort()
     const file = join(folder, 'gateway.yaml')
     const text = (status: number): string =>

@@ -101,7 +101,7 @@ describe('a change of one object', () => {
     )
   })
 
-  it('has the result of a fresh translation where objects refer to each other', () => {
+  it('has the result of a fresh translation where objects refer to each other', { tags: ['full'] }, () => {
     fc.assert(
       fc.property(denseHistories(24), modes, capsOfGateways, (steps, backendRefGrantMode, caps) => {
         const { carriedOn, fresh } = bothResults(steps, { ...SETTINGS, backendRefGrantMode, caps })

@@ -129,7 +129,7 @@ describe('ClusterSource', () => {
     expect(applied).toEqual([80])
   })
 
-  it('starts from a mount of chunks, and reads other objects if it must', async () => {
+  it('starts from a mount of chunks, and reads other objects if it must', { tags: ['full'] }, async () => {
     const delivery = new TestDelivery()
     const configOf = (from: number): RenderedConfig => ({
       ...emptyConfig(),
