@@ -10,6 +10,7 @@ const ROOT = join(import.meta.dirname, '..', '..')
 const SAMPLE = 'docs/start/shop.yaml'
 const MARK = '\u0001'
 const PAGE_MS = 300_000
+const FORWARDED = 18_480
 
 afterAll(async () => remove(SAMPLE))
 
@@ -31,6 +32,12 @@ function stepsOf(page: string): Step[] {
   )
 }
 
+/** Clusters of tests have no route from this machine to their addresses. */
+function reachable(command: string): string {
+  if (!command.startsWith('ADDRESS=')) return command
+  return `${command}\nkubectl port-forward -n shop service/web ${FORWARDED}:80 > /dev/null &\nADDRESS=127.0.0.1:${FORWARDED}`
+}
+
 /** `…` on the page stands for any text. */
 function asPattern(output: string): RegExp {
   const parts = output.split('…').map((part) => part.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`))
@@ -44,8 +51,11 @@ describe('moving from an Ingress', () => {
       'only in a cluster of kind: the image of the sample is loaded there',
     )
     const steps = stepsOf('docs/start/from-ingress.md')
-    const script = steps.map(({ command }) => `{ ${command}\n} 2>&1\nprintf '${MARK}'`).join('\n')
-    const { stdout } = await promisify(execFile)('bash', ['-c', script], { cwd: ROOT, timeout: PAGE_MS })
+    const script = steps.map(({ command }) => `{ ${reachable(command)}\n} 2>&1\nprintf '${MARK}'`).join('\n')
+    const { stdout } = await promisify(execFile)('bash', ['-c', `trap 'kill $(jobs -p)' EXIT\n${script}`], {
+      cwd: ROOT,
+      timeout: PAGE_MS,
+    })
     const outputs = stdout.replaceAll('\r', '').split(MARK).slice(0, -1)
     expect(outputs).toHaveLength(steps.length)
     for (const [at, { command, output }] of steps.entries()) {
