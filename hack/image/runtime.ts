@@ -2,7 +2,7 @@
 // from npm (checked against the lock file) and from Debian (checked by apt). Nothing of it runs here.
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
 /** As container tools name it. */
@@ -127,6 +127,8 @@ function nodeFor(name: string, repository: string, folder: string): string {
 function debianPackages(architecture: string, root: string): DebianPackage[] {
   const state = join(root, 'apt')
   mkdirSync(join(state, 'lists/partial'), { recursive: true })
+  // Packages of a former build may have other versions.
+  rmSync(join(state, 'archives'), { recursive: true, force: true })
   mkdirSync(join(state, 'archives/partial'), { recursive: true })
   writeFileSync(join(state, 'status'), '')
   const options = {
@@ -149,10 +151,10 @@ function debianPackages(architecture: string, root: string): DebianPackage[] {
       },
     )
   apt('update')
+  apt('download', ...PACKAGES)
+  const files = readdirSync(join(state, 'archives'))
   return PACKAGES.map((name) => {
-    apt('download', name)
     // NAME_VERSION_ARCHITECTURE.deb
-    const files = execFileSync('ls', ['-t', join(state, 'archives')], { encoding: 'utf8' }).split('\n')
     const file = files.find((one) => one.startsWith(`${name}_`) && one.endsWith(`_${architecture}.deb`))
     if (file === undefined) throw new Error(`apt-get did not download ${name} for ${architecture}`)
     execFileSync('dpkg-deb', ['-x', join(state, 'archives', file), root])
