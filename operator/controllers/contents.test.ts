@@ -14,9 +14,7 @@ let kube: FakeKube
 let operator: TestOperator | undefined
 
 beforeEach(async () => {
-  kube = await FakeKube.start()
-  for (const name of ['gw-system', 'shop'])
-    kube.store.create('namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+  kube = await FakeKube.withNamespaces('gw-system', 'shop')
   kube.store.create(GATEWAYS, {
     apiVersion: 'gateway.networking.k8s.io/v1',
     kind: 'Gateway',

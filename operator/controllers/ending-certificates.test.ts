@@ -127,9 +127,7 @@ describe('certificates that expire', () => {
     afterEach(() => vi.restoreAllMocks())
 
     it('are a Warning on the Gateway', async () => {
-      const kube = await FakeKube.start()
-      for (const name of ['gw-system', 'shop'])
-        kube.store.create('namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+      const kube = await FakeKube.withNamespaces('gw-system', 'shop')
       const data = { 'tls.crt': btoa(pair.certificate), 'tls.key': btoa(pair.privateKey) }
       const metadata = { name: 'a', namespace: 'shop' }
       kube.store.create('secrets', { apiVersion: 'v1', kind: 'Secret', metadata, type: 'kubernetes.io/tls', data })

@@ -10,9 +10,7 @@ let kube: FakeKube
 let operator: TestOperator | undefined
 
 beforeEach(async () => {
-  kube = await FakeKube.start()
-  for (const name of ['gw-system', 'shop'])
-    kube.store.create('namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+  kube = await FakeKube.withNamespaces('gw-system', 'shop')
 })
 
 afterEach(async () => {

@@ -24,9 +24,7 @@ beforeEach(async () => {
     response.end(JSON.stringify({ keys: [{ kid: String(asked), kty: 'oct', k: 'AA' }] }))
   })
   idpPort = await listening(issuer)
-  kube = await FakeKube.start()
-  for (const name of ['gw-system', 'shop'])
-    kube.store.create('namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+  kube = await FakeKube.withNamespaces('gw-system', 'shop')
   operator = await start({ GW_KEY_SET_ALLOW_ADDRESSES: '127.0.0.1' })
 })
 

@@ -15,9 +15,7 @@ let kube: FakeKube
 let operator: TestOperator | undefined
 
 beforeEach(async () => {
-  kube = await FakeKube.start()
-  for (const name of ['gw-system', 'shop'])
-    kube.store.create('namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+  kube = await FakeKube.withNamespaces('gw-system', 'shop')
   make('services', 'v1', 'Service', 'cart', { spec: { ports: [{ name: 'http', port: 80 }] } })
   const spec = { gatewayClassName: 'gw', listeners: [{ name: 'http', port: 80, protocol: 'HTTP' }] }
   make(`gateways.${GATEWAY_API}`, `${GATEWAY_API}/v1`, 'Gateway', 'web', { spec })

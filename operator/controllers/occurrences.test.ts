@@ -11,9 +11,7 @@ let kube: FakeKube
 let operator: TestOperator
 
 beforeEach(async () => {
-  kube = await FakeKube.start()
-  for (const name of ['gw-system', 'shop'])
-    kube.store.create('namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+  kube = await FakeKube.withNamespaces('gw-system', 'shop')
   operator = await testOperator({ config: configFor(kube.url) })
   await until('ready', () => operator.operator.isReady())
 })

@@ -11,9 +11,7 @@ let kube: FakeKube
 let operator: TestOperator
 
 beforeEach(async () => {
-  kube = await FakeKube.start()
-  for (const name of ['gw-system', 'shop'])
-    kube.store.create('namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+  kube = await FakeKube.withNamespaces('gw-system', 'shop')
   kube.refusal = ({ kind, spec }) => {
     // Of the kinds below.
     const { type, minReadySeconds } = { ...(spec as { type?: string; minReadySeconds?: number } | undefined) }

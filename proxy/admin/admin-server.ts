@@ -21,7 +21,7 @@ export interface AdminParts {
   /** The whole answer of `/config_dump`. */
   readonly configDump: () => unknown
   readonly memory: () => unknown
-  /** The whole answer of `/effective_policies` for the key of a rule; undefined: there is no such rule. */
+  /** The whole answer of `/effective_policies` for the key of a rule; undefined: the configuration has no such rule. */
   readonly effectivePolicies: (route: string) => Promise<unknown>
   /** The whole answer of `/traffic`. */
   readonly traffic: () => unknown

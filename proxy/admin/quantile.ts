@@ -2,7 +2,7 @@
 
 /**
  * `bounds`: upper bounds; `counts`: of each bucket by itself, and of the values over the last bound. Values over the
- * last bound count as this bound. null: there are no values.
+ * last bound count as this bound. Without values the result is null.
  */
 export function quantileOf(bounds: Float64Array, counts: Float64Array, quantile: number): number | null {
   const total = counts.reduce((sum, count) => sum + count, 0)

@@ -38,7 +38,7 @@ interface State {
   readonly listeners: readonly string[]
   readonly routes: readonly RouteState[]
   readonly policies: readonly PolicyState[]
-  /** Of all other routes, and of a policy of each; undefined: there are none. */
+  /** In all other routes, and in a policy of each; undefined: the configuration has no others. */
   readonly filling: string | undefined
   /** Of the backend. */
   readonly header: string

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { consoleBlocks, type Step, stepsOf } from '../console-steps.ts'
 import { applySample, type SampleGateway } from './suite/gateway.ts'
 import { startSampleProxy, type SampleProxy } from './suite/process.ts'
 import { SAMPLE_PORTS, startUpstreams, type Upstreams } from './suite/upstreams.ts'
@@ -34,21 +35,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-interface Step {
-  readonly command: string
-  readonly output: string
-}
-
-/** Commands and outputs of the console block. */
-function stepsOf(page: string): Step[] {
-  const block = /```console\n([\s\S]*?)```/.exec(readFileSync(join(PAGES, `${page}.md`), 'utf8'))?.[1] ?? ''
-  return block
-    .split(/^\$ /m)
-    .slice(1)
-    .map((text) => {
-      const end = text.indexOf('\n')
-      return { command: text.slice(0, end), output: text.slice(end + 1).trim() }
-    })
+/** Of the first console block. */
+function stepsOfPage(page: string): Step[] {
+  return stepsOf(consoleBlocks(readFileSync(join(PAGES, `${page}.md`), 'utf8'))[0] ?? '')
 }
 
 /** Replaces the ports of a page by those of this run, or the reverse. */
@@ -72,7 +61,7 @@ describe('pages of policies', () => {
   // `make test` runs the first page.
   for (const [at, page] of pages.entries()) {
     it(`${page} shows the output of its commands`, { tags: at === 0 ? [] : ['full'] }, async () => {
-      const steps = stepsOf(page)
+      const steps = stepsOfPage(page)
       expect(steps.length).toBeGreaterThan(0)
       const gateway = await applySample({ sample: `${page}.yaml`, upstreams, on: proxy })
       expect(await outputsOf(steps, gateway)).toEqual(steps.map(({ output }) => output))

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, describe, expect, it } from 'vitest'
+import { consoleBlocks, stepsOf } from '../console-steps.ts'
 import { remove } from './suite/kubectl.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
@@ -13,24 +14,6 @@ const PAGE_MS = 300_000
 const FORWARDED = 18_480
 
 afterAll(async () => remove(SAMPLE))
-
-interface Step {
-  readonly command: string
-  readonly output: string
-}
-
-function stepsOf(page: string): Step[] {
-  const blocks = readFileSync(join(ROOT, page), 'utf8').matchAll(/^```console\n([\s\S]*?)^```/gm)
-  return [...blocks].flatMap(([, block = '']) =>
-    block
-      .split(/^\$ /m)
-      .slice(1)
-      .map((text) => {
-        const [command = '', ...output] = text.split('\n')
-        return { command, output: output.join('\n').trim() }
-      }),
-  )
-}
 
 /** Clusters of tests have no route from this machine to their addresses. */
 function reachable(command: string): string {
@@ -50,7 +33,8 @@ describe('moving from an Ingress', () => {
       (process.env['GW_E2E_CLUSTER'] ?? '') === '',
       'only in a cluster of kind: the image of the sample is loaded there',
     )
-    const steps = stepsOf('docs/start/from-ingress.md')
+    const page = readFileSync(join(ROOT, 'docs/start/from-ingress.md'), 'utf8')
+    const steps = consoleBlocks(page).flatMap(stepsOf)
     const script = steps.map(({ command }) => `{ ${reachable(command)}\n} 2>&1\nprintf '${MARK}'`).join('\n')
     const { stdout } = await promisify(execFile)('bash', ['-c', `trap 'kill $(jobs -p)' EXIT\n${script}`], {
       cwd: ROOT,

@@ -28,6 +28,14 @@ export class FakeKube extends FakeApi {
     return kube
   }
 
+  static async withNamespaces(...names: readonly string[]): Promise<FakeKube> {
+    const kube = await FakeKube.start()
+    for (const name of names) {
+      kube.store.create('namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+    }
+    return kube
+  }
+
   get url(): string {
     // Listening on a TCP port.
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`

@@ -69,3 +69,11 @@ export async function violations(page: Page): Promise<string[]> {
   const results = await page.evaluate<Results>(`${AXE}; axe.run(document)`)
   return results.violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`))
 }
+
+/** What is wrong with a page as it is shown. `overflow`: pixels that it is wider than the window. */
+export async function flaws(page: Page): Promise<{ readonly violations: string[]; readonly overflow: number }> {
+  const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
+  return { violations: await violations(page), overflow }
+}
+
+export const NO_FLAWS = { violations: [], overflow: 0 }

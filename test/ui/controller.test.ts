@@ -11,7 +11,7 @@ import { createMetrics } from '#operator/admin/metrics.ts'
 import { startServers } from '#operator/admin/servers.ts'
 import { configFor, type TestOperator, testOperator } from '#operator/controllers/operator.testing.ts'
 import { FakeKube } from '#test/fakekube/server.ts'
-import { CASE_MS, SETUP_MS, startUi, type Ui, violations } from '#test/ui/browser.testing.ts'
+import { CASE_MS, SETUP_MS, startUi, type Ui, flaws, NO_FLAWS } from '#test/ui/browser.testing.ts'
 import { until } from '#test/wait.ts'
 
 const GATEWAY_API = 'gateway.networking.k8s.io/v1'
@@ -24,10 +24,7 @@ let scope: Scope.Closeable
 let admin: string
 
 beforeAll(async () => {
-  kube = await FakeKube.start()
-  for (const name of ['gw-system', 'shop']) {
-    kube.store.create('namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
-  }
+  kube = await FakeKube.withNamespaces('gw-system', 'shop')
   kube.store.create('gateways.gateway.networking.k8s.io', {
     apiVersion: GATEWAY_API,
     kind: 'Gateway',
@@ -102,8 +99,7 @@ it.each([
     ])
     await page.getByLabel('Object, pod').fill('web-b')
     await row('Proxies', 'web-a').waitFor({ state: 'detached' })
-    expect(await violations(page)).toEqual([])
-    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0)
+    expect(await flaws(page)).toEqual(NO_FLAWS)
     expect(ui.problems).toEqual([])
     await page.context().close()
   },

@@ -1,7 +1,7 @@
 // The playgrounds of the web UI in a real browser. Needs Chromium (`apt-get install chromium`).
 // @module-tag full
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { CASE_MS, SETUP_MS, violations } from '#test/ui/browser.testing.ts'
+import { CASE_MS, SETUP_MS, flaws, NO_FLAWS } from '#test/ui/browser.testing.ts'
 import { type Demo, startDemo } from '#test/ui/demo.testing.ts'
 
 const THEMES = [
@@ -30,8 +30,7 @@ describe.each(THEMES)('%s', (_, theme) => {
       await page.keyboard.press('Enter')
       await page.getByRole('heading', { name: 'default/admin' }).waitFor()
       await page.getByRole('cell', { name: 'not true: path exactly /open' }).waitFor()
-      expect(await violations(page)).toEqual([])
-      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0)
+      expect(await flaws(page)).toEqual(NO_FLAWS)
       await page.getByLabel('URL').fill('file:///etc/passwd')
       await page.keyboard.press('Enter')
       await page.getByRole('status').getByText('400: url: must be an absolute URL').waitFor()
@@ -58,8 +57,7 @@ describe.each(THEMES)('%s', (_, theme) => {
       const messages = page.getByRole('list', { name: 'Messages' }).getByRole('listitem')
       expect(await messages.allTextContents()).toEqual(['userHi', 'assistantHello'])
       await page.getByRole('heading', { name: '200' }).waitFor()
-      expect(await violations(page)).toEqual([])
-      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0)
+      expect(await flaws(page)).toEqual(NO_FLAWS)
       expect(ui.problems).toEqual([])
       await page.context().close()
     },
@@ -81,8 +79,7 @@ describe.each(THEMES)('%s', (_, theme) => {
       await page.keyboard.press('Enter')
       await page.getByLabel('Result').getByText('Rain in Bern').waitFor()
       await page.getByRole('heading', { name: '200' }).waitFor()
-      expect(await violations(page)).toEqual([])
-      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0)
+      expect(await flaws(page)).toEqual(NO_FLAWS)
       await page.getByLabel('URL').fill(`${ui.gateway.url}/nowhere`)
       await page.getByRole('button', { name: 'Connect' }).click()
       await page.getByRole('heading', { name: '404: route not found' }).waitFor()
@@ -113,8 +110,7 @@ describe.each(THEMES)('%s', (_, theme) => {
       const place = page.getByLabel('Place of the mistake')
       await place.waitFor()
       expect(await place.textContent()).toBe('  )\n  ^')
-      expect(await violations(page)).toEqual([])
-      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0)
+      expect(await flaws(page)).toEqual(NO_FLAWS)
       expect(ui.problems).toEqual([])
       await page.context().close()
     },
@@ -153,8 +149,7 @@ describe.each(THEMES)('%s', (_, theme) => {
       const difference = page.getByLabel('Difference')
       await difference.getByText('+ /request/headers/x-role: "admin"').waitFor()
       expect(await difference.textContent()).toContain('- /request/headers/x-role: "guest"')
-      expect(await violations(page)).toEqual([])
-      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0)
+      expect(await flaws(page)).toEqual(NO_FLAWS)
       expect(ui.problems).toEqual([])
       await page.context().close()
     },
