@@ -1,4 +1,5 @@
 // Sends one message to several servers, and merges their responses (data-plane supplement section 4.4).
+import { setTimeout as delay } from 'node:timers/promises'
 import { messageOf } from '../exchange/diagnosis.ts'
 import type { MCPBackend } from '#api/ir/types.gen.ts'
 import { reportIfBug } from '../exchange/defects.ts'
@@ -14,12 +15,13 @@ import {
 } from './jsonrpc.ts'
 import { messagesOf, resumed } from './targets/events.ts'
 import { rpcErrorIn } from './targets/rpc-error.ts'
-import { noteDropped } from './server-messages.ts'
+import { DROPPED_MAX, noteDropped } from './server-messages.ts'
 import {
   type EventStream,
   type McpTarget,
   type MessageStream,
   NoServerError,
+  type ServerEvent,
   TargetError,
   TargetHttpError,
   type TargetSession,
@@ -41,6 +43,8 @@ export interface Answer {
 
 /** For the part of one server, with all pages of a list; `backend.http.requestTimeout` of its backend replaces it. */
 const ANSWER_MS = 30_000
+/** For the stream of one of several servers, before those of the others are shown. */
+const SOON_MS = 1000
 /** A server with more fails, and the log reports it. */
 const LIST_PAGES_MAX = 256
 const LIST_ITEMS_MAX = 32_768
@@ -68,11 +72,14 @@ async function responseIn(
   call: { readonly target: McpTarget; readonly request: JsonRpcRequest; readonly messages: MessageStream },
 ): Promise<JsonRpcResponse | undefined> {
   const { target, request, messages } = call
+  let others = 0
   try {
     for await (const message of messages) {
-      if (!isResponse(message)) continue
-      if (message.id === request.id) return message
-      noteDropped(exchange, target.name)
+      if (isResponse(message) && message.id === request.id) return message
+      if (++others > DROPPED_MAX) {
+        throw new TargetError(`${target.name}: more than ${DROPPED_MAX} messages came before the response`)
+      }
+      if (isResponse(message)) noteDropped(exchange, target.name)
     }
   } catch (error) {
     if (error instanceof TargetError) throw error
@@ -91,14 +98,14 @@ export async function notify(
   member: Member,
   message: JsonRpcNotification | JsonRpcResponse,
 ): Promise<void> {
-  const reply = await member.target.send(exchange, message, member.session)
+  const reply = await member.target.send(exchange, message, member.session, deadlineOf(member.target))
   // The response to a notification has no content, even if it is a stream.
   reply.messages.cancel()
 }
 
 /**
  * Opens the streams of all servers that have one, after their events in `positions`; none stays open if the call fails
- * as a whole.
+ * as a whole. Of several servers, one that does not answer soon joins later: the others have messages meanwhile.
  */
 export async function listenToAll(
   exchange: Exchange,
@@ -109,8 +116,9 @@ export async function listenToAll(
   try {
     await onEach(exchange, members, failureMode, async (member) => {
       const { target, session } = member
-      const stream =
-        session === undefined ? undefined : await target.listen(exchange, session, positions.get(target.name))
+      if (session === undefined) return
+      const opening = target.listen(exchange, session, positions.get(target.name))
+      const stream = members.length === 1 ? await opening : await soon(exchange, member, opening)
       if (stream !== undefined) opened.push({ member, stream })
     })
     return opened
@@ -118,6 +126,42 @@ export async function listenToAll(
     for (const { stream } of opened) stream.cancel()
     throw error
   }
+}
+
+/** A stream that has not been opened within `SOON_MS` follows in the returned one. */
+async function soon(
+  exchange: Exchange,
+  member: Member,
+  opening: Promise<EventStream | undefined>,
+): Promise<EventStream | undefined> {
+  const late = Symbol('late')
+  const first = await Promise.race([opening, delay(SOON_MS, late, { ref: false })])
+  if (typeof first !== 'symbol') return first
+  const over = Promise.withResolvers<undefined>()
+  let isOver = false
+  let opened: EventStream | undefined
+  const following = opening.then(
+    (stream) => {
+      opened = stream
+      if (isOver) stream?.cancel()
+      return stream
+    },
+    (error: unknown) => {
+      reportIfBug('mcp stream', error)
+      noteFailure(exchange, member, error)
+      return undefined
+    },
+  )
+  return madeStream(eventsOnce(Promise.race([following, over.promise])), () => {
+    isOver = true
+    over.resolve(undefined)
+    opened?.cancel()
+  })
+}
+
+async function* eventsOnce(opening: Promise<EventStream | undefined>): AsyncGenerator<ServerEvent> {
+  const stream = await opening
+  if (stream !== undefined) yield* stream
 }
 
 /**

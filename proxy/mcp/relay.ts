@@ -22,7 +22,7 @@ import type { CallPosition } from './legacy/event-ids.ts'
 import { METHODS } from './methods.ts'
 import { shownResult } from './results.ts'
 import { deniedInput, mayAsk, refuse } from './server-requests.ts'
-import { noteDropped, shownToClient } from './server-messages.ts'
+import { floodOf, noteDropped, shownToClient } from './server-messages.ts'
 import { eventsOf, resumed, untilLost } from './targets/events.ts'
 import {
   type EventStream,
@@ -119,6 +119,7 @@ async function* relayed(call: McpCall, { member, events, request }: Relayed): As
       const shown = await shownEvent(call, { member, request, event })
       canResume ||= shown?.id !== undefined
       if (shown !== undefined) yield shown
+      else checkFlood(call, target)
       if (shown?.message !== undefined && isResponse(shown.message)) return
     }
     // The client asks for the rest.
@@ -128,6 +129,14 @@ async function* relayed(call: McpCall, { member, events, request }: Relayed): As
     call.exchange.errorDetail ??= serverReason(target, error)
   }
   yield { message: failed(call, target, request) }
+}
+
+/** @throws {TargetError} */
+function checkFlood({ exchange }: McpCall, target: string): void {
+  const flood = floodOf(exchange, target)
+  if (flood === undefined) return
+  exchange.errorDetail = flood
+  throw new TargetError(flood)
 }
 
 /** undefined: the client does not get the event. */

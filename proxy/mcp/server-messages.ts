@@ -56,6 +56,15 @@ function shownNotification(stream: ServerStream, message: JsonRpcNotification): 
   }
 }
 
+/** Before the response to one request: a server that sends more has failed, and its stream is read no further. */
+export const DROPPED_MAX = 10_000
+
+/** The reason for the log; undefined: the server has not sent too many messages that are not for the client. */
+export function floodOf({ mcp }: Exchange, target: string): string | undefined {
+  if (mcp?.dropped === undefined || (mcp.dropped.get(target) ?? 0) <= DROPPED_MAX) return undefined
+  return `${target}: the server sent more than ${DROPPED_MAX} messages that are not for the client`
+}
+
 /** Counted for metrics, and named in the log of the request. */
 export function noteDropped({ mcp }: Exchange, target: string): void {
   if (mcp === undefined) return
