@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { SESSION_MS_MAX, sessionCodec, shownSessionId, type McpSession } from './session-id.ts'
 
@@ -32,6 +32,39 @@ describe('sessionCodec', () => {
     expect(rotated.decode(before)).toEqual(SESSION)
     expect(sessionCodec([key]).decode(rotated.encode(SESSION))).toEqual(SESSION)
     expect(sessionCodec([other]).decode(rotated.encode(SESSION))).toBe('Over')
+  })
+
+  it('has room for 128 servers in a field that Node.js clients read', () => {
+    const targets = Array.from({ length: 128 }, (_, index) => ({
+      target: `team-mcp-tools-${index}-http`,
+      serverSession: randomUUID(),
+      endpoint: `10.244.${index}.117:8080`,
+      isSkipped: false,
+      isModern: false,
+    }))
+    const client = {
+      protocolVersion: '2025-11-25',
+      capabilities: {},
+      clientInfo: { name: 'x'.repeat(1900), version: '1' },
+    }
+    const codec = sessionCodec([key])
+    const id = codec.encode({ ...SESSION, targets, client })
+    expect(id.length).toBeLessThan(16_000)
+    expect(codec.decode(id)).toEqual({ ...SESSION, targets, client })
+  })
+
+  it('leaves out the client if the ids of the servers are long, and rejects ids that no field can hold', () => {
+    const client = {
+      protocolVersion: '2025-11-25',
+      capabilities: {},
+      clientInfo: { name: 'x'.repeat(1900), version: '1' },
+    }
+    const targets = (bytes: number): McpSession['targets'] =>
+      SESSION.targets.map((target) => ({ ...target, serverSession: randomBytes(bytes).toString('hex') }))
+    const codec = sessionCodec([key])
+    const long = { ...SESSION, targets: targets(4100) }
+    expect(codec.decode(codec.encode({ ...long, client }))).toEqual(long)
+    expect(() => codec.encode({ ...SESSION, targets: targets(8000) })).toThrow('too long for one id')
   })
 
   it('ends sessions after a day', () => {

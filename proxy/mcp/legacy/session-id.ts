@@ -4,7 +4,8 @@ import { hash, randomBytes } from 'node:crypto'
 import { isRecord, type JsonRecord } from '#api/json.ts'
 import { BoundedCache, type CacheBounds } from '../../auth/bounded-cache.ts'
 import { jsonSealer } from '../../auth/json-sealer.ts'
-import type { TargetSession } from '../targets/target.ts'
+import { TargetError, type TargetSession } from '../targets/target.ts'
+import { packed, unpacked } from './packed-targets.ts'
 
 /** What the client said at `initialize`, to open server sessions again. */
 export interface SessionClient {
@@ -24,6 +25,7 @@ export interface McpSession {
 }
 
 export interface SessionCodec {
+  /** @throws {TargetError} the servers have ids that a header field cannot hold together. */
   encode(session: McpSession): string
   /** `Over`: expired, or sealed with an unknown key. undefined: not an id of this proxy, or changed. */
   decode(id: string): McpSession | 'Over' | undefined
@@ -36,8 +38,8 @@ export const SESSION_MS_MAX = 24 * 60 * 60 * 1000
 const FORMAT = 2
 /** A header field must hold the id. */
 const CLIENT_CHARACTERS_MAX = 2048
-/** 32 targets with long server ids fit; anything longer is not ours. */
-const ID_CHARACTERS_MAX = 16_384
+/** 128 targets with ids of usual length fit; anything longer is not ours. Node.js clients read no longer field. */
+const ID_CHARACTERS_MAX = 16_000
 
 /** Ids that a worker keeps opened: opening one costs as much as the rest of a call. Weights are characters. */
 const OPENED_IDS: CacheBounds = { entriesMax: 4096, weightMax: 4 * 1024 * 1024 }
@@ -58,7 +60,15 @@ export function sessionCodec(keys: readonly Uint8Array[], now: () => number = Da
   const known = openedIds.get(keys) ?? new BoundedCache<Opened>(OPENED_IDS)
   openedIds.set(keys, known)
   return {
-    encode: (session) => sealer.seal({ ...wireOf(session, secondsOf(now())) }),
+    encode(session) {
+      const wire = wireOf(session, secondsOf(now()))
+      const { c: _, ...withoutClient } = wire
+      for (const one of [wire, withoutClient]) {
+        const id = sealer.seal({ ...one })
+        if (id.length <= ID_CHARACTERS_MAX) return id
+      }
+      throw new TargetError(`the ids of the sessions at ${session.targets.length} servers are too long for one id`)
+    },
     decode(id) {
       const opened = known.get(id) ?? open(id)
       if (typeof opened !== 'object') return opened
@@ -94,6 +104,14 @@ function secondsOf(ms: number): number {
   return Math.floor(ms / 1000)
 }
 
+interface WireTarget {
+  readonly t: string
+  readonly s?: string
+  readonly b?: string
+  readonly x?: 1
+  readonly m?: 1
+}
+
 /** Short names: the id is sent with every request. `r` makes ids differ if no server sent one. */
 interface Wire {
   readonly t: 'mcp'
@@ -102,7 +120,8 @@ interface Wire {
   /** Seconds since the epoch. */
   readonly issued: number
   readonly expires: number
-  readonly s: readonly { t: string; s?: string; b?: string; x?: 1; m?: 1 }[]
+  /** A text: packed. */
+  readonly s: readonly WireTarget[] | string
   readonly r: string
   readonly c?: SessionClient
 }
@@ -118,14 +137,15 @@ function wireOf({ scope, principal, targets, client }: McpSession, issued: numbe
   const expires = issued + secondsOf(SESSION_MS_MAX)
   const r = randomBytes(8).toString('base64url')
   const isShort = client !== undefined && JSON.stringify(client).length <= CLIENT_CHARACTERS_MAX
-  return { t: 'mcp', k: scope, p: principal, issued, expires, s: entries, r, ...(isShort && { c: client }) }
+  return { t: 'mcp', k: scope, p: principal, issued, expires, s: packed(entries), r, ...(isShort && { c: client }) }
 }
 
 function openedOf(wire: JsonRecord): Omit<Opened, 'shown'> | undefined {
-  if (wire['t'] !== 'mcp' || !Array.isArray(wire['s'])) return undefined
+  const entries = unpacked(wire['s'])
+  if (wire['t'] !== 'mcp' || entries === undefined) return undefined
   const { k: scope, p: principal, expires } = wire
   if (typeof scope !== 'string' || typeof principal !== 'string' || typeof expires !== 'number') return undefined
-  const targets = targetsOf(wire['s'])
+  const targets = targetsOf(entries)
   if (targets === undefined) return undefined
   const client = clientOf(wire['c'])
   return { session: { scope, principal, targets, ...(client && { client }) }, expires }
