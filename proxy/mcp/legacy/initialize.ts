@@ -7,18 +7,17 @@ import {
   mergeInstructions,
   mergeTasks,
 } from '../introduction.ts'
+import { LEGACY_VERSION, LEGACY_VERSIONS } from '../versions.ts'
 
-/** Lowest protocol version, union of what can be multiplexed. */
+/** Lowest protocol version that the gateway has, union of what can be multiplexed. */
 export function mergeInitialize(
   introductions: readonly Introduction[],
   options: { askedVersion: string; isStateful: boolean },
 ): { readonly [key: string]: unknown } {
   const tasks = mergeTasks(introductions)
-  const versions = introductions
-    .map(({ result }) => result['protocolVersion'])
-    .filter((version) => typeof version === 'string')
+  const versions = new Set([options.askedVersion, ...introductions.map(({ result }) => result['protocolVersion'])])
   return {
-    protocolVersion: [options.askedVersion, ...versions].sort()[0],
+    protocolVersion: LEGACY_VERSIONS.find((version) => versions.has(version)) ?? LEGACY_VERSION,
     capabilities: {
       ...mergeCapabilities(introductions, options.isStateful),
       ...mergeExtensions(introductions),
