@@ -33,6 +33,23 @@ describe('readOpenApi', () => {
     expect(pets.operations[0]?.description).toBe('List pets\n\nAll pets of a tenant.')
   })
 
+  it.each([
+    [
+      {
+        url: 'https://{region}.api.example/{base}/x/',
+        variables: { region: { default: 'eu' }, base: { default: 'v2' } },
+      },
+      '/v2/x',
+    ],
+    [{ url: '/{base}', variables: { base: { default: '' } } }, ''],
+    [{ url: '/{__proto__}/{constructor}' }, '/%7B__proto__%7D/%7Bconstructor%7D'],
+    [{ url: 'https://{host}/v1' }, '/v1'],
+    [{ url: '{base}/v1', variables: { base: { default: 'https://api.example/a/../b' } } }, '/b/v1'],
+  ])('has the defaults of the variables of its server: %j', (server, basePath) => {
+    const document = documentOf(JSON.stringify({ openapi: '3.1.0', servers: [server], paths: {} }))
+    expect(document.basePath).toBe(basePath)
+  })
+
   it('reports the operations that it leaves out', () => {
     expect(pets.problems).toEqual(['PUT /pets/{id}/photo: its body is not JSON', 'GET /health: it has no operationId'])
   })

@@ -220,10 +220,14 @@ function inputSchema(schemas: Inputs['schemas'], body: Body | undefined): JsonRe
   return { type: 'object', properties, required }
 }
 
-/** The host comes from the configuration. */
+/** The host comes from the configuration. Variables have their defaults, which the specification requires. */
 function basePathOf({ servers }: JsonRecord): string {
   const [server] = Array.isArray(servers) ? (servers as readonly unknown[]) : []
-  const { url } = recordOf(server)
-  const path = typeof url === 'string' ? URL.parse(url, 'http://localhost')?.pathname : undefined
-  return path?.replace(/\/+$/, '') ?? ''
+  const { url, variables } = recordOf(server)
+  if (typeof url !== 'string') return ''
+  const filled = url.replaceAll(/\{([^{}]*)\}/g, (whole, name: string) => {
+    const value = recordOf(recordOf(variables)[name])['default']
+    return typeof value === 'string' ? value : whole
+  })
+  return URL.parse(filled, 'http://localhost')?.pathname.replace(/\/+$/, '') ?? ''
 }

@@ -1,6 +1,7 @@
 // The HTTP request of an operation, from the arguments of its tool. Decides nothing about the response.
 import type { OpenApiOperation, OpenApiParameter } from '#api/ir/types.gen.ts'
-import { isRecord, recordOf } from '#api/json.ts'
+import { exactDigits } from '#api/bounded-json.ts'
+import { isRecord, type JsonRecord, recordOf } from '#api/json.ts'
 import { isToken } from '../../../message/field-name.ts'
 import { fieldValue, isFramingField } from '../../../message/header-field.ts'
 import { HeaderList } from '../../../message/headers.ts'
@@ -72,7 +73,7 @@ function queryPairs({ name, style, explode }: OpenApiParameter, value: unknown):
     const separator = SEPARATORS[style] ?? ','
     return [`${key}=${value.map((item: unknown) => encoded(scalar(item))).join(encodedSeparator(separator))}`]
   }
-  if (!isRecord(value)) return [pair(scalar(value))]
+  if (!hasMembers(value)) return [pair(scalar(value))]
   const members = Object.entries(value)
   if (style === 'deepObject') {
     return members.map(([member, one]) => pair(scalar(one), `${key}${encoded(`[${member}]`)}`))
@@ -98,9 +99,14 @@ function encoded(text: string): string {
 /** The style `simple`, for paths and headers. */
 function simple({ explode }: OpenApiParameter, value: unknown): string {
   if (Array.isArray(value)) return value.map(scalar).join(',')
-  if (!isRecord(value)) return scalar(value)
+  if (!hasMembers(value)) return scalar(value)
   const members = Object.entries(value)
   return members.map(([member, one]) => `${member}${explode ? '=' : ','}${scalar(one)}`).join(',')
+}
+
+/** A long number is an object that `JSON.stringify` writes as it came. */
+export function hasMembers(value: unknown): value is JsonRecord {
+  return isRecord(value) && exactDigits(value) === undefined
 }
 
 /** JSON for values that have no form in a parameter. */

@@ -1,7 +1,7 @@
 // An HTTP API with an OpenAPI document as an MCP server: operations are tools (data-plane supplement section 4.7). It
 // has no sessions and no stream of its own.
 import type { BackendReference, OpenApiOperation, OpenApiTarget } from '#api/ir/types.gen.ts'
-import { isRecord, parseJson, type JsonRecord } from '#api/json.ts'
+import { parseJson, parseJsonExactly, type JsonRecord } from '#api/json.ts'
 import type { BackendEnvironment } from '../../../backend/handler.ts'
 import type { EffectiveBackend } from '../../../chain/effective.ts'
 import { ServiceError, type ServiceCaller } from '../../../chain/service.ts'
@@ -21,7 +21,7 @@ import {
 import { TRACE_FIELDS } from '../../trace-context.ts'
 import { LEGACY_VERSION, LEGACY_VERSIONS } from '../../versions.ts'
 import { NoServerError, TargetError, type McpTarget, type TargetReply } from '../target.ts'
-import { InvalidArguments, requestOf } from './request.ts'
+import { hasMembers, InvalidArguments, requestOf } from './request.ts'
 
 /** As of other MCP servers, unless `http.requestTimeout` is set. */
 const TIMEOUT_MS = 300_000
@@ -144,8 +144,8 @@ function resultOf({ status, headers, body }: HttpResponse): JsonRecord {
   }
   const text = bytes.toString('utf8')
   if (status >= 400) return errorResult(`The API answered with status ${status}.${text === '' ? '' : `\n${text}`}`)
-  const value = type.includes('json') ? parseJson(text) : undefined
-  const structured = value === undefined ? {} : { structuredContent: isRecord(value) ? value : { data: value } }
+  const value = type.includes('json') ? parseJsonExactly(text) : undefined
+  const structured = value === undefined ? {} : { structuredContent: hasMembers(value) ? value : { data: value } }
   return { content: text === '' ? [] : [{ type: 'text', text }], ...structured }
 }
 
