@@ -30,6 +30,8 @@ export class HttpClient {
 
   /** @throws {Unreachable} */
   async send(url: string, { method = 'GET', headers = {}, body }: Call = {}): Promise<Answer> {
+    // A server may name any URL: `data:` would be read as its document.
+    if (!/^https?:/i.test(url)) throw new Unreachable(`${url} is not a URL with http or https`)
     const signal = AbortSignal.timeout(this.#timeoutMs)
     try {
       const options = { method, headers, redirect: 'manual', signal, ...(body !== undefined && { body }) } as const

@@ -143,6 +143,15 @@ describe('a server with a mistake', () => {
   firstOf(2)<[string, string, string, string, (base: string) => Pages]>([
     ['no mistake', 'registration', 'pass', 'not tried', () => ({})],
     ['no challenge', 'challenge', 'warning', 'guess', () => ({ challenge: '' })],
+    [
+      'a document in the challenge itself',
+      'resource metadata',
+      'fail',
+      'is not a URL with http or https',
+      (base) => ({
+        challenge: `Bearer resource_metadata="data:,{%22resource%22:%22${base}/mcp%22,%22authorization_servers%22:[%22${base}%22]}"`,
+      }),
+    ],
     ['another status', 'challenge', 'fail', 'status 500', () => ({ status: 500 })],
     [
       'another resource',
