@@ -121,7 +121,10 @@ async function serve({ changes, ...run }: Run): Promise<number> {
   const { path, notes, source, proxy, keySets, report } = run
   const signalled = signal(readsOnHangup(path) ? ['SIGINT', 'SIGTERM'] : ['SIGINT', 'SIGTERM', 'SIGHUP'])
   const { createStdioBridge } = await import('#proxy/mcp/targets/stdio-bridge.ts')
-  const bridge = await createStdioBridge((line, command) => report.info(`MCP server ${command}: ${line}`))
+  const bridge = await createStdioBridge({
+    logged: (line, command) => report.info(`MCP server ${command}: ${line}`),
+    idleMs: proxy.mcpSessionTtlMs,
+  })
   const { ModelCatalogs: Catalogs } = await import('../model-catalogs.ts')
   const catalogs = new Catalogs({ environment: process.env, report, use: (offered) => proxy.setModelCatalog(offered) })
   catalogs.configure(source.modelCatalog)

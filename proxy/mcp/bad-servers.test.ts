@@ -39,6 +39,10 @@ const BEHAVIOURS: Readonly<Record<string, (response: ServerResponse, id: number)
   'closes its stream': (response) => response.writeHead(200, EVENTS).end(),
   'is not JSON': (response) => response.writeHead(200, JSON_TYPE).end('<html>'),
   'sends other JSON': (response) => response.writeHead(200, JSON_TYPE).end('{"result":1}'),
+  'sends more JSON than can be read': (response, id) =>
+    response
+      .writeHead(200, JSON_TYPE)
+      .end(`{"jsonrpc":"2.0","id":${id},"result":{"rows":[${'{},'.repeat(100_000)}{}]}}`),
   'sends an event that is not JSON': (response) => response.writeHead(200, EVENTS).end('data: x\n\n'),
   'forges an id': (response, id) => response.writeHead(200, JSON_TYPE).end(responseTo(id + 1)),
   'forges ids in its stream': (response, id) => response.writeHead(200, EVENTS).end(`data: ${responseTo(id + 1)}\n\n`),
@@ -69,6 +73,10 @@ const REASONS: readonly (readonly [name: string, reason: string])[] = [
   ['closes its stream', 'bad: the server closed its stream without a response'],
   ['is not JSON', NOT_A_MESSAGE],
   ['sends other JSON', NOT_A_MESSAGE],
+  [
+    'sends more JSON than can be read',
+    'bad: a message of the server cannot be read: the JSON has more than 100000 objects, arrays and members',
+  ],
   ['sends an event that is not JSON', NOT_A_MESSAGE],
   ['forges an id', FORGED],
   ['forges ids in its stream', FORGED],

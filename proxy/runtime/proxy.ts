@@ -139,6 +139,10 @@ class ProxyProcess implements RunningProxy {
     return this.#ports
   }
 
+  get mcpSessionTtlMs(): number {
+    return this.#settings.mcpSessionTtlMs
+  }
+
   logger(module: string): Logger {
     return this.#loggers.module(module)
   }

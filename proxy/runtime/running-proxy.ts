@@ -21,6 +21,8 @@ export interface RunningProxy {
   /** A newer configuration follows: stops preparing the present one, which then has the problem `Superseded`. */
   supersede(): void
   readonly ports: ProxyPorts
+  /** After which an MCP session that no client uses ends. */
+  readonly mcpSessionTtlMs: number
   /** For parts of the main thread that are not the proxy itself, such as the source of configurations. */
   logger(module: string): Logger
   /** Graceful; with `isForced` at once, also when a graceful stop is under way. Resolves as `closed` does. */

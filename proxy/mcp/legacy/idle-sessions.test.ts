@@ -1,9 +1,11 @@
 // Sessions that clients leave without ending them.
 // @module-tag full
+import { createServer } from 'node:http'
+import { text as textOf } from 'node:stream/consumers'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { closeServer } from '#test/ports.ts'
+import { closeServer, listening } from '#test/ports.ts'
 import { until } from '#test/wait.ts'
 import { testProxy, type TestProxy } from '#proxy/main.testing.ts'
 import { legacyUpstream, type LegacyUpstream, mcpRoute, upstreamRoute } from '../servers.testing.ts'
@@ -11,13 +13,36 @@ import { legacyUpstream, type LegacyUpstream, mcpRoute, upstreamRoute } from '..
 const TTL_MS = 1000
 
 let servers: LegacyUpstream[]
+/** Answers calls when a test does so, as JSON: no stream shows that it is at work. */
+const slow = { isOpen: false, call: undefined as ((answer: string) => void) | undefined }
+const slowServer = createServer((request, response) => {
+  void textOf(request).then((text) => {
+    const answer = (body: string): unknown =>
+      response.writeHead(200, { 'content-type': 'application/json', 'mcp-session-id': 's' }).end(body)
+    if (text.includes('"initialize"')) slow.isOpen = true
+    else if (request.method === 'DELETE') slow.isOpen = false
+    else if (text.includes('tools/call')) {
+      slow.call = answer
+      return
+    }
+    const serverInfo = { name: 's', version: '1' }
+    answer(
+      JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        result: { protocolVersion: '2025-11-25', capabilities: {}, serverInfo },
+      }),
+    )
+  })
+})
 let gateway: TestProxy
 
 beforeAll(async () => {
   servers = await Promise.all([legacyUpstream('a'), legacyUpstream('b')])
+  const slowOne = { name: 'slow', port: await listening(slowServer) }
   gateway = await testProxy({
     workers: 3,
-    routes: [...servers.map(upstreamRoute), mcpRoute('two', servers)],
+    routes: [...[...servers, slowOne].map(upstreamRoute), mcpRoute('two', servers), mcpRoute('slow', [slowOne])],
     settings: { mcpSessionTtlMs: TTL_MS },
   })
 })
@@ -25,20 +50,25 @@ beforeAll(async () => {
 afterAll(async () => {
   await gateway.stop()
   for (const { server } of servers) closeServer(server)
+  closeServer(slowServer)
 })
 
 const POSTED = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
 const open = (): number[] => servers.map(({ openSessions }) => openSessions())
 
 /** Each request has a connection of its own: the system chooses the worker. */
-async function post(message: object, headers: Record<string, string> = {}): Promise<Response> {
+async function post(message: object, headers: Record<string, string> = {}, route = 'two'): Promise<Response> {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, ...message })
-  return fetch(`${gateway.url}/two`, { method: 'POST', headers: { ...POSTED, connection: 'close', ...headers }, body })
+  return fetch(`${gateway.url}/${route}`, {
+    method: 'POST',
+    headers: { ...POSTED, connection: 'close', ...headers },
+    body,
+  })
 }
 
-async function newSession(): Promise<Record<string, string>> {
+async function newSession(route = 'two'): Promise<Record<string, string>> {
   const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '1' } }
-  const response = await post({ method: 'initialize', params })
+  const response = await post({ method: 'initialize', params }, {}, route)
   await response.text()
   return { 'mcp-session-id': response.headers.get('mcp-session-id') ?? '' }
 }
@@ -71,6 +101,19 @@ describe('a session in use', { tags: ['full'] }, () => {
     expect(open()).toEqual([1, 1])
     await fetch(`${gateway.url}/two`, { method: 'DELETE', headers: session })
     expect(open()).toEqual([0, 0])
+  })
+
+  it('stays while a call is in progress', async () => {
+    const session = await newSession('slow')
+    const call = post({ method: 'tools/call', params: { name: 'x' } }, session, 'slow')
+    await until('the server has the call', () => slow.call !== undefined)
+    // The time of another session ends later.
+    await newSession()
+    await until('the other session has ended', () => open().every((count) => count === 0))
+    expect(slow.isOpen).toBe(true)
+    slow.call?.('{"jsonrpc":"2.0","id":1,"result":{"content":[]}}')
+    expect(await (await call).text()).toContain('content')
+    await until('it ends', () => !slow.isOpen)
   })
 
   it('stays while a client listens', async () => {

@@ -23,13 +23,23 @@ export async function openSession(
 ): Promise<OpenedSession> {
   const fresh = endpoint.targets.map((target): Member => ({ target, session: undefined }))
   const modern = new Set<string>()
-  const done = await onEach(exchange, fresh, endpoint.settings.failureMode, (member) =>
-    initializeOne(exchange, member, request).catch(async (failure: unknown) => {
+  const opened: Answer[] = []
+  const open = async (member: Member): Promise<Answer> => {
+    try {
+      const answer = await initializeOne(exchange, member, request)
+      opened.push(answer)
+      return answer
+    } catch (failure) {
       const answer = await introducedAsLegacy(exchange, member.target, { initialize: request, failure })
       modern.add(member.target.name)
       return answer
-    }),
-  )
+    }
+  }
+  const done = await onEach(exchange, fresh, endpoint.settings.failureMode, open).catch((failure: unknown) => {
+    // No client gets them.
+    for (const answer of opened) endUnused(exchange, answer)
+    throw failure
+  })
   const byName = new Map(done.map(({ member, value }) => [member.target.name, value]))
   const targets = endpoint.targets.map((target) => ({
     ...sessionOf(target, byName.get(target.name)),
@@ -86,7 +96,12 @@ export async function joinFor(exchange: Exchange, target: McpTarget, client: Ses
 
 async function initialized(exchange: Exchange, target: McpTarget, answer: Answer): Promise<OwnSession> {
   const session = sessionOf(target, answer)
-  await notify(exchange, { target, session }, { jsonrpc: '2.0', method: 'notifications/initialized' })
+  try {
+    await notify(exchange, { target, session }, { jsonrpc: '2.0', method: 'notifications/initialized' })
+  } catch (error) {
+    endUnused(exchange, answer)
+    throw error
+  }
   return { session, answer }
 }
 
@@ -98,7 +113,14 @@ async function initializeOne(exchange: Exchange, member: Member, request: JsonRp
   const answer = await ask(exchange, member, request)
   const { error } = answer.response
   if (error === undefined) return answer
+  endUnused(exchange, answer)
   throw new InitializeRejected(`${member.target.name}: initialize failed: ${error.message}`)
+}
+
+/** Does not wait for the end. */
+function endUnused(exchange: Exchange, answer: Answer): void {
+  const { target } = answer.member
+  void endSession(exchange, [{ target, session: sessionOf(target, answer) }])
 }
 
 /** `answer` undefined: the server failed, and the session continues without it. */

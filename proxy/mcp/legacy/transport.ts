@@ -15,13 +15,13 @@ import {
   type JsonRpcRequest,
   type JsonRpcResponse,
 } from '../jsonrpc.ts'
-import { type Later, whenReady } from '../later.ts'
+import type { Later } from '../later.ts'
 import { locateServerId } from '../names.ts'
 import { type ServerStream, shownToClient } from '../server-messages.ts'
 import { relayRest } from '../relay.ts'
 import { listChanged, LISTS } from '../subscription.ts'
 import { MessageQueue } from '../targets/message-queue.ts'
-import type { EventStream, ServerEvent } from '../targets/target.ts'
+import { type EventStream, type ServerEvent, TargetError } from '../targets/target.ts'
 import { withOwnTasks } from '../tasks.ts'
 import { onDemand } from '../bridge/on-demand.ts'
 import { askedRequest } from '../bridge/session-requests.ts'
@@ -35,7 +35,13 @@ import { IdleSessions } from './idle-sessions.ts'
 import { ownCall } from './own-call.ts'
 import { type McpSession, shownSessionId, type SessionClient } from './session-id.ts'
 import { mayAsk } from '../server-requests.ts'
-import { endSession, hasItsServers, openSession, resumeSession } from './session.ts'
+import {
+  endSession,
+  hasItsServers,
+  type OpenedSession as OpenedServers,
+  openSession,
+  resumeSession,
+} from './session.ts'
 
 interface LegacyClient {
   /** It can continue streams after the last id of an event. */
@@ -63,13 +69,30 @@ export function answerLegacy(
 }
 
 async function initialize(exchange: Exchange, endpoint: McpEndpoint, request: JsonRpcRequest): Promise<HttpResponse> {
-  const isStateful = endpoint.settings.sessionRouting === 'Stateful'
   const call = callOf({ era: 'Legacy', exchange, endpoint, members: [] })
   const targets = endpoint.targets.map(({ name }) => name)
   const { params: _, ...withoutParams } = request
   const checked = await guardRequest(call, withoutParams, targets)
   if ('error' in checked) return jsonAnswer(checked)
-  const { answers, members, session } = await openSession(exchange, endpoint, request)
+  const opened = await openSession(exchange, endpoint, request)
+  try {
+    if (exchange.connection.signal.aborted) throw new TargetError('the client has left')
+    return await introduce(call, request, opened)
+  } catch (error) {
+    await endSession(exchange, opened.members)
+    throw error
+  }
+}
+
+/** The servers as one, with the id of the session. @throws {TargetError} */
+async function introduce(
+  call: McpCall,
+  request: JsonRpcRequest,
+  { answers, members, session }: OpenedServers,
+): Promise<HttpResponse> {
+  const { exchange, endpoint } = call
+  const isStateful = endpoint.settings.sessionRouting === 'Stateful'
+  const targets = endpoint.targets.map(({ name }) => name)
   const asked = request.params?.['protocolVersion']
   const askedVersion = typeof asked === 'string' ? asked : LEGACY_VERSION
   const [first] = answers
@@ -119,7 +142,20 @@ function inSession(
   const { members } = session
   const eventIds = client.canResume ? session.eventIds : undefined
   const response = deliver(callOf({ era: 'Legacy', exchange, endpoint, members, eventIds }), message)
-  return whenReady(response, (ready) => whileOpen(ready, endpoint, session.id))
+  if (!(response instanceof Promise)) return whileOpen(response, endpoint, session.id)
+  // A server may need longer than the time after which a session is idle.
+  const release = idle.hold(session.id, endpoint.sessionTtlMs)
+  return response.then(
+    (ready) => {
+      const open = whileOpen(ready, endpoint, session.id)
+      release()
+      return open
+    },
+    (error: unknown) => {
+      release()
+      throw error
+    },
+  )
 }
 
 /** The session is in use as long as the stream is open. */

@@ -82,6 +82,8 @@ interface Call {
   readonly body: Buffer | string | undefined
   /** Only the whole answer is of use, if it is not a stream: it is read before it is copied. */
   readonly readsAnswer?: boolean
+  /** The session that the server opens is ended if the client has left: its id is of use. */
+  readonly isOpening?: boolean
   readonly timeoutMs: number
   /** Until the end of the body; undefined: it has no limit of its own. */
   readonly deadlineMs?: number | undefined
@@ -109,6 +111,7 @@ export function httpTarget(settings: HttpTargetOptions): McpTarget {
         message,
         body,
         readsAnswer: isRequest(message),
+        isOpening: isRequest(message) && message.method === 'initialize',
         timeoutMs: HEAD_TIMEOUT_MS,
         deadlineMs,
       })
@@ -329,7 +332,7 @@ function isKept(session: TargetSession | undefined): boolean {
 /** A session is ended for the server: also if the client has disconnected, or its time is up. */
 function limitsOf(
   { connection, deadlineMs = Infinity }: Exchange,
-  { method, limits, deadlineMs: ownMs = Infinity }: Call,
+  { method, limits, isOpening, deadlineMs: ownMs = Infinity }: Call,
   latestMs: number,
 ): SendOptions {
   if (limits !== undefined) return limits
@@ -338,7 +341,7 @@ function limitsOf(
   return {
     deadlineMs: Math.min(latestMs, bodyDeadlineMs),
     bodyDeadlineMs: bodyDeadlineMs === Infinity ? undefined : bodyDeadlineMs,
-    signal: connection.signal,
+    signal: isOpening === true ? undefined : connection.signal,
   }
 }
 

@@ -1,4 +1,5 @@
 // The messages in the HTTP response of a server: one as JSON, or a stream of events.
+import { jsonExcess } from '#api/bounded-json.ts'
 import { SseParser } from '../../http/sse.ts'
 import { BodyAborted, BodyTooLarge, type StreamBody } from '../../message/body.ts'
 import { arrivedBody } from '../../message/arrived-body.ts'
@@ -57,6 +58,13 @@ async function* read(name: string, response: UpstreamResponse): AsyncGenerator<S
 
 function messageOf(name: string, text: string): JsonRpcMessage {
   const message = parseMessage(text)
-  if (message === undefined) throw new TargetError(`${name}: the server sent something that is not a JSON-RPC message`)
+  if (message === undefined) throw new TargetError(`${name}: ${unreadable(text)}`)
   return message
+}
+
+/** Why the text is not a message. */
+export function unreadable(text: string): string {
+  const excess = jsonExcess(text)
+  if (excess !== undefined) return `a message of the server cannot be read: ${excess}`
+  return 'the server sent something that is not a JSON-RPC message'
 }

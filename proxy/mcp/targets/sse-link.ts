@@ -4,6 +4,8 @@ import { messageOf } from '../../exchange/diagnosis.ts'
 import type { StreamBody } from '../../message/body.ts'
 import { SseParser } from '../../http/sse.ts'
 import { isResponse, parseMessage, type JsonRpcId, type JsonRpcMessage } from '../jsonrpc.ts'
+import { reportedProgress } from './progress.ts'
+import { unreadable } from './response-messages.ts'
 import { TargetError } from './target.ts'
 
 /** Calls of one session in progress. */
@@ -123,7 +125,7 @@ export class SseLink {
   /** Messages that no reader waits for are dropped. */
   #dispatch(text: string): void {
     const message = parseMessage(text)
-    if (message === undefined) throw new TargetError('the server sent something that is not a JSON-RPC message')
+    if (message === undefined) throw new TargetError(unreadable(text))
     const reader = this.#readerOf(message)
     reader?.onMessage(message, text)
     if (!isResponse(message) || this.#calls.get(message.id) !== reader) return
@@ -136,10 +138,8 @@ export class SseLink {
     const [oldest] = this.#calls.values()
     const others = this.#listener ?? oldest
     if (isResponse(message)) return this.#calls.get(message.id) ?? others
-    if (message.method !== 'notifications/progress') return others
-    const { progressToken: token } = message.params ?? {}
+    const token = reportedProgress(message)
     if (token === undefined) return others
-    const text = JSON.stringify(token)
-    return [...this.#calls.values()].find(({ progressToken }) => progressToken === text) ?? others
+    return [...this.#calls.values()].find(({ progressToken }) => progressToken === token) ?? others
   }
 }

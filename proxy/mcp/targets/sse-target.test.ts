@@ -241,4 +241,22 @@ describe('a server over SSE that breaks rules', () => {
     const { client } = await connect('/odd')
     await expect(call(client, 'x')).rejects.toThrow('could not be called')
   })
+
+  it('ends the stream of a session whose client leaves before it is open', async () => {
+    let asked = 0
+    onStream = endpointEvent
+    onMessage = () => void asked++
+    const client = new AbortController()
+    const params = { protocolVersion: '2024-11-05', capabilities: {}, clientInfo: { name: 't', version: '1' } }
+    const request = fetch(`${gateway.url}/odd`, {
+      method: 'POST',
+      headers: { accept: 'application/json, text/event-stream', 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params }),
+      signal: client.signal,
+    }).catch(() => undefined)
+    await until('the server is asked', () => asked === 1)
+    client.abort()
+    expect(await request).toBeUndefined()
+    await until('its stream is closed', () => stream?.closed === true)
+  })
 })

@@ -2,8 +2,16 @@
 // the path to which messages are posted, and all messages of the server arrive on the stream.
 import type { Endpoint } from '../../backend/handler.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
+import { madeStream } from '../../message/made-stream.ts'
 import { single } from '../http-reply.ts'
-import { errorResponse, isRequest, METHOD_NOT_FOUND, type JsonRpcMessage, type JsonRpcRequest } from '../jsonrpc.ts'
+import {
+  errorResponse,
+  isRequest,
+  isResponse,
+  METHOD_NOT_FOUND,
+  type JsonRpcMessage,
+  type JsonRpcRequest,
+} from '../jsonrpc.ts'
 import {
   callServer,
   compileHttpTarget,
@@ -14,11 +22,13 @@ import {
   type HttpTargetOptions,
 } from './http-target.ts'
 import { eventsOf } from './events.ts'
+import { askedProgress } from './progress.ts'
 import { SseLink, type LinkCall } from './sse-link.ts'
 import { LINKS_MAX, SseLinks, type Purpose, type UsedLink } from './sse-links.ts'
 import {
   MESSAGE_BYTES_MAX,
   type McpTarget,
+  type MessageStream,
   TargetError,
   TargetHttpError,
   type TargetReply,
@@ -39,28 +49,18 @@ export function sseTarget(settings: HttpTargetOptions): McpTarget {
     name,
     answerMs: policies.http?.requestTimeoutMs,
     async send(exchange, message, session, deadlineMs = Infinity): Promise<TargetReply> {
-      const isOpening = session === undefined
+      if (session !== undefined)
+        return sendOver(exchange, options, { link: session.serverSession, message, deadlineMs })
       // Such servers have only versions with sessions.
-      if (isOpening && isRequest(message) && message.method !== 'initialize') return unknownMethod(message)
-      const serverSession = isOpening ? await openLink(exchange, options) : session.serverSession
-      const used = await usedLink(serverSession, isRequest(message) ? callOf(message) : 'Post')
-      const { path, endpoint, messages } = used
+      if (isRequest(message) && message.method !== 'initialize') return unknownMethod(message)
+      const link = await openLink(exchange, options)
       try {
-        await post(exchange, { ...options, path }, { message, endpoint })
+        const reply = await sendOver(exchange, options, { link, message, deadlineMs })
+        return { ...reply, messages: untilOpened(reply.messages, link) }
       } catch (error) {
-        messages.cancel()
-        if (isOpening && serverSession !== undefined) links.close(serverSession)
+        links.close(link)
         throw error
       }
-      if (isRequest(message)) {
-        const { connection, deadlineMs: routeMs = Infinity } = exchange
-        messages.limit({
-          idleMs: HEAD_TIMEOUT_MS,
-          deadlineMs: Math.min(deadlineMs, routeMs),
-          signal: connection.signal,
-        })
-      } else messages.cancel()
-      return { serverSession, endpoint, messages }
     },
     async listen(_exchange, { serverSession }) {
       const { messages } = await usedLink(serverSession, 'Listener')
@@ -71,6 +71,57 @@ export function sseTarget(settings: HttpTargetOptions): McpTarget {
       return Promise.resolve()
     },
   }
+}
+
+interface Sent {
+  /** undefined: the session has none. */
+  readonly link: string | undefined
+  readonly message: JsonRpcMessage
+  readonly deadlineMs: number
+}
+
+async function sendOver(
+  exchange: Exchange,
+  target: CompiledTarget,
+  { link, message, deadlineMs }: Sent,
+): Promise<TargetReply> {
+  const { path, endpoint, messages } = await usedLink(link, isRequest(message) ? callOf(message) : 'Post')
+  try {
+    await post(exchange, { ...target, path }, { message, endpoint, deadlineMs })
+  } catch (error) {
+    messages.cancel()
+    throw error
+  }
+  if (isRequest(message)) {
+    const { connection, deadlineMs: routeMs = Infinity } = exchange
+    messages.limit({
+      idleMs: HEAD_TIMEOUT_MS,
+      deadlineMs: Math.min(deadlineMs, routeMs),
+      signal: connection.signal,
+    })
+  } else messages.cancel()
+  return { serverSession: link, endpoint, messages }
+}
+
+/** A session that its server does not confirm, or whose client has left before, is over. */
+function untilOpened(messages: MessageStream, link: string): MessageStream {
+  let isOpen = false
+  const end = (): void => {
+    messages.cancel()
+    if (!isOpen) links.close(link)
+  }
+  async function* opening(): AsyncGenerator<JsonRpcMessage> {
+    try {
+      for await (const message of messages) {
+        isOpen ||= isResponse(message)
+        yield message
+      }
+    } finally {
+      // Also if the messages end by themselves.
+      end()
+    }
+  }
+  return madeStream(opening(), end)
 }
 
 function unknownMethod({ id, method }: JsonRpcRequest): TargetReply {
@@ -85,10 +136,8 @@ async function usedLink(id: string | undefined, purpose: Purpose): Promise<UsedL
   return used
 }
 
-function callOf({ id, params }: JsonRpcRequest): LinkCall {
-  const meta = params?.['_meta']
-  const hasToken = typeof meta === 'object' && meta !== null && 'progressToken' in meta
-  return { id, progressToken: hasToken ? JSON.stringify(meta.progressToken) : undefined }
+function callOf(request: JsonRpcRequest): LinkCall {
+  return { id: request.id, progressToken: askedProgress(request) }
 }
 
 /** The id of a new link, whose server has named the path for messages. */
@@ -141,7 +190,7 @@ function messagePath(data: string, path: string, { target, authority }: Endpoint
 async function post(
   exchange: Exchange,
   target: CompiledTarget,
-  { message, endpoint }: { readonly message: JsonRpcMessage; readonly endpoint: string },
+  { message, endpoint, deadlineMs }: Omit<Sent, 'link'> & { readonly endpoint: string },
 ): Promise<void> {
   // Pinned to the endpoint of the stream. The path is the session.
   const session: TargetSession = {
@@ -157,6 +206,7 @@ async function post(
     message,
     body: Buffer.from(JSON.stringify(message)),
     timeoutMs: HEAD_TIMEOUT_MS,
+    ...(deadlineMs < Infinity && { deadlineMs }),
   })
   if (response.status >= 300) throw await httpError(response, false)
   // Some servers confirm with a short text.

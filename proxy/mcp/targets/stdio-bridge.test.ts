@@ -41,7 +41,10 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'gw-test-'))
   const script = join(folder, 'server.mjs')
   writeFileSync(script, SERVER)
-  bridge = await createStdioBridge((line, command) => logged.push({ line, command }))
+  bridge = await createStdioBridge({
+    logged: (line, command) => logged.push({ line, command }),
+    idleMs: 60_000,
+  })
   gateway = await testProxy({
     workers: 2,
     routes: [

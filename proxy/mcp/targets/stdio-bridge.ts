@@ -9,12 +9,12 @@ import type { RenderedConfig, StdioTarget } from '#api/ir/types.gen.ts'
 import { isRequest, parseMessage, type JsonRpcMessage, type JsonRpcRequest } from '../jsonrpc.ts'
 import { StdioProcess } from './stdio-process.ts'
 import { StdioStarts } from './stdio-starts.ts'
+import { MESSAGE_BYTES_MAX } from './target.ts'
 
 const SESSIONS_MAX = 256
-/** The same as for other MCP sessions (data-plane supplement section 4.3). */
-const IDLE_MS = 30 * 60_000
 const REAP_INTERVAL_MS = 30_000
-const BODY_BYTES_MAX = 2 * 1024 * 1024
+/** Shares of the time after which a session is idle. */
+const CHECKS = 4
 
 export interface StdioBridge {
   /** The configuration with every stdio target turned into an HTTP target of the bridge. */
@@ -23,8 +23,14 @@ export interface StdioBridge {
   close(): void
 }
 
-/** `logged`: a line that a server wrote to its standard error, and its command. */
-export async function createStdioBridge(logged: (line: string, command: string) => void): Promise<StdioBridge> {
+export interface StdioBridgeOptions {
+  /** A line that a server wrote to its standard error, and its command. */
+  readonly logged: (line: string, command: string) => void
+  /** After which a session ends that no client uses: workers end theirs, but a worker may be gone. */
+  readonly idleMs: number
+}
+
+export async function createStdioBridge({ logged, idleMs }: StdioBridgeOptions): Promise<StdioBridge> {
   const folder = mkdtempSync(join(tmpdir(), 'gw-stdio-'))
   const socketPath = join(folder, 'mcp.sock')
   const bridge = new Bridge(logged)
@@ -33,7 +39,7 @@ export async function createStdioBridge(logged: (line: string, command: string) 
   server.once('error', reject)
   server.listen(socketPath, resolve)
   await promise
-  const reaper = setInterval(() => bridge.reap(Date.now()), REAP_INTERVAL_MS)
+  const reaper = setInterval(() => bridge.reap(Date.now(), idleMs), Math.min(REAP_INTERVAL_MS, idleMs / CHECKS))
   reaper.unref()
   return {
     expose: (config) => exposed(config, socketPath, bridge),
@@ -92,8 +98,11 @@ class Bridge {
     else answer(response, 405)
   }
 
-  reap(nowMs: number): void {
-    for (const session of this.#sessions.values()) if (nowMs - session.lastUsedMs > IDLE_MS) session.stop()
+  reap(nowMs: number, idleMs: number): void {
+    for (const session of this.#sessions.values()) {
+      if (session.isInUse) session.lastUsedMs = nowMs
+      else if (nowMs - session.lastUsedMs > idleMs) session.stop()
+    }
   }
 
   close(): void {
@@ -101,6 +110,8 @@ class Bridge {
   }
 
   #post(request: IncomingMessage, response: ServerResponse): void {
+    // In use from the head on.
+    this.#session(request)
     readBody(request).then(
       (body) => this.#message(request, response, parseMessage(body)),
       () => answer(response, 413),
@@ -147,6 +158,10 @@ class Bridge {
       logged: (line) => this.#logged(line, command.cmd),
     })
     this.#sessions.set(id, session)
+    // The client has left, or waits no longer: no client has the session.
+    response.on('close', () => {
+      if (!response.writableFinished) session.stop()
+    })
     session.call(
       message,
       (reply) => {
@@ -189,8 +204,7 @@ class Bridge {
 function stream(response: ServerResponse, session: StdioProcess, request: JsonRpcRequest): void {
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   response.flushHeaders()
-  response.on('close', () => session.forget(request.id))
-  session.call(
+  const forget = session.call(
     request,
     (message) => {
       writeEvent(response, session, message)
@@ -199,6 +213,7 @@ function stream(response: ServerResponse, session: StdioProcess, request: JsonRp
     // A stream that ends without a response has failed.
     () => response.destroy(),
   )
+  response.on('close', forget)
 }
 
 function writeEvent(response: ServerResponse, session: StdioProcess, message: JsonRpcMessage): void {
@@ -224,7 +239,7 @@ async function readBody(request: IncomingMessage): Promise<string> {
   let bytes = 0
   for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length
-    if (bytes > BODY_BYTES_MAX) throw new Error('body too large')
+    if (bytes > MESSAGE_BYTES_MAX) throw new Error('body too large')
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')

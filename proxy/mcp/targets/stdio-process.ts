@@ -11,16 +11,23 @@ import {
   type JsonRpcRequest,
 } from '../jsonrpc.ts'
 import { onLogLines } from './log-lines.ts'
+import { askedProgress, reportedProgress } from './progress.ts'
+import { MESSAGE_BYTES_MAX } from './target.ts'
 
-const LINE_BYTES_MAX = 8 * 1024 * 1024
-/** Messages that the process has not read. */
-const UNREAD_BYTES_MAX = 8 * 1024 * 1024
+/** Messages that the process has not read; the listener limits each. */
+const UNREAD_BYTES_MAX = 32 * 1024 * 1024
 /** Between SIGTERM and SIGKILL. */
 const KILL_DELAY_MS = 2000
 /** The parent's environment is hidden from the child, but it must find programs and its home. */
 const INHERITED = ['PATH', 'HOME', 'LANG', 'TMPDIR', 'USER']
 
 type Sink = (message: JsonRpcMessage) => void
+
+interface Call {
+  readonly sink: Sink
+  readonly fail: (error: Error) => void
+  readonly progressToken: string | undefined
+}
 
 export interface StdioEvents {
   /** `byItself`: not by `stop`. */
@@ -34,7 +41,7 @@ export class StdioProcess {
   onMessage: Sink | undefined = undefined
   lastUsedMs: number
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>
-  readonly #calls = new Map<JsonRpcId, { sink: Sink; fail: (error: Error) => void }>()
+  readonly #calls = new Map<JsonRpcId, Call>()
   readonly #onExit: (byItself: boolean) => void
   #rest: Buffer[] = []
   #restBytes = 0
@@ -59,19 +66,26 @@ export class StdioProcess {
     this.#child.stdout.on('data', (chunk: Buffer) => this.#read(chunk))
   }
 
-  /** `sink` gets all messages of the call, its response last. `fail`: the process ended first. */
-  call(request: JsonRpcRequest, sink: Sink, fail: (error: Error) => void): void {
-    if (this.#isOver) fail(new Error('the process has exited'))
-    else if (this.#calls.has(request.id)) fail(new Error('a request with this id is already in progress'))
-    else {
-      this.#calls.set(request.id, { sink, fail })
-      this.write(request)
-    }
+  get isInUse(): boolean {
+    return this.#calls.size > 0 || this.onMessage !== undefined
   }
 
-  /** The client disconnected: its response is dropped. */
-  forget(id: JsonRpcId): void {
-    this.#calls.delete(id)
+  /**
+   * `sink` gets all messages of the call, its response last. `fail`: the process ended first. Returns how to drop the
+   * response, for a client that has disconnected.
+   */
+  call(request: JsonRpcRequest, sink: Sink, fail: (error: Error) => void): () => void {
+    const { id } = request
+    const call = { sink, fail, progressToken: askedProgress(request) }
+    if (this.#isOver) fail(new Error('the process has exited'))
+    else if (this.#calls.has(id)) fail(new Error('a request with this id is already in progress'))
+    else {
+      this.#calls.set(id, call)
+      this.write(request)
+    }
+    return () => {
+      if (this.#calls.get(id) === call) this.#calls.delete(id)
+    }
   }
 
   /** A process that does not read its messages is ended. */
@@ -142,8 +156,8 @@ export class StdioProcess {
     if (start === chunk.length) return
     this.#rest.push(chunk.subarray(start))
     this.#restBytes += chunk.length - start
-    if (this.#restBytes > LINE_BYTES_MAX) {
-      this.#kill(new Error(`the process wrote a line of more than ${LINE_BYTES_MAX} bytes`))
+    if (this.#restBytes > MESSAGE_BYTES_MAX) {
+      this.#kill(new Error(`the process wrote a line of more than ${MESSAGE_BYTES_MAX} bytes`))
     }
   }
 
@@ -157,13 +171,20 @@ export class StdioProcess {
       call?.sink(message)
       return
     }
-    const [oldest] = this.#calls.values()
-    const sink = this.onMessage ?? oldest?.sink
+    const sink = this.#sinkOf(message)
     if (sink !== undefined) sink(message)
     else if (isRequest(message)) {
       const error = { code: -32_603, message: 'no client is listening' }
       this.write({ jsonrpc: '2.0', id: message.id, error })
     }
+  }
+
+  /** Progress belongs to its call: clients of several servers get it nowhere else. */
+  #sinkOf(message: JsonRpcMessage): Sink | undefined {
+    const token = reportedProgress(message)
+    const calls = [...this.#calls.values()]
+    const own = token === undefined ? undefined : calls.find(({ progressToken }) => progressToken === token)
+    return own?.sink ?? this.onMessage ?? calls[0]?.sink
   }
 }
 
