@@ -34,12 +34,13 @@ export class KeySets {
   async firstAnswers(requests: readonly OwnedRequest[], timeoutMs: number): Promise<void> {
     const missing = new Set(requests.map(({ url }) => url))
     const { promise, resolve } = Promise.withResolvers<void>()
-    const timer = setTimeout(resolve, timeoutMs)
     this.#onAnswer = (url) => {
       missing.delete(url)
       if (missing.size === 0) resolve()
     }
     await this.follow(requests)
+    // After the fetcher was loaded, which can take longer than an answer.
+    const timer = setTimeout(resolve, timeoutMs)
     await promise
     clearTimeout(timer)
     this.#onAnswer = undefined

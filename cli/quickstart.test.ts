@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { loadStandalone } from '#proxy/config/standalone/load.ts'
 import { SERVICES_IN_FILES } from '#proxy/config/standalone/schema/llm.ts'
-import { QUICK_PROVIDERS, type QuickProvider, runSource } from './quickstart.ts'
+import { QUICK_PROVIDERS, type QuickProvider, runSource, SMALLEST_FILE } from './quickstart.ts'
 
 /** A value for every variable that a provider can have. */
 const ALL_SET = new Proxy<Record<string, string>>({}, { get: () => 'key-of-the-test' })
@@ -48,8 +48,14 @@ describe('runSource', () => {
         '  gw run --provider groq          GROQ_API_KEY is set',
         '  gw run --provider ollama        models of this machine, without a key',
         '  gw run -f FILE                  a standalone file, or a folder of Kubernetes manifests',
-        'Examples of files: config/samples/standalone',
+        'The smallest file serves the server of port 3000 on port 8080:',
+        ...SMALLEST_FILE.map((line) => `  ${line}`),
       ].join('\n'),
     })
+  })
+
+  it('shows a valid file', () => {
+    const text = SMALLEST_FILE.join('\n')
+    expect(loadStandalone({ path: 'gw.yaml', text, environment: {} }).problems).toEqual([])
   })
 })

@@ -110,8 +110,14 @@ function waysToStart(environment: Environment): string {
     }),
     '  gw run --provider ollama'.padEnd(NOTE_COLUMN) + 'models of this machine, without a key',
     '  gw run -f FILE'.padEnd(NOTE_COLUMN) + 'a standalone file, or a folder of Kubernetes manifests',
-    'Examples of files: config/samples/standalone',
+    'The smallest file serves the server of port 3000 on port 8080:',
+    ...SMALLEST_FILE.map((line) => `  ${line}`),
   ].join('\n')
 }
+
+export const SMALLEST_FILE: readonly string[] = [
+  'gateways: { default: { port: 8080 } }',
+  'routes: [{ backends: [{ host: "127.0.0.1:3000" }] }]',
+]
 
 const NOTE_COLUMN = 34

@@ -32,6 +32,12 @@ export class RunReport {
     this.#line('error', message, '')
   }
 
+  /** As `error`, for text of ours alone, with its line ends. */
+  guide(message: string): void {
+    if (this.format === 'text') this.#write(message)
+    else this.#json('error', message, {})
+  }
+
   warn(message: string): void {
     this.#line('warn', message, 'gw: ')
   }

@@ -20,7 +20,10 @@ export async function runCommand(flags: RunFlags): Promise<number> {
   const report = new RunReport()
   report.format = logFormatOf(flags, undefined, process.env)
   const given = runSource(flags, process.env)
-  if ('problem' in given) return failed(report, given.problem)
+  if ('problem' in given) {
+    report.guide(given.problem)
+    return 1
+  }
   const { path, text, notes } = given
   // Before the first load: a change while the proxy starts must not be missed.
   const changes = new Changes()

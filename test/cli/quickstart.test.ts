@@ -42,7 +42,7 @@ describe('gw run --provider', () => {
 
   it('lists the ways to start, and rejects unknown providers', { tags: ['full'] }, async () => {
     const alone = await gw('run')
-    expect([alone.code, alone.stderr]).toEqual([1, expect.stringContaining('gw run --provider ollama')])
+    expect([alone.code, alone.stderr]).toEqual([1, expect.stringMatching(/^ {2}gw run --provider ollama /m)])
     const unknown = await gw('run', '--provider', 'opnai')
     expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('openai')])
   })
