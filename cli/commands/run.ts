@@ -38,7 +38,7 @@ export async function runCommand(flags: RunFlags): Promise<number> {
     watch?.follow(source.watched)
     const options = optionsOf(flags, source.settings, process.env)
     if ('problem' in options) return failed(report, options.problem)
-    const started = await start(options)
+    const started = await start(options, { ...source.settings?.environment, ...process.env })
     if ('problem' in started) return failed(report, started.problem)
     return await serve({ path, notes, source, proxy: started.proxy, changes, watch, keySets, memory, report })
   } finally {
@@ -97,10 +97,13 @@ class Changes {
   }
 }
 
-async function start(options: ProxyOptions): Promise<{ proxy: RunningProxy } | { problem: string }> {
+async function start(
+  options: ProxyOptions,
+  environment: NodeJS.ProcessEnv,
+): Promise<{ proxy: RunningProxy } | { problem: string }> {
   const { startProxy } = await import('#proxy/main.ts')
   try {
-    return { proxy: await startProxy(options) }
+    return { proxy: await startProxy(options, environment) }
   } catch (error) {
     return { problem: reasonText(error) }
   }

@@ -38,7 +38,7 @@ export function meshEnvironment(get: (name: string) => string | undefined): Mesh
   if (address === undefined) return undefined
   const further = get('ADDITIONAL_TRUST_DOMAINS')?.split(/[\s,]+/) ?? []
   return {
-    ca: caOf(address),
+    ca: authorityOf(address),
     trustDomain: get('TRUST_DOMAIN') ?? 'cluster.local',
     additionalTrustDomains: further.filter(isTrustDomain).slice(0, TRUST_DOMAINS_MAX),
     namespace: get('POD_NAMESPACE') ?? get('NAMESPACE') ?? '',
@@ -50,7 +50,8 @@ export function meshEnvironment(get: (name: string) => string | undefined): Mesh
   }
 }
 
-function caOf(address: string): MeshSettings['ca'] {
+/** undefined: the text is no address of an authority. */
+export function authorityOf(address: string): MeshSettings['ca'] {
   const parts = CA_ADDRESS.exec(address)
   const host = parts?.[1] ?? parts?.[2]
   const port = Number(parts?.[3] ?? CA_PORT)

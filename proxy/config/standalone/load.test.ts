@@ -131,7 +131,7 @@ describe('loadStandalone, fields', () => {
     [route('basicAuth: { htpasswd: h, realm: "a\\nb" }'), /realm: contains control characters/],
     [route('apiKey: { keys: [{}] }'), /keys\[0\]: must have exactly one of key, keyHash/],
     [route('apiKey: { keys: [{ keyHash: "sha256:abc" }] }'), /keyHash: must be sha256: and 64 hex digits/],
-    [route('extAuthz: {}'), /extAuthz: must have exactly one of host, backend, either here or under target/],
+    [route('extAuthz: {}'), /extAuthz: must have exactly one of host, backend, service, either here or under target/],
     [route('extAuthz: { host: "a:1", target: { host: "a:1" } }'), /exactly one of host, backend/],
     [route('extAuthz: { backend: nowhere }'), /extAuthz\.backend: there is no backend named nowhere/],
     [route('extAuthz: { backend: a, policies: {} }'), /extAuthz\.policies: must be set on the named backend/],
@@ -139,7 +139,7 @@ describe('loadStandalone, fields', () => {
     [route('extAuthz: { host: "a:1", failureMode: { denyWithStatus: 600 } }'), /denyWithStatus: must be at most 599/],
     [route('extAuthz: { host: "a:1", cache: { key: [a], ttl: "1 +" } }'), /ttl: is not a valid expression/],
     [route('remoteRateLimit: { host: "a:1", domain: d }'), /descriptors: is required/],
-    [route('remoteRateLimit: { service: s, domain: d, descriptors: [] }'), /service: is not supported/],
+    [route('remoteRateLimit: { service: s, domain: d, descriptors: [] }'), /service: must be a mapping/],
     [route('ai: { promptCaching: { minTokens: -1 } }'), /ai\.promptCaching\.minTokens: /],
     [route('ai: { routes: { /x: chat } }'), /routes\["\/x"\]: must be one of completions/],
     [route('mcpAuthorization: { rules: ["true"] }'), /has an effect only with an mcp backend/],
@@ -588,7 +588,40 @@ describe('loadStandalone, files and settings', () => {
       logFormat: 'json',
       dnsLookupFamily: 'V4_ONLY',
       sessionKeys: [new Uint8Array(32).fill(15)],
+      environment: {},
     })
     expect(JSON.stringify(rendered)).not.toContain('0f0f')
+  })
+
+  it('returns the settings of config that are variables, as such', () => {
+    const times = 'connectionTerminationDeadline: 1m, connectionMinTerminationDeadline: 500ms'
+    const place = 'network: net-1, clusterId: east, namespace: shop, gateway: web'
+    const mesh = 'caAddress: "https://ca.test", trustDomain: a.test, additionalTrustDomains: [b.test, c.test]'
+    const { settings, problems } = load(`config: { ${times}, ${place}, ${mesh}, serviceAccount: gw }\n${GATEWAY}`)
+    expect(problems).toEqual([])
+    expect(settings?.environment).toEqual({
+      CONNECTION_TERMINATION_DEADLINE: '60000ms',
+      CONNECTION_MIN_TERMINATION_DEADLINE: '500ms',
+      NETWORK: 'net-1',
+      CLUSTER_ID: 'east',
+      NAMESPACE: 'shop',
+      GATEWAY: 'web',
+      CA_ADDRESS: 'https://ca.test',
+      TRUST_DOMAIN: 'a.test',
+      ADDITIONAL_TRUST_DOMAINS: 'b.test,c.test',
+      SERVICE_ACCOUNT: 'gw',
+    })
+  })
+
+  it.each([
+    ['caAddress: "http://ca.test"', 'config.caAddress', 'must be https://host or https://host:port'],
+    ['trustDomain: "a b"', 'config.trustDomain', 'must be the name of a trust domain, such as cluster.local'],
+    [
+      'connectionTerminationDeadline: soon',
+      'config.connectionTerminationDeadline',
+      expect.stringContaining('duration'),
+    ],
+  ])('rejects %s', (field, path, message) => {
+    expect(load(`config: { ${field} }\n${GATEWAY}`).problems).toMatchObject([{ path, message }])
   })
 })

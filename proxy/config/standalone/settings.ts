@@ -1,6 +1,6 @@
 // Settings of the process in a standalone file, read once at startup.
 import type { LookupFamily } from '#api/units/lookup-family.ts'
-import type { StandaloneFile } from './schema/file.ts'
+import type { ConfigFields, StandaloneFile } from './schema/file.ts'
 import type { Address } from './schema/values.ts'
 
 export interface StandaloneSettings {
@@ -14,6 +14,8 @@ export interface StandaloneSettings {
   /** Each has 32 bytes: the first one seals, all can open. Secrets. */
   readonly sessionKeys: readonly Uint8Array[] | undefined
   readonly mcpSessionTtlMs: number | undefined
+  /** Variables of the environment that have these values unless they are set. */
+  readonly environment: Readonly<Record<string, string>>
 }
 
 export function settingsOf({
@@ -30,5 +32,25 @@ export function settingsOf({
     dnsLookupFamily: config.dns?.lookupFamily,
     sessionKeys: config.session?.key,
     mcpSessionTtlMs: config.mcp?.sessionTtl,
+    environment: environmentOf(config),
   }
+}
+
+function environmentOf(config: ConfigFields): Readonly<Record<string, string>> {
+  const { connectionTerminationDeadline: max, connectionMinTerminationDeadline: min } = config
+  const variables = {
+    CONNECTION_TERMINATION_DEADLINE: max === undefined ? undefined : `${max}ms`,
+    CONNECTION_MIN_TERMINATION_DEADLINE: min === undefined ? undefined : `${min}ms`,
+    NETWORK: config.network,
+    CLUSTER_ID: config.clusterId,
+    NAMESPACE: config.namespace,
+    GATEWAY: config.gateway,
+    CA_ADDRESS: config.caAddress,
+    TRUST_DOMAIN: config.trustDomain,
+    ADDITIONAL_TRUST_DOMAINS: config.additionalTrustDomains?.join(','),
+    SERVICE_ACCOUNT: config.serviceAccount,
+  }
+  return Object.fromEntries(
+    Object.entries(variables).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  )
 }

@@ -5,6 +5,8 @@ import { loadStandalone } from '../load.ts'
 const ECHO = '{ name: echo, ports: { 80: 8080 } }'
 const NAME = 'default/echo.default.svc.cluster.local'
 const at = (workload: string): string => `services: [${ECHO}]\nworkloads: [${workload}]`
+const asked = (place: string): string =>
+  `services: [${ECHO}]\nroutes: [{ policies: { extAuthz: { ${place} }, directResponse: { status: 200 } } }]`
 const routed = (backend: string): string => `services: [${ECHO}]\nroutes: [{ backends: [${backend}] }]`
 
 it.each([
@@ -50,6 +52,22 @@ it.each([
   [
     routed(`{ service: { name: ${NAME}, port: 80 }, policies: { a2a: {} } }`),
     'policies.a2a: must be set in appProtocols of the service',
+  ],
+  [
+    asked('service: { name: echo, port: 80 }'),
+    'routes[0].policies.extAuthz.service.name: there is no service echo; declare it in services',
+  ],
+  [
+    asked(`target: { service: { name: ${NAME}, port: 81 } }`),
+    `routes[0].policies.extAuthz.target.service.port: the service ${NAME} has no port 81`,
+  ],
+  [
+    asked(`service: { name: ${NAME}, port: 80 }, host: "127.0.0.1:1"`),
+    'routes[0].policies.extAuthz: must have exactly one of host, backend, service, either here or under target',
+  ],
+  [
+    asked(`service: { name: ${NAME}, port: 80 }, policies: { tcp: { connectTimeout: 1s } }`),
+    'routes[0].policies.extAuthz.policies: must be set in policies with the service as target.backend',
   ],
 ])('rejects %s', (text, expected) => {
   const { problems, rendered } = loadStandalone({

@@ -17,6 +17,7 @@ import { renderAws, renderAzure, renderGcp } from './cloud-auth.ts'
 import { DEFAULT_NAMESPACE, type BuildContext } from './context.ts'
 import { defined, ifSet } from './defined.ts'
 import { denialOf } from './denial.ts'
+import { serviceNamed } from './discovery.ts'
 import { renderLocation } from './extraction.ts'
 import { renderModifier, renderTransformation } from './headers.ts'
 import { renderKeyPair } from './key-pair.ts'
@@ -132,14 +133,23 @@ function primaryKey(
 /** `path`: of the policy. */
 export function serviceOf(fields: ServiceFields, path: string, context: BuildContext): BackendReference {
   const { target, policies } = fields
-  const { host, backend } = target ?? fields
-  const isTwice = target !== undefined && (fields.host !== undefined || fields.backend !== undefined)
-  if (isTwice || (host === undefined) === (backend === undefined)) {
-    context.error(path, 'must have exactly one of host, backend, either here or under target')
+  const { host, backend, service } = target ?? fields
+  const isTwice = target !== undefined && countOf(fields) > 0
+  if (isTwice || countOf({ host, backend, service }) !== 1) {
+    context.error(path, 'must have exactly one of host, backend, service, either here or under target')
   }
   if (host !== undefined) return ownService(host, policies, path, context)
-  if (policies !== undefined) context.error(pathTo(path, 'policies'), 'must be set on the named backend')
-  return namedService(backend ?? '', target === undefined ? path : pathTo(path, 'target'), context)
+  if (policies !== undefined) {
+    const owner = service === undefined ? 'on the named backend' : 'in policies with the service as target.backend'
+    context.error(pathTo(path, 'policies'), `must be set ${owner}`)
+  }
+  const at = target === undefined ? path : pathTo(path, 'target')
+  if (service !== undefined) return serviceNamed(service, pathTo(at, 'service'), context)
+  return namedService(backend ?? '', at, context)
+}
+
+function countOf({ host, backend, service }: Pick<ServiceFields, 'host' | 'backend' | 'service'>): number {
+  return [host, backend, service].filter((one) => one !== undefined).length
 }
 
 function ownService(

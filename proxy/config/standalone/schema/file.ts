@@ -2,6 +2,8 @@
 import * as z from 'zod'
 import type { LookupFamily } from '#api/units/lookup-family.ts'
 import { parseLevelFilter } from '../../../log/level-filter.ts'
+import { authorityOf } from '../../../mesh/settings.ts'
+import { isTrustDomain } from '../../../mesh/spiffe-id.ts'
 import { MCP_SESSION_TTL_MS_MIN } from '../../../mcp/session-ttl.ts'
 import { parseSessionKeys, SESSION_KEYS_RULE } from '../../../mcp/legacy/session-keys.ts'
 import { mcpShape, namedBackend, routeBackend } from './backends.ts'
@@ -131,6 +133,10 @@ const FAMILIES = {
 const lookupFamily = z
   .enum(['V4Preferred', 'All', 'Auto', 'V4Only', 'V6Only'])
   .transform((value): LookupFamily => FAMILIES[value])
+const trustDomain = text.refine(isTrustDomain, { error: 'must be the name of a trust domain, such as cluster.local' })
+const authority = text.refine((value) => authorityOf(value) !== undefined, {
+  error: 'must be https://host or https://host:port',
+})
 const config = fields({
   adminAddr: serverAddress.optional(),
   statsAddr: serverAddress.optional(),
@@ -149,29 +155,21 @@ const config = fields({
   }).optional(),
   tracing: processTracing.optional(),
   metrics: processMetrics.optional(),
-  ...notServed([
-    'xdsAddress',
-    'xdsAuthToken',
-    'localXdsPath',
-    'namespace',
-    'gateway',
-    'trustDomain',
-    'additionalTrustDomains',
-    'skipValidateTrustDomain',
-    'serviceAccount',
-    'clusterId',
-    'network',
-    'caAddress',
-    'caAuthToken',
-    'enableIpv6',
-    'connectionTerminationDeadline',
-    'connectionMinTerminationDeadline',
-    'customFunctions',
-    'standardAttributes',
-    'backend',
-    'hbone',
-    'storage',
-  ]),
+  connectionTerminationDeadline: duration.optional(),
+  connectionMinTerminationDeadline: duration.optional(),
+  network: text.optional(),
+  clusterId: text.optional(),
+  namespace: text.optional(),
+  gateway: text.optional(),
+  caAddress: authority.optional(),
+  trustDomain: trustDomain.optional(),
+  additionalTrustDomains: z.array(trustDomain).optional(),
+  serviceAccount: text.optional(),
+  ...notServed(['xdsAddress', 'xdsAuthToken', 'localXdsPath'], '; the file has all configuration'),
+  ...notServed(['caAuthToken'], '; set the variable CA_AUTH_TOKEN to the file with the token'),
+  ...notServed(['enableIpv6'], '; use gw run --listen-address, such as :: for all addresses'),
+  ...notServed(['backend'], '; use the policies tcp and http of backends'),
+  ...notServed(['customFunctions', 'standardAttributes', 'skipValidateTrustDomain', 'hbone', 'storage']),
   ...notServed(['database'], '; use frontendPolicies.accessLog.otlp to store entries of the log'),
   ...notServed(['pricing'], '; use modelCatalog'),
 })

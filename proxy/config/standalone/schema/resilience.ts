@@ -5,8 +5,8 @@ import { parseDuration } from '#api/units/duration.ts'
 import { evaluatedAt } from './moment.ts'
 import { orConditional } from './conditional.ts'
 import { fields, notServed, oneShape } from './object.ts'
-import { simplePolicies } from './upstream.ts'
-import { address, cel, count, duration, text } from './values.ts'
+import { placeShape, simplePolicies } from './upstream.ts'
+import { cel, count, duration, text } from './values.ts'
 
 const ATTEMPTS_MAX = 255
 
@@ -38,12 +38,7 @@ export const byteSize = z.union([z.int(), z.string()]).transform((value, context
 const bufferBody = fields({ maxBytes: byteSize.optional(), failureMode: z.enum(['failClosed', 'failOpen']).optional() })
 export const buffer = fields({ request: bufferBody.optional(), response: bufferBody.optional() })
 
-const mirrorTarget = fields({
-  host: address.optional(),
-  backend: text.optional(),
-  policies: simplePolicies.optional(),
-  ...notServed(['service']),
-})
+const mirrorTarget = fields({ ...placeShape, policies: simplePolicies.optional() })
 export const requestMirror = fields({
   backend: mirrorTarget,
   percentage: fraction,

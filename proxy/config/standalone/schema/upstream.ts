@@ -2,6 +2,7 @@
 // 4.10, simple backend policies).
 import * as z from 'zod'
 import { keepalive, keyExchangeGroups } from './connections.ts'
+import { serviceReference } from './discovery.ts'
 import { evaluatedAt } from './moment.ts'
 import {
   actorToken,
@@ -192,8 +193,12 @@ const httpVersion = z.union([z.string(), z.number()]).transform((value, context)
 export const http = fields({ version: httpVersion.optional(), requestTimeout: duration.optional() })
 export const tcp = fields({ connectTimeout: duration.optional(), keepalives: keepalive.optional() })
 
-/** For services that other policies call: an address, or a backend of the file. */
-export const placeShape = { host: address.optional(), backend: text.optional(), ...notServed(['service']) }
+/** For services that other policies call: an address, or a backend or service of the file. */
+export const placeShape = {
+  host: address.optional(),
+  backend: text.optional(),
+  service: serviceReference.optional(),
+}
 
 const connectionShape = {
   requestHeaderModifier: headerModifier.optional(),
@@ -280,7 +285,7 @@ export type SimplePolicies = z.output<typeof simplePolicies>
 export type OAuthTokenExchange = z.output<typeof oauthTokenExchange>
 export type CrossAppAccess = z.output<typeof crossAppAccess>
 export type Tunnel = z.output<typeof backendTunnel>
-type ServiceAddress = Pick<z.output<typeof proxyPlace>, 'host' | 'backend'>
+type ServiceAddress = Pick<z.output<typeof proxyPlace>, 'host' | 'backend' | 'service'>
 export type ServiceFields = ServiceAddress & {
   readonly target?: ServiceAddress | undefined
   readonly policies?: SimplePolicies | undefined
