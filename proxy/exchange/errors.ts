@@ -266,7 +266,7 @@ export const FAILURES = {
     status: 429,
     reason: 'RateLimit',
     text: 'rate limit exceeded',
-    doc: 'A local or global rate limit is exceeded; `x-ratelimit-reset` has the seconds until the reset.',
+    doc: 'A local or global rate limit is exceeded; `retry-after` has the seconds until the reset.',
   },
   rateLimitFailed: {
     status: 500,

@@ -338,6 +338,7 @@ describe('responses with several checks', () => {
       text: 'rate limit exceeded',
       headers: { 'x-ratelimit-limit': '1', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': expect.any(String) },
     })
+    expect(local.headers['retry-after']).toBe(local.headers['x-ratelimit-reset'])
     const grpc = await gateway.ask('/rate-limit', { headers: { ...host, 'content-type': 'application/grpc' } })
     expect(grpc).toMatchObject({ status: 200, headers: { 'grpc-status': String(UNAVAILABLE) } })
     for (let i = 0; i < 2; i++) expect((await gateway.ask('/rate-limit-global', { headers: host })).status).toBe(200)

@@ -3,6 +3,7 @@ import { create, type MessageInitShape } from '@bufbuild/protobuf'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { RateLimitDescriptor, RateLimitGlobal, RateLimitGlobalOrConditional } from '#api/ir/types.gen.ts'
 import {
+  RateLimitResponse_Code,
   RateLimitResponseSchema,
   RateLimitService,
   type RateLimitRequest,
@@ -193,6 +194,8 @@ describe('the response', () => {
     durationUntilReset: { seconds, nanos: 1 },
   })
 
+  const over = (seconds: bigint) => ({ ...status(0, 9, seconds), code: RateLimitResponse_Code.OVER_LIMIT })
+
   it.each([
     ['fewest of the service', [status(5, 10, 3n), status(2, 20, 4n), {}], undefined, ['20', '2', '5']],
     ['local limit', [status(5, 10, 3n)], { limit: 7, remaining: 1, resetSeconds: 9 }, ['7', '1', '9']],
@@ -208,6 +211,18 @@ describe('the response', () => {
     await compiled.response?.(exchange)
     const { headers } = exchange.response
     expect(['limit', 'remaining', 'reset'].map((name) => headers.get(`x-ratelimit-${name}`))).toEqual(expected)
+  })
+
+  it.each([
+    ['the longest of the exceeded limits', [over(3n), over(7n), status(5, 10, 90n)], [], '8'],
+    ['that of the service', [over(3n)], [header('Retry-After', '99')], undefined],
+    ['none without a time', [{ ...over(3n), durationUntilReset: undefined }], [], undefined],
+  ])('OVER_LIMIT has the retry-after: %s', async (_, statuses, responseHeadersToAdd, expected) => {
+    const { service } = await limiter({ ...OVER, statuses, responseHeadersToAdd })
+    const exchange = exchangeOf()
+    const response = await run(compile(policy, service), exchange)
+    expect(response?.headers.get('retry-after')).toBe(expected)
+    expect(queuedOf(exchange)).toEqual(responseHeadersToAdd.map(({ value }) => `retry-after: ${value}`))
   })
 
   it.each([

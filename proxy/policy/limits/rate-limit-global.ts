@@ -30,7 +30,7 @@ import { evaluate, FAILED, readsBody, textOf } from '../../cel/evaluate.ts'
 import type { CompiledPolicy, Verdict } from '../../chain/filter.ts'
 import { fieldValue, isFramingField } from '../../message/header-field.ts'
 import type { TokenLimit } from '../../exchange/slots.ts'
-import { addRateLimitHeaders, noteRateLimit } from './rate-limit-headers.ts'
+import { addRateLimitHeaders, noteRateLimit, refusal } from './rate-limit-headers.ts'
 import { usedTokens } from './used-tokens.ts'
 
 type Environment = Pick<ChainEnvironment, 'expression' | 'service'>
@@ -198,7 +198,7 @@ function applied(exchange: Exchange, response: RateLimitResponse): Verdict {
     noteRateLimit(exchange, {
       limit: currentLimit.requestsPerUnit,
       remaining: limitRemaining,
-      resetSeconds: durationUntilReset === undefined ? 0 : Math.ceil(secondsOf(durationUntilReset)),
+      resetSeconds: secondsOf(durationUntilReset),
     })
   }
   const { overallCode, rawBody, requestHeadersToAdd, responseHeadersToAdd } = response
@@ -210,13 +210,20 @@ function applied(exchange: Exchange, response: RateLimitResponse): Verdict {
   if (overallCode !== RateLimitResponse_Code.OVER_LIMIT) {
     throw new ServiceError('the rate limit service returned no decision')
   }
-  const refusal = exchange.fail('rateLimited', 'the rate limit service rejected the request')
+  const retryAfter = responseHeadersToAdd.some(({ key }) => key.toLowerCase() === 'retry-after') ? 0 : resetOf(response)
+  const refused = refusal(exchange, 'the rate limit service rejected the request', retryAfter)
   if (rawBody.length > 0 && !exchange.isGrpc) {
-    refusal.body = Buffer.from(rawBody)
-    refusal.headers.set('content-type', 'text/plain')
+    refused.body = Buffer.from(rawBody)
+    refused.headers.set('content-type', 'text/plain')
   }
   queue(exchange, responseHeadersToAdd)
-  return refusal
+  return refused
+}
+
+/** Seconds until all exceeded limits are reset; 0: the service does not say. */
+function resetOf({ statuses }: RateLimitResponse): number {
+  const exceeded = statuses.filter(({ code }) => code === RateLimitResponse_Code.OVER_LIMIT)
+  return Math.max(0, ...exceeded.map(({ durationUntilReset }) => secondsOf(durationUntilReset)))
 }
 
 function queue(exchange: Exchange, headers: readonly HeaderValue[]): void {
@@ -234,8 +241,9 @@ function fieldsOf(headers: readonly HeaderValue[]): { name: string; value: strin
   })
 }
 
-function secondsOf({ seconds, nanos }: { seconds: bigint; nanos: number }): number {
-  return Number(seconds) + nanos / 1e9
+/** Rounded up; 0: unknown. */
+function secondsOf(duration: RateLimitResponse['statuses'][number]['durationUntilReset']): number {
+  return duration === undefined ? 0 : Math.ceil(Number(duration.seconds) + duration.nanos / 1e9)
 }
 
 function failed(exchange: Exchange, { policy }: Compiled, detail: string): Verdict {

@@ -1,6 +1,8 @@
-// The x-ratelimit headers: the common report of local and global limits. The limit with the fewest remaining wins.
+// The x-ratelimit headers: the common report of local and global limits. The limit with the fewest remaining wins. A
+// rejection also has `retry-after`, the only one of these headers that SDKs of model providers read.
 import type { Exchange } from '../../exchange/exchange.ts'
 import type { RateLimitState } from '../../exchange/facts.ts'
+import type { HttpResponse } from '../../message/message.ts'
 
 /** Fewest remaining wins. */
 export function noteRateLimit(exchange: Exchange, state: RateLimitState): void {
@@ -22,4 +24,11 @@ export function addRateLimitHeaders(exchange: Exchange): undefined {
   headers.append('x-ratelimit-remaining', String(rateLimit.remaining))
   headers.append('x-ratelimit-reset', String(rateLimit.resetSeconds))
   return undefined
+}
+
+/** @param resetSeconds until the limit lets requests pass again; 0: unknown */
+export function refusal(exchange: Exchange, detail: string | undefined, resetSeconds: number): HttpResponse {
+  const response = exchange.fail('rateLimited', detail)
+  if (resetSeconds > 0) response.headers.set('retry-after', String(resetSeconds))
+  return response
 }

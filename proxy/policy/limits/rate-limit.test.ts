@@ -71,6 +71,7 @@ describe('requests', () => {
     const reset = Number(exchange.response?.headers.get('x-ratelimit-reset'))
     expect(reset).toBeGreaterThan(3590)
     expect(reset).toBeLessThanOrEqual(3600)
+    expect(exchange.response?.headers.get('retry-after')).toBe(String(reset))
   })
 
   it('charges all limits and reports the one with fewest left', () => {

@@ -7,7 +7,7 @@ import type { PolicyEnvironment } from '../../chain/environment.ts'
 import type { CompiledPolicy } from '../../chain/filter.ts'
 import type { TokenLimit } from '../../exchange/slots.ts'
 import type { HttpResponse } from '../../message/message.ts'
-import { addRateLimitHeaders, noteRateLimit } from './rate-limit-headers.ts'
+import { addRateLimitHeaders, noteRateLimit, refusal } from './rate-limit-headers.ts'
 import { keyedLimits, type KeyedLimit } from './rate-limit-store.ts'
 import type { RateLimitBucket } from '../../chain/rate-limits.ts'
 import { isBilled, usedTokens } from './used-tokens.ts'
@@ -64,7 +64,7 @@ function checkTokens(tokens: TokenBuckets, exchange: Exchange): undefined {
 function refuse(exchange: Exchange, state: ReturnType<RateLimitBucket['take']>, index: number): HttpResponse {
   exchange.trace?.note(`limits[${index}] is exhausted`)
   exchange.rateLimit = { limit: state.limit, remaining: state.remaining, resetSeconds: state.resetSeconds }
-  return exchange.fail('rateLimited')
+  return refusal(exchange, undefined, state.resetSeconds)
 }
 
 /** The limits on tokens of one policy. */
