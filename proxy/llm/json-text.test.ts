@@ -57,6 +57,7 @@ describe('an edited text', () => {
   it.each([
     ['{"model":"a","model":"b","t":1.0}', '{"model":"b","t":1}'],
     ['{"model":"a","mod\\u0065l":"b"}', '{"model":"b"}'],
+    ['{"model":"a","x":[12345678901234567890],"model":"b"}', '{"model":"b","x":[12345678901234567890]}'],
     ['{"messages":[{"role":"user","role":"system"}]}', '{"messages":[{"role":"system"}]}'],
   ])('%s names each member once', (text, expected) => expect(edited(text, () => {})).toBe(expected))
 

@@ -2,7 +2,7 @@
 // spelling (`1.0`), and white space stay unchanged.
 import { endOfString } from '#api/bounded-json.ts'
 import { isRecord, parseJson } from '#api/json.ts'
-import { parseObject, type JsonObject } from './json.ts'
+import { parseExactObject, parseObject, type JsonObject } from './json.ts'
 
 /** A JSON object as text and as a value. Its owner changes `members` on the first level, by replacement. */
 export interface JsonText {
@@ -38,8 +38,21 @@ export function readJsonText(text: string): JsonText | undefined {
  * The text with the changes of `members`. A text with a repeated member is written as a whole: the last one counts
  * here, and a reader behind the gateway may take the first.
  */
-export function editedText({ received, members, original, isUnambiguous }: JsonText): string {
-  return isUnambiguous ? changedObject(received, original, members) : JSON.stringify(members)
+export function editedText(json: JsonText): string {
+  const { received, members, original, isUnambiguous, hasLongNumber } = json
+  if (isUnambiguous) return changedObject(received, original, members)
+  return JSON.stringify(hasLongNumber ? withLongNumbers(json) : members)
+}
+
+/** The members; whole numbers that a double does not hold are as they came where a member is unchanged. */
+function withLongNumbers({ received, members, original }: JsonText): JsonObject {
+  const exact = parseExactObject(received) ?? {}
+  return Object.fromEntries(
+    Object.entries(members).map(([name, value]) => [
+      name,
+      value === original[name] && Object.hasOwn(exact, name) ? exact[name] : value,
+    ]),
+  )
 }
 
 function countMembers(value: object): number {

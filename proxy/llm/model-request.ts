@@ -9,7 +9,7 @@ import { HANDLING, routeTypeMatcher } from './route-type.ts'
 import { collectBody, decodeBody, parseBody, RequestJson, type BodyFault } from './request-json.ts'
 
 /** Why no model can answer. */
-export type ModelFailure = Extract<FailureCode, `model${string}` | `virtualModel${string}`>
+export type ModelFailure = Extract<FailureCode, `model${string}` | `virtualModel${string}` | 'llmRequestEncoding'>
 
 export interface ModelRequest {
   readonly model: string
@@ -19,10 +19,9 @@ export interface ModelRequest {
 
 const typeOf = routeTypeMatcher(MODEL_ROUTES)
 
-/** Any other defect of a body, such as its encoding: it cannot be read. */
 const FAILURES: { readonly [K in BodyFault['kind']]: ModelFailure } = {
   TooLarge: 'modelRequestTooLarge',
-  UnknownEncoding: 'modelRequestInvalid',
+  UnknownEncoding: 'llmRequestEncoding',
   Invalid: 'modelRequestInvalid',
 }
 
