@@ -208,7 +208,6 @@ describe('a translated response', () => {
   it.each([
     ['another object', '{"hello":"world"}'],
     ['an answer of another format', '{"id":"c","object":"chat.completion","choices":[]}'],
-    ['an error with status 200', '{"type":"error","error":{"type":"api_error","message":"no"},"content":[]}'],
     ['content that is not a list', '{"type":"message","content":"hi"}'],
   ])('is a 502 when it is %s', async (_, body) => {
     answer = (response) => {

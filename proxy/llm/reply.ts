@@ -20,10 +20,12 @@ import { editedText, readJsonText } from './json-text.ts'
 import { parseExactObject, parseObject, type JsonObject } from './json.ts'
 import type { ReplyContext } from './reply-context.ts'
 import { arrayOfEvents, jsonArrayStream } from './json-array.ts'
+import { missingRetryAfter } from './retry-after.ts'
 import { passThroughStream, passThroughWhole, translatedStream } from './stream.ts'
 import { reportUnobserved } from './stream-observer.ts'
 import { readStart } from './stream-start.ts'
-import { errorFor, streamDecoder } from './translate/table.ts'
+import { answerNotes } from './translate/dropped-fields.ts'
+import { errorInAnswer, streamDecoder } from './translate/table.ts'
 import type { AnswerSource, Translation } from './translate/translation.ts'
 
 export function makeReply(context: ReplyContext, upstream: UpstreamResponse): HttpResponse | Promise<HttpResponse> {
@@ -43,12 +45,13 @@ const STREAM_TYPES: { readonly [F in ClientFraming]: string } = {
   JsonArray: 'application/json',
 }
 
-function sourceOf({ call }: ReplyContext, headers: HeaderList): AnswerSource {
+function sourceOf({ call, exchange, facts }: ReplyContext, headers: HeaderList): AnswerSource {
   const { idHeader } = call.conversion.sent
   return {
     id: idHeader && headers.get(idHeader),
     model: call.model,
     names: call.toolNames,
+    notes: answerNotes(exchange, facts),
     asked: call.asked,
     inputTokens: inputTokensIn(call.conversion.sent, headers),
   }
@@ -119,12 +122,11 @@ async function startedReply(
   const { error, body } = start
   if (error === undefined) return streamFrom(context, upstream, body)
   const status = statusOfKind(error.kind)
-  const json = isFailedStatus(status) ? errorFor(client.name, error, status) : undefined
-  if (json === undefined) return streamFrom(context, upstream, body)
+  if (!isFailedStatus(status)) return streamFrom(context, upstream, body)
   body.cancel()
   const details = `the stream of the provider starts with an error: ${error.kind}`
   context.exchange.trace?.write({ type: 'policyEvent', kind: 'failover', details })
-  return jsonReply(context, { ...upstream, status }, json)
+  return jsonReply(context, { ...upstream, status }, client.error(error, status))
 }
 
 /** The response with the masks of guards; one over the limit is not sent. */
@@ -188,7 +190,10 @@ function observed(
     context.call.conversion.sent.observe(context.facts, json)
     context.texts?.answer(json)
   }
-  return new HttpResponse(status, ownHeaders(context, headers, undefined), bytes, false)
+  const sent = ownHeaders(context, headers, undefined)
+  const retryAfter = missingRetryAfter({ status, headers })
+  if (retryAfter !== undefined) sent.set('retry-after', retryAfter)
+  return new HttpResponse(status, sent, bytes, false)
 }
 
 /** undefined: too large. */
@@ -229,8 +234,7 @@ function translatedBytes(
   const createdSeconds = Math.trunc(Date.now() / 1000)
   const source = sourceOf(context, headers)
   const translated = translation.answer(json, createdSeconds, source)
-  if (translated === undefined)
-    return invalid(context, 'the provider returned JSON that is not a valid response in its format')
+  if (translated === undefined) return failedAnswer(context, upstream, json)
   const { call, facts } = context
   call.conversion.sent.observe(facts, json)
   observeInput(facts, source.inputTokens)
@@ -242,6 +246,19 @@ function translatedBytes(
   return check === undefined
     ? translatedJson(context, upstream, translated)
     : checkAnswer(context, translated, check, headers).then((checked) => translatedJson(context, upstream, checked))
+}
+
+const BAD_GATEWAY = 502
+
+/** Providers in front of others report their errors with status 200. */
+function failedAnswer(context: ReplyContext, upstream: UpstreamResponse, json: JsonObject): HttpResponse {
+  const { client, sent } = context.call.conversion
+  const error = errorInAnswer(sent.name, json)
+  if (error === undefined) {
+    return invalid(context, 'the provider returned JSON that is not a valid response in its format')
+  }
+  const status = error.kind === 'api' ? BAD_GATEWAY : statusOfKind(error.kind)
+  return jsonReply(context, { ...upstream, status }, client.error(error, status))
 }
 
 /** `answer`: a response, if a guard rejected it. */
@@ -302,13 +319,16 @@ function translatedError(
 ): HttpResponse {
   const json = errorIn(bytes.toString('utf8'))
   const error = json === undefined ? undefined : translation.error(json, upstream.status)
-  if (error === undefined) {
-    return invalid(
-      context,
-      `the provider returned status ${upstream.status} with a body that is not a valid error in its format`,
-    )
-  }
-  return jsonReply(context, upstream, error)
+  const retryAfter = upstream.headers.get('retry-after') ?? missingRetryAfter(upstream, json)
+  const reply =
+    error === undefined
+      ? invalid(
+          context,
+          `the provider returned status ${upstream.status} with a body that is not a valid error in its format`,
+        )
+      : jsonReply(context, upstream, error)
+  if (retryAfter !== undefined) reply.headers.set('retry-after', retryAfter)
+  return reply
 }
 
 /** Google sends the errors of some endpoints as a list. */

@@ -97,7 +97,8 @@ async function* translated(
     if (translator.isFailed) markFailed(context, 'the stream of the provider failed')
     if (rest !== '') yield Buffer.from(rest)
   } catch (error) {
-    yield Buffer.from(brokenStream(context, error))
+    if (translator.isComplete) context.exchange.errorDetail ??= messageOf(error)
+    else yield Buffer.from(brokenStream(context, error))
   }
 }
 

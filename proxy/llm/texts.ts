@@ -148,7 +148,8 @@ export class AnswerTexts implements LlmAnswer {
     if (event.kind !== 'open') return
     if (this.#fold.parts.length === PARTS_MAX) throw new AnswerTooLarge(`it has more than ${PARTS_MAX} parts`)
     const { part } = event
-    this.#fold.push(part.kind === 'opaque' ? { ...event, part: { ...part, value: {} } } : event)
+    if (part.kind === 'opaque') this.#fold.push({ ...event, part: { ...part, value: {} } })
+    else this.#fold.push(part.kind === 'image' ? { ...event, part: { ...part, data: '' } } : event)
   }
 
   #addText(event: AnswerEvent & { readonly kind: 'text' | 'arguments' }): void {

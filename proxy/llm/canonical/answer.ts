@@ -54,8 +54,15 @@ export type OpenPart =
   | { readonly kind: 'text' | 'refusal' }
   | { readonly kind: 'reasoning'; readonly isSummary: boolean }
   | ({ readonly kind: 'toolCall'; readonly id: string } & CalledName)
-  /** Complete when it opens. */
+  /** Both are complete when they open. */
+  | ({ readonly kind: 'image' } & AnswerImage)
   | ({ readonly kind: 'opaque' } & OpaqueValue)
+
+export interface AnswerImage {
+  readonly mediaType: string
+  /** Base64. */
+  readonly data: string
+}
 
 /** `pause`: the vendor stopped a long turn, and the client may continue it. */
 export type FinishReason =

@@ -1,5 +1,15 @@
 // The whole answer from its events. A format that ends a stream with the whole answer folds as the stream runs.
-import type { AnswerEvent, CalledName, FinishReason, ModelError, PartEvent, TokenLogprob, Usage } from './answer.ts'
+import type {
+  AnswerEvent,
+  AnswerImage,
+  CalledName,
+  FinishReason,
+  ModelError,
+  OpenPart,
+  PartEvent,
+  TokenLogprob,
+  Usage,
+} from './answer.ts'
 import type { Citation, OpaqueValue, Signature } from './request.ts'
 
 export interface FoldedAnswer {
@@ -18,6 +28,7 @@ export type FoldedPart =
   | { readonly kind: 'refusal'; text: string; readonly logprobs: TokenLogprob[] }
   | { readonly kind: 'reasoning'; text: string; readonly isSummary: boolean; signature: Signature | undefined }
   | ({ readonly kind: 'toolCall'; readonly id: string; text: string } & CalledName)
+  | ({ readonly kind: 'image' } & AnswerImage)
   | ({ readonly kind: 'opaque' } & OpaqueValue)
 
 /** Characters of all texts of an answer: as much as a whole answer that is translated may have (docs/limits.md). */
@@ -89,7 +100,7 @@ export class AnswerFold implements FoldedAnswer {
 
   #append(part: FoldedPart | undefined, text: string): void {
     this.#count(text.length)
-    if (part !== undefined && part.kind !== 'opaque') part.text += text
+    if (part !== undefined && 'text' in part) part.text += text
   }
 
   #count(chars: number): void {
@@ -113,10 +124,15 @@ export function charsOf(event: PartEvent): number {
     case 'signature':
       return event.signature.value.length
     case 'open':
-      return event.part.kind === 'opaque' ? JSON.stringify(event.part.value).length : 0
+      return openedChars(event.part)
     case 'close':
   }
   return 0
+}
+
+function openedChars(part: OpenPart): number {
+  if (part.kind === 'image') return part.data.length
+  return part.kind === 'opaque' ? JSON.stringify(part.value).length : 0
 }
 
 /** @throws {AnswerTooLarge} */
@@ -126,7 +142,7 @@ export function fold(events: readonly AnswerEvent[]): FoldedAnswer {
   return answer
 }
 
-function opened(part: (AnswerEvent & { kind: 'open' })['part']): FoldedPart {
+function opened(part: OpenPart): FoldedPart {
   switch (part.kind) {
     case 'text':
       return { kind: 'text', text: '', citations: [], logprobs: [] }
@@ -136,6 +152,7 @@ function opened(part: (AnswerEvent & { kind: 'open' })['part']): FoldedPart {
       return { kind: 'reasoning', text: '', isSummary: part.isSummary, signature: undefined }
     case 'toolCall':
       return { ...part, text: '' }
+    case 'image':
     case 'opaque':
   }
   return part

@@ -7,6 +7,8 @@ import type { ChatRequest } from './request.ts'
 
 /** A format that clients use. */
 export interface ClientChat {
+  /** Answers may have images. */
+  readonly hasImages: boolean
   /** @throws {Untranslatable} with the name of the field that no other format can express. */
   decodeRequest(body: JsonObject, notes: TranslationNotes): ChatRequest
   encodeAnswer(events: readonly AnswerEvent[], context: AnswerContext): JsonObject
@@ -30,7 +32,7 @@ export interface ProviderChat {
 
 export interface ChatFormat extends ClientChat, ProviderChat {}
 
-/** Fields of a request that were dropped, and why: for the trace. */
+/** Fields of a request, and parts of an answer, that were dropped, and why: for log and trace. */
 export interface TranslationNotes {
   dropped(field: string, reason: string): void
 }

@@ -7,6 +7,7 @@ const INSIDE: Readonly<Record<OpenPart['kind'], readonly AnswerEvent['kind'][]>>
   refusal: ['text', 'close'],
   reasoning: ['text', 'signature', 'close'],
   toolCall: ['arguments', 'close'],
+  image: ['close'],
   opaque: ['close'],
 }
 

@@ -165,6 +165,8 @@ export interface SettingValues {
   readonly logprobs: number
   /** Number of answers. */
   readonly candidates: number
+  /** The answer may have images beside its text. */
+  readonly images: true
   readonly reasoning: Reasoning
   readonly output: OutputFormat
   /** `low`, `medium` or `high`. */

@@ -2,7 +2,7 @@
 // section 3.9).
 import { observeCount } from './count.ts'
 import type { Format } from './format.ts'
-import { encodeFailure } from './messages/error.ts'
+import { encodeError, encodeFailure } from './messages/error.ts'
 import { OPENAI } from './openai.ts'
 
 /** The answer never streams. */
@@ -13,5 +13,6 @@ export const anthropicTokenCount: Format = {
   observe: observeCount('input_tokens'),
   ownCount: { of: 'Messages', answer: (tokens) => ({ input_tokens: tokens }) },
   failure: encodeFailure,
+  error: encodeError,
   recognises: ({ input_tokens: count }) => typeof count === 'number',
 }

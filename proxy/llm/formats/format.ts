@@ -5,6 +5,7 @@ import type { FormatName, SentFormatName } from '#api/llm/formats.ts'
 import type { LlmFacts, LlmParams } from '../../exchange/facts.ts'
 import type { FailureText } from '../../exchange/slots.ts'
 import type { HeaderList } from '../../message/headers.ts'
+import type { ModelError } from '../canonical/answer.ts'
 import type { CredentialKind } from '../credential-kind.ts'
 import type { JsonObject } from '../json.ts'
 
@@ -97,6 +98,8 @@ export interface Format extends SentFormat {
   readonly usesRerankHost?: true
   /** The body of an error that the gateway reports, with the message of the failure. */
   failure(failure: FailureText): JsonObject
+  /** An error of a provider with another format. `status`: of HTTP. */
+  error(error: ModelError, status: number | undefined): JsonObject
   /** Event that reports an error to the client of a stream. */
   errorEvent(message: string): string
 }

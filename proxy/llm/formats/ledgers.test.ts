@@ -49,6 +49,7 @@ describe('requests: all fields that the SDK declares are in the ledger', () => {
     ['ResponseFunctionToolCall', RESPONSES, ITEM_FIELDS],
     ['ResponseInputItem.FunctionCallOutput', RESPONSES, ITEM_FIELDS],
     ['ResponseReasoningItem', RESPONSES, ITEM_FIELDS],
+    ['ResponseInputItem.ImageGenerationCall', RESPONSES, ITEM_FIELDS],
     ['ResponseInputText', RESPONSES, PART_FIELDS],
     ['ResponseInputImage', RESPONSES, PART_FIELDS],
     ['ResponseInputFile', RESPONSES, PART_FIELDS],

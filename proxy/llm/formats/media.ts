@@ -35,3 +35,15 @@ export function normalType(mediaType: string): string {
   const lower = mediaType.toLowerCase()
   return lower === 'image/jpg' ? 'image/jpeg' : lower
 }
+
+/** How base64 of each type begins. */
+const IMAGE_STARTS = [
+  ['/9j/', 'image/jpeg'],
+  ['R0lGOD', 'image/gif'],
+  ['UklGR', 'image/webp'],
+] as const
+
+/** `data`: base64. */
+export function imageTypeOf(data: string): string {
+  return IMAGE_STARTS.find(([start]) => data.startsWith(start))?.[1] ?? 'image/png'
+}

@@ -6,7 +6,7 @@ import { asString, type JsonObject } from '../json.ts'
 import { paramsOf } from '../params.ts'
 import { addReport } from '../usage.ts'
 import type { Format } from './format.ts'
-import { encodeFailure } from './openai-error.ts'
+import { encodeError, encodeFailure } from './openai-error.ts'
 import { readUsage } from './openai-usage.ts'
 
 const VENDOR_HEADERS = ['openai-organization', 'openai-project', 'openai-beta']
@@ -28,6 +28,7 @@ export const OPENAI: Omit<Format, 'name' | 'path' | 'recognises'> = {
   hasContent: (event) => asString(event['type'])?.endsWith('.delta') === true,
   lastEvent: undefined,
   failure: encodeFailure,
+  error: encodeError,
   errorEvent: (message) => sseData({ error: { message, type: 'api_error', param: null, code: null } }),
 }
 

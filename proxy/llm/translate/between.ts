@@ -6,7 +6,8 @@ import { streamError } from '../canonical/answer-writer.ts'
 import type { AnswerEvent } from '../canonical/answer.ts'
 import { AnswerTooLarge } from '../canonical/fold.ts'
 import type { ClientChat, ProviderChat, StreamDecoder, StreamEncoder } from '../canonical/format.ts'
-import type { JsonObject } from '../json.ts'
+import { plainError } from '../formats/plain-error.ts'
+import { asString, type JsonObject } from '../json.ts'
 import { renamed, ToolNames } from './tool-names.ts'
 import type { AnswerSource, StreamOptions, StreamTranslator, Translation } from './translation.ts'
 
@@ -30,13 +31,14 @@ export function translationBetween({ client, provider, to }: Sides): Translation
     },
     answer(answer, createdSeconds, source) {
       const events = answerEvents(provider, answer, source)
+      for (const event of events ?? []) noteDropped(event, client, source)
       return events === undefined ? undefined : client.encodeAnswer(events, { createdSeconds, includeUsage: true })
     },
     error(error, status) {
-      const decoded = provider.decodeError(error, status)
+      const decoded = provider.decodeError(error, status) ?? plainError(error, status)
       return decoded === undefined ? undefined : client.encodeError(decoded, status)
     },
-    stream: (options) => new Translator(provider.decodeStream(), client.encodeStream(options), options.source),
+    stream: (options) => new Translator(provider.decodeStream(), { client, options }),
     answerAsStream(answer, options: StreamOptions) {
       const encoder = client.encodeStream(options)
       return (answerEvents(provider, answer, options.source) ?? []).map((event) => encoder.event(event)).join('')
@@ -66,20 +68,45 @@ function completed(event: AnswerEvent, source: AnswerSource | undefined): Answer
   return { ...event, part: { ...event.part, ...source.names.restored(event.part.name) } }
 }
 
+/** A part that only its own format knows stays within it. */
+function noteDropped(event: AnswerEvent, { hasImages }: ClientChat, source: AnswerSource | undefined): void {
+  if (event.kind !== 'open') return
+  const { part } = event
+  if (part.kind === 'image' && !hasImages) source?.notes?.dropped('answer.image', 'the format has no images in answers')
+  if (part.kind === 'opaque')
+    source?.notes?.dropped(`answer.${nameOf(part.value)}`, 'only its own format has such a part')
+}
+
+const NAME_CHARS_MAX = 64
+
+function nameOf(part: JsonObject): string {
+  return (asString(part['type']) ?? Object.keys(part)[0] ?? 'part').slice(0, NAME_CHARS_MAX)
+}
+
 class Translator implements StreamTranslator {
   readonly #decoder: StreamDecoder
+  readonly #client: ClientChat
   readonly #encoder: StreamEncoder
   readonly #source: AnswerSource | undefined
   #isFailed = false
+  #isComplete = false
 
-  constructor(decoder: StreamDecoder, encoder: StreamEncoder, source: AnswerSource | undefined) {
+  constructor(
+    decoder: StreamDecoder,
+    { client, options }: { readonly client: ClientChat; readonly options: StreamOptions },
+  ) {
     this.#decoder = decoder
-    this.#encoder = encoder
-    this.#source = source
+    this.#client = client
+    this.#encoder = client.encodeStream(options)
+    this.#source = options.source
   }
 
   get isFailed(): boolean {
     return this.#isFailed
+  }
+
+  get isComplete(): boolean {
+    return this.#isComplete
   }
 
   event(event: SseEvent): string {
@@ -94,6 +121,8 @@ class Translator implements StreamTranslator {
     let out = ''
     for (const event of events) {
       if (event.kind === 'error') this.#isFailed = true
+      else if (event.kind === 'finish') this.#isComplete = true
+      noteDropped(event, this.#client, this.#source)
       try {
         out += this.#encoder.event(completed(event, this.#source))
       } catch (error) {

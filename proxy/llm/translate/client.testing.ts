@@ -4,6 +4,8 @@
 export interface SeenAnswer {
   readonly reasoning: string
   readonly text: string
+  /** Base64; absent: none. */
+  readonly images?: readonly string[]
   readonly calls: readonly { readonly id: string; readonly name: string; readonly input: unknown }[]
   readonly stop: string
   readonly input: number

@@ -1,7 +1,7 @@
 // Clients for tests: the SDKs of the vendors, which read a given answer as if a server had sent it.
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
-import { asObject, asString, parseObject, type JsonObject } from '../json.ts'
+import { asArray, asObject, asString, parseObject, type JsonObject } from '../json.ts'
 import { type Client, framesOf, type SeenAnswer } from './client.testing.ts'
 import { geminiClient } from './gemini-client.testing.ts'
 import type { VendorName } from './vendors.testing.ts'
@@ -21,12 +21,21 @@ function reasoningOf(message: unknown): string {
   return asString(asObject(message)['reasoning_content']) ?? ''
 }
 
+/** Of other providers, too. */
+function imagesOf(message: unknown): Pick<SeenAnswer, 'images'> {
+  const images = asArray(asObject(message)['images']).map((image) =>
+    String(asObject(asObject(image)['image_url'])['url']).replace('data:image/png;base64,', ''),
+  )
+  return images.length === 0 ? {} : { images }
+}
+
 function seenCompletion({ choices: [choice], usage }: OpenAI.ChatCompletion): SeenAnswer {
   if (choice === undefined || usage === undefined) throw new Error('no choice or no usage')
   const { message, finish_reason: stop } = choice
   return {
     reasoning: reasoningOf(message),
     text: message.content ?? '',
+    ...imagesOf(message),
     calls: (message.tool_calls ?? []).flatMap((call) =>
       call.type === 'function'
         ? [{ id: call.id, name: call.function.name, input: JSON.parse(call.function.arguments) as unknown }]
@@ -106,9 +115,11 @@ const responses: Client = {
     const body = { model: 'm', input: 'hi' }
     const response = await (isStream ? api.stream({ ...body, stream: true }).finalResponse() : api.create(body))
     const { output, usage, status, incomplete_details: incomplete } = response
+    const images = output.flatMap((item) => (item.type === 'image_generation_call' ? (item.result ?? []) : []))
     return {
       reasoning: output.map((item) => (item.type === 'reasoning' ? reasoningIn(item) : '')).join(''),
       text: response.output_text,
+      ...(images.length > 0 && { images }),
       calls: output.flatMap((item) =>
         item.type === 'function_call'
           ? [{ id: item.call_id, name: item.name, input: JSON.parse(item.arguments) as unknown }]
@@ -143,6 +154,7 @@ function reasoningIn({ summary, content = [] }: OpenAI.Responses.ResponseReasoni
 /** What each kind of item consists of between the event that adds it and the one that ends it. */
 const ITEM_EVENTS: Readonly<Record<string, RegExp>> = {
   message: /^content_part.added (output_text|refusal).delta (\1.delta )*\1.done content_part.done $/,
+  image_generation_call: /^image_generation_call.completed $/,
   function_call: /^(function_call_arguments.delta )+function_call_arguments.done $/,
   reasoning:
     /^(reasoning_summary_part.added (reasoning_summary_text.delta )+reasoning_summary_text.done reasoning_summary_part.done |content_part.added (reasoning_text.delta )+reasoning_text.done content_part.done )?$/,

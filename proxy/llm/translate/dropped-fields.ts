@@ -26,3 +26,18 @@ export class DroppedFields implements TranslationNotes {
       trace?.write({ type: 'policyEvent', kind: 'translation', details: `${count} were dropped` })
   }
 }
+
+/** Parts of an answer, as they come. A name is reported once. */
+export function answerNotes({ trace }: Exchange, facts: LlmFacts): TranslationNotes {
+  // Most answers drop nothing.
+  let seen: Set<string> | undefined
+  return {
+    dropped(field, reason) {
+      seen ??= new Set()
+      if (seen.has(field) || seen.size === FIELDS_MAX) return
+      seen.add(field)
+      facts.droppedFields = facts.droppedFields === undefined ? field : `${facts.droppedFields}, ${field}`
+      trace?.write({ type: 'policyEvent', kind: 'translation', details: `${field} was dropped: ${reason}` })
+    },
+  }
+}

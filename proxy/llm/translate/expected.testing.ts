@@ -4,10 +4,11 @@ import type { Scenario } from './vendors.testing.ts'
 
 /** `stop`: the reason for the end as the format of the client spells it. */
 export function expected(scenario: Scenario, stop: string): SeenAnswer {
-  const { reasoning, text, calls = [], usage } = scenario
+  const { reasoning, text, image, calls = [], usage } = scenario
   return {
     reasoning: reasoning?.text ?? '',
     text: text ?? '',
+    ...(image !== undefined && { images: [image] }),
     calls: calls.map(({ id, name, input }) => ({
       id,
       name,

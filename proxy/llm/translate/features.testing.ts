@@ -1,8 +1,24 @@
 // Requests of each client that use one feature, for the matrix. Written to the documentation of the vendors.
-import type { FormatName } from '#api/llm/formats.ts'
 import type { JsonObject } from '../json.ts'
-
-export type ChatClient = Extract<FormatName, 'Completions' | 'Messages' | 'Responses' | 'GenerateContent'>
+import {
+  type ChatClient,
+  AUDIO,
+  CALLS,
+  IMAGE,
+  IMAGE_URL,
+  PDF,
+  PDF_URL,
+  STRICT,
+  TEXT_FILE,
+  TOOL,
+  asked,
+  completions,
+  contents,
+  messages,
+  parts,
+  responses,
+  withTool,
+} from './feature-parts.testing.ts'
 
 export interface Feature {
   readonly name: string
@@ -11,44 +27,6 @@ export interface Feature {
   /** Fields in the form of each client; absent: its format has nothing for it. */
   readonly fields: { readonly [C in ChatClient]?: JsonObject }
 }
-
-const IMAGE = 'iVBORw0KGgo='
-const PDF = 'JVBERi0xLjQ='
-const AUDIO = 'UklGRgAAAAA='
-const IMAGE_URL = 'https://images.example.com/cat.png'
-const PDF_URL = 'https://files.example.com/a.pdf'
-/** `planted text` */
-const TEXT_FILE = 'cGxhbnRlZCB0ZXh0'
-const SCHEMA = { type: 'object', properties: { planted_city: { type: 'string' } }, required: ['planted_city'] }
-const STRICT = { ...SCHEMA, additionalProperties: false }
-
-const completions = (...messages: JsonObject[]): JsonObject => ({ messages })
-const messages = (...list: JsonObject[]): JsonObject => ({ messages: list })
-const responses = (...input: JsonObject[]): JsonObject => ({ input })
-const contents = (...list: JsonObject[]): JsonObject => ({ contents: list })
-
-const asked = (content: unknown): JsonObject => ({ role: 'user', content })
-const parts = (...list: JsonObject[]): JsonObject => ({ role: 'user', parts: list })
-
-const TOOL = {
-  Completions: { tools: [{ type: 'function', function: { name: 'planted_tool', parameters: SCHEMA } }] },
-  Messages: { tools: [{ name: 'planted_tool', input_schema: SCHEMA }] },
-  Responses: { tools: [{ type: 'function', name: 'planted_tool', parameters: SCHEMA, strict: false }] },
-  GenerateContent: { tools: [{ functionDeclarations: [{ name: 'planted_tool', parametersJsonSchema: SCHEMA }] }] },
-} as const
-
-const CALLS = ['call-1', 'call-2'].map((id, at) => ({
-  id,
-  city: ['Paris', 'Rome'][at],
-  result: `planted_result_${at}`,
-}))
-
-const withTool = (fields: { readonly [C in ChatClient]: JsonObject }): { readonly [C in ChatClient]: JsonObject } => ({
-  Completions: { ...TOOL.Completions, ...fields.Completions },
-  Messages: { ...TOOL.Messages, ...fields.Messages },
-  Responses: { ...TOOL.Responses, ...fields.Responses },
-  GenerateContent: { ...TOOL.GenerateContent, ...fields.GenerateContent },
-})
 
 /** The body without a feature. */
 export const PLAIN: { readonly [C in ChatClient]: JsonObject } = {
@@ -186,8 +164,9 @@ export const FEATURES: readonly Feature[] = [
   },
   {
     name: 'answer with images',
-    markers: ['mage'],
+    markers: ['IMAGE'],
     fields: {
+      Completions: { modalities: ['text', 'image'] },
       Responses: { tools: [{ type: 'image_generation' }] },
       GenerateContent: { generationConfig: { responseModalities: ['TEXT', 'IMAGE'] } },
     },
@@ -313,6 +292,21 @@ export const FEATURES: readonly Feature[] = [
           },
         ),
       },
+      GenerateContent: {
+        ...TOOL.GenerateContent,
+        ...contents(
+          parts({ text: 'hi' }),
+          { role: 'model', parts: [{ functionCall: { id: 'c', name: 'planted_tool', args: {} } }] },
+          parts({
+            functionResponse: {
+              id: 'c',
+              name: 'planted_tool',
+              response: {},
+              parts: [{ inlineData: { mimeType: 'image/png', data: IMAGE } }],
+            },
+          }),
+        ),
+      },
     },
   },
   {
@@ -396,6 +390,7 @@ export const FEATURES: readonly Feature[] = [
     name: 'cache marks',
     markers: [],
     fields: {
+      Completions: completions(asked([{ type: 'text', text: 'long', cache_control: { type: 'ephemeral' } }])),
       Messages: { system: [{ type: 'text', text: 'long', cache_control: { type: 'ephemeral' } }] },
     },
   },

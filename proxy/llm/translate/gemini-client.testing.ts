@@ -30,12 +30,14 @@ function seenOf(chunks: readonly GenerateContentResponse[]): SeenAnswer {
   const parts = chunks.flatMap(({ candidates }) => candidates?.[0]?.content?.parts ?? [])
   const texts = (isThought: boolean): string =>
     parts.map((part) => ((part.thought ?? false) === isThought ? (part.text ?? '') : '')).join('')
+  const images = parts.flatMap(({ inlineData }) => inlineData?.data ?? [])
   const last = chunks.at(-1)
   const { promptTokenCount, cachedContentTokenCount, candidatesTokenCount, thoughtsTokenCount } =
     last?.usageMetadata ?? {}
   return {
     reasoning: texts(true),
     text: texts(false),
+    ...(images.length > 0 && { images }),
     calls: parts.flatMap(callOf),
     stop: last?.candidates?.[0]?.finishReason ?? '',
     input: promptTokenCount ?? -1,

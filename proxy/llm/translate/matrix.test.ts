@@ -8,13 +8,14 @@ import { FRAMES } from '../frames.ts'
 import { CLIENTS, jsonResponse, streamResponse } from './clients.testing.ts'
 import { converseAnswer, converseException, converseStream } from './converse.testing.ts'
 import { expected } from './expected.testing.ts'
-import { FEATURES, PLAIN, type ChatClient, type Feature } from './features.testing.ts'
+import type { ChatClient } from './feature-parts.testing.ts'
+import { FEATURES, PLAIN, type Feature } from './features.testing.ts'
 import { conversionFrom } from './table.ts'
 import { notesIn } from './translate.testing.ts'
 import { ToolNames } from './tool-names.ts'
-import type { Translation } from './translation.ts'
+import type { AnswerSource, Translation } from './translation.ts'
 import { Untranslatable } from './untranslatable.ts'
-import { SCENARIOS, VENDORS, type Scenario, type VendorName } from './vendors.testing.ts'
+import { IMAGE_SCENARIO, SCENARIOS, VENDORS, type Scenario, type VendorName } from './vendors.testing.ts'
 
 const PAGE = new URL('../../../docs/llm/matrix.md', import.meta.url)
 
@@ -37,7 +38,7 @@ const TITLES: { readonly [C in ChatClient]: string } = {
 }
 
 const CHAT_CLIENTS: readonly ChatClient[] = ['Completions', 'Messages', 'Responses', 'GenerateContent']
-const SOURCE = { id: 'req-1', model: 'm', names: new ToolNames() }
+const SOURCE: AnswerSource = { id: 'req-1', model: 'm', names: new ToolNames() }
 const OPTIONS = { createdSeconds: 7, includeUsage: true, source: SOURCE }
 
 /** undefined: the formats are the same. */
@@ -87,14 +88,15 @@ function errorFrame(to: Provider): Buffer {
   return Buffer.from(VENDORS[to].errorFrame('too busy'))
 }
 
-function streamed(translation: Translation, to: Provider, chunks: readonly Buffer[]): string {
+function streamed(translation: Translation, to: Provider, chunks: readonly Buffer[], source = SOURCE): string {
   const reader = FRAMES[to === 'Converse' ? 'AwsEventStream' : 'Sse'].reader(100_000)
-  const translator = translation.stream(OPTIONS)
+  const translator = translation.stream({ ...OPTIONS, source })
   const out = chunks.flatMap((chunk) => reader.push(chunk)).map((event) => translator.event(event))
   return out.join('') + translator.end()
 }
 
-type AnswerTest = (client: VendorName, to: Provider, translation: Translation) => Promise<void>
+/** The outcome, if it is not that the client sees all. */
+type AnswerTest = (client: VendorName, to: Provider, translation: Translation) => Promise<string | void>
 
 const whole =
   (scenario: Scenario): AnswerTest =>
@@ -126,20 +128,48 @@ const errorWithin: AnswerTest = async (name, to, translation) => {
   await expect(CLIENTS[name].read(streamResponse(text), true)).rejects.toThrow('too busy')
 }
 
+/** Providers in whose format answers have images. */
+const WITH_IMAGES: ReadonlySet<Provider> = new Set<Provider>(['Completions', 'GenerateContent'])
+
+const image =
+  (isStream: boolean): AnswerTest =>
+  async (name, to, translation) => {
+    if (to === 'Converse') throw new Error('no images')
+    const client = CLIENTS[name]
+    const dropped: string[] = []
+    const source = { ...SOURCE, notes: notesIn(dropped) }
+    const answer = isStream
+      ? streamResponse(streamed(translation, to, streamOf(to, IMAGE_SCENARIO), source))
+      : jsonResponse(translation.answer(VENDORS[to].whole(IMAGE_SCENARIO), OPTIONS.createdSeconds, source))
+    if (isStream) client.grammar(await answer.clone().text())
+    const { images, ...rest } = await client.read(answer, isStream)
+    const { images: sent, ...others } = expected(IMAGE_SCENARIO, client.stops.stop)
+    expect(rest).toEqual(others)
+    if (images === undefined) expect(dropped).toEqual([expect.stringMatching(/^answer\.image: /)])
+    else expect([images, dropped]).toEqual([sent, []])
+    return images === undefined ? 'dropped' : undefined
+  }
+
 const ANSWERS: readonly (readonly [string, AnswerTest])[] = [
   ...Object.entries(SCENARIOS).flatMap(([name, scenario]) => [
     [`${name}, whole`, whole(scenario)] as const,
     [`${name}, streamed`, stream(scenario)] as const,
   ]),
+  ['image behind a text, whole', image(false)],
+  ['image behind a text, streamed', image(true)],
   ['error before the answer', errorBefore],
   ['error within the stream', errorWithin],
 ]
 
-async function answerOutcome(test: AnswerTest, client: ChatClient, to: Provider): Promise<string> {
+async function answerOutcome(
+  [name, test]: (typeof ANSWERS)[number],
+  client: ChatClient,
+  to: Provider,
+): Promise<string> {
+  if (name.startsWith('image') && !WITH_IMAGES.has(to)) return '–'
   const translation = translationOf(client, to)
   if (translation === undefined) return 'unchanged'
-  await test(client, to, translation)
-  return 'yes'
+  return (await test(client, to, translation)) ?? 'yes'
 }
 
 type Row = readonly [name: string, cells: readonly string[]]
@@ -184,7 +214,7 @@ UPDATE_MATRIX=1 npx vitest run proxy/llm/translate/matrix.test.ts
 | yes | the provider gets it, or the SDK of the client reads it as it reads answers of its own vendor |
 | dropped | the answer is valid without it: it is left out, and log and trace name the field |
 | 400 | the answer would differ: the request is rejected, and the error names the field |
-| – | the format of the client has no field for it |
+| – | the format of the client has no field for it, or that of the provider no such answer |
 `
 
 it('docs/llm/matrix.md has the outcome of every client, provider, feature and kind of answer', async () => {
@@ -196,7 +226,7 @@ it('docs/llm/matrix.md has the outcome of every client, provider, feature and ki
     )
     const answers = await rowsOf(
       client,
-      ANSWERS.map(([name, test]) => [name, ([to]) => answerOutcome(test, client, to)]),
+      ANSWERS.map((one) => [one[0], ([to]) => answerOutcome(one, client, to)]),
     )
     lines.push(`## ${TITLES[client]}\n`, ...table(requests, 'request'), ...table(answers, 'answer'))
   }

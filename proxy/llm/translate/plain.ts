@@ -1,10 +1,7 @@
 // Translations of requests that are not chats. They never stream.
-import type { ModelError } from '../canonical/answer.ts'
 import type { Format } from '../formats/format.ts'
-import { encodeError as encodeAnthropicError } from '../formats/messages/error.ts'
-import { encodeError as encodeOpenAiError } from '../formats/openai-error.ts'
+import { plainError } from '../formats/plain-error.ts'
 import { PLAIN, type PlainTarget } from '../formats/plain/table.ts'
-import type { JsonObject } from '../json.ts'
 import type { Translation } from './translation.ts'
 
 export function plainTranslation(to: PlainTarget, client: Format): Translation {
@@ -21,16 +18,12 @@ export function plainTranslation(to: PlainTarget, client: Format): Translation {
         inputTokens: source?.inputTokens,
       }),
     error(body, status) {
-      const error = format.decodeError(body, status)
-      return error && encodeErrorFor(client, error)
+      const error = format.decodeError(body, status) ?? plainError(body, status)
+      return error && client.error(error, status)
     },
-    stream: () => ({ event: () => '', end: () => client.errorEvent(NO_STREAM), isFailed: true }),
+    stream: () => ({ event: () => '', end: () => client.errorEvent(NO_STREAM), isFailed: true, isComplete: false }),
     answerAsStream: () => client.errorEvent(NO_STREAM),
   }
 }
 
 const NO_STREAM = 'the provider returned a stream in place of a response'
-
-function encodeErrorFor({ name }: Format, error: ModelError): JsonObject {
-  return name === 'AnthropicTokenCount' ? encodeAnthropicError(error) : encodeOpenAiError(error)
-}

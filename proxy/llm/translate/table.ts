@@ -48,9 +48,9 @@ export function streamDecoder(sent: SentFormatName): StreamDecoder | undefined {
   return isPlain(sent) ? undefined : providerChat(sent)?.decodeStream()
 }
 
-/** The error of a provider in the format of a client; undefined: the format is not that of a chat. */
-export function errorFor(client: FormatName, error: ModelError, status: number): JsonObject | undefined {
-  return chatFormat(client)?.encodeError(error, status)
+/** An error that a provider sends in place of an answer, with status 200. */
+export function errorInAnswer(sent: SentFormatName, body: JsonObject): ModelError | undefined {
+  return isPlain(sent) ? undefined : providerChat(sent)?.decodeError(body, undefined)
 }
 
 function isPlain(name: SentFormatName): name is PlainTarget {

@@ -31,6 +31,8 @@ export interface AnswerSource {
   readonly id: string | undefined
   readonly model: string
   readonly names: ToolNames
+  /** Gets the parts of the answer that the format of the client does not have. */
+  readonly notes?: TranslationNotes | undefined
   /** The request of the client, where the translation keeps it. */
   readonly asked?: JsonObject | undefined
   /** Of a header of the response. */
@@ -43,4 +45,6 @@ export interface StreamTranslator {
   /** Text to send when the provider's stream ends; an error event when it ended early. */
   end(): string
   readonly isFailed: boolean
+  /** The answer has ended: nothing may follow it. */
+  readonly isComplete: boolean
 }

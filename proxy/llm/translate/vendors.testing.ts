@@ -7,6 +7,8 @@ import { parseExactObject, type JsonObject } from '../json.ts'
 export interface Scenario {
   readonly reasoning?: { readonly text: string; readonly signature: string }
   readonly text?: string
+  /** PNG, as base64. */
+  readonly image?: string
   readonly calls?: readonly { readonly id: string; readonly name: string; readonly input: string }[]
   readonly stop: 'stop' | 'length' | 'toolCalls'
   /** Input tokens with cached ones; null: the vendor sends null where its format allows it. */
@@ -117,6 +119,12 @@ const completionUsage = ({ usage }: Scenario): JsonObject => ({
   prompt_tokens_details: usage.cached === null ? null : { cached_tokens: usage.cached },
 })
 
+/** As OpenRouter and LiteLLM have them. */
+const completionImages = ({ image }: Scenario): JsonObject =>
+  image === undefined
+    ? {}
+    : { images: [{ type: 'image_url', image_url: { url: `data:image/png;base64,${image}` }, index: 0 }] }
+
 const completionHead = { id: 'chatcmpl-1', created: 7, model: 'gpt' }
 
 const completions: Vendor = {
@@ -131,6 +139,7 @@ const completions: Vendor = {
           content: scenario.text ?? null,
           refusal: null,
           ...(scenario.reasoning && { reasoning_content: scenario.reasoning.text }),
+          ...completionImages(scenario),
           ...(scenario.calls && {
             tool_calls: scenario.calls.map(({ id, name, input }) => ({
               id,
@@ -154,6 +163,7 @@ const completions: Vendor = {
       chunk({ role: 'assistant', content: '', refusal: null }),
       ...pieces(scenario.reasoning?.text ?? '').map((text) => chunk({ reasoning_content: text })),
       ...pieces(scenario.text ?? '').map((content) => chunk({ content })),
+      ...(scenario.image === undefined ? [] : [chunk(completionImages(scenario))]),
       ...(scenario.calls ?? []).flatMap(({ id, name, input }, index) => [
         chunk({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] }),
         ...pieces(input).map((text) => chunk({ tool_calls: [{ index, function: { arguments: text } }] })),
@@ -275,9 +285,10 @@ const geminiStops = { stop: 'STOP', length: 'MAX_TOKENS', toolCalls: 'STOP' } as
 const geminiHead = { modelVersion: 'gemini-3-pro', responseId: 'resp-1' }
 
 /** The signature is on the first call. */
-const geminiParts = ({ reasoning, text, calls = [] }: Scenario): JsonObject[] => [
+const geminiParts = ({ reasoning, text, image, calls = [] }: Scenario): JsonObject[] => [
   ...(reasoning ? [{ text: reasoning.text, thought: true }] : []),
   ...(text === undefined ? [] : [{ text }]),
+  ...(image === undefined ? [] : [{ inlineData: { mimeType: 'image/png', data: image } }]),
   ...calls.map(({ id, name, input }, index) => ({
     functionCall: { id, name, ...(input !== '' && { args: parseExactObject(input) }) },
     ...(reasoning && index === 0 && { thoughtSignature: reasoning.signature }),
@@ -321,6 +332,14 @@ export const VENDORS: { readonly [N in VendorName]: Vendor } = {
   Messages: messages,
   Responses: responses,
   GenerateContent: generateContent,
+}
+
+/** Some formats have none. */
+export const IMAGE_SCENARIO: Scenario = {
+  text: 'A cat:',
+  image: 'iVBORw0KGgo=',
+  stop: 'stop',
+  usage: { input: 7, cached: 0, output: 1290 },
 }
 
 export const SCENARIOS: Readonly<Record<string, Scenario>> = {

@@ -6,6 +6,7 @@ import type { AnswerContext } from '../../canonical/format.ts'
 import type { Citation } from '../../canonical/request.ts'
 import { receivedArguments } from '../../canonical/tool-input.ts'
 import { asArray, asNumber, asObject, asString, type JsonObject } from '../../json.ts'
+import { decodeImages, encodeImage } from './images.ts'
 import { decodeReasoning, thinkingBlocks } from './thinking.ts'
 import { decodeLogprobs, encodeLogprobs } from '../logprobs.ts'
 import { decodeUsage } from '../openai-usage.ts'
@@ -51,6 +52,7 @@ export function decodeAnswer(body: JsonObject): readonly AnswerEvent[] | undefin
   const annotations = asArray(reply['annotations'])
   writeText(writer, 'text', { value: reply['content'], annotations, logprobs: logprobs['content'] })
   writeText(writer, 'refusal', { value: reply['refusal'], annotations: [], logprobs: logprobs['refusal'] })
+  for (const image of decodeImages(reply)) writer.close(writer.open(image))
   const calls = asArray(reply['tool_calls']).map(asObject)
   for (const call of calls) {
     const fn = asObject(call['function'])
@@ -144,6 +146,7 @@ function messageOf(parts: readonly FoldedPart[]): JsonObject {
   const texts = joined(parts, 'text')
   const reasoning = joined(parts, 'reasoning')
   const calls = parts.flatMap((part) => (part.kind === 'toolCall' ? [toolCall(part)] : []))
+  const images = parts.flatMap((part) => (part.kind === 'image' ? [encodeImage(part)] : []))
   const annotations = parts.flatMap((part) => (part.kind === 'text' ? part.citations : [])).map(encodeAnnotation)
   const cited = annotations.filter((one) => one !== undefined)
   const blocks = thinkingBlocks(parts)
@@ -154,6 +157,7 @@ function messageOf(parts: readonly FoldedPart[]): JsonObject {
     ...(reasoning !== undefined && { reasoning_content: reasoning }),
     ...(blocks !== undefined && { thinking_blocks: blocks }),
     ...(cited.length > 0 && { annotations: cited }),
+    ...(images.length > 0 && { images }),
     ...(calls.length > 0 && { tool_calls: calls }),
   }
 }

@@ -8,6 +8,7 @@ import { CompletionsEncoder } from './encode-stream.ts'
 import { decodeError, encodeError } from '../openai-error.ts'
 
 export const completionsChat: ChatFormat = {
+  hasImages: true,
   decodeRequest,
   encodeRequest,
   decodeAnswer,

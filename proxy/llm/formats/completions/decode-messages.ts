@@ -66,6 +66,9 @@ function assistantParts(message: JsonObject, at: string, notes: TranslationNotes
     ...decodeReasoning(message, at),
     ...(content === null || content === undefined ? [] : decodeContent(content, at, notes)),
     ...refusalParts(asString(refusal), `${at}.refusal`),
+    ...asArray(message['images']).map((one, index) =>
+      image(asObject(asObject(one)['image_url']), `${at}.images[${index}]`),
+    ),
     ...asArray(message['tool_calls']).map((call, index) => toolCall(asObject(call), `${at}.tool_calls[${index}]`)),
   ]
 }

@@ -41,6 +41,7 @@ function settingsOf(body: JsonObject): Settings {
     logitBias: setting(isRecord(body['logit_bias']) ? body['logit_bias'] : undefined, 'logit_bias'),
     logprobs: logprobsOf(body),
     candidates: number(body, 'n'),
+    images: setting(asArray(body['modalities']).includes('image') ? true : undefined, 'modalities', 'image'),
     reasoning: reasoningOf(body),
     output: setting(outputOf(body['response_format']), 'response_format'),
     verbosity: setting(asString(body['verbosity']), 'verbosity'),

@@ -9,6 +9,7 @@ import { asArray, asNumber, asObject, asString, type JsonObject } from '../../js
 import { decodeAnnotation, decodeReason } from './answer.ts'
 import { decodeLogprobs } from '../logprobs.ts'
 import { decodeError } from '../openai-error.ts'
+import { decodeImages } from './images.ts'
 import { JsonEnd } from './json-end.ts'
 import { decodeReasoning, reasoningText } from './thinking.ts'
 import { decodeUsage } from '../openai-usage.ts'
@@ -75,6 +76,10 @@ export class CompletionsDecoder implements StreamDecoder {
     this.#text('refusal', asString(delta['refusal']) ?? '', decodeLogprobs(refusal))
     for (const citation of asArray(delta['annotations']).flatMap(decodeAnnotation)) {
       this.#writer.citation(this.#partOf('text'), citation)
+    }
+    for (const image of decodeImages(delta)) {
+      this.#closeCurrent()
+      this.#writer.close(this.#writer.open(image))
     }
     for (const call of asArray(delta['tool_calls'])) this.#call(asObject(call))
   }

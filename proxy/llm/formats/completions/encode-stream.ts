@@ -7,6 +7,7 @@ import type { Signature } from '../../canonical/request.ts'
 import type { JsonObject } from '../../json.ts'
 import { choiceLogprobs, encodeAnnotation, encodeReason } from './answer.ts'
 import { encodeError } from '../openai-error.ts'
+import { encodeImage } from './images.ts'
 import { thinkingBlock } from './thinking.ts'
 import { encodeUsage } from './usage.ts'
 
@@ -78,6 +79,7 @@ export class CompletionsEncoder implements StreamEncoder {
     const isCall = part.kind === 'toolCall'
     const call = isCall ? this.#calls++ : -1
     this.#parts.set(index, { kind: part.kind, call, reasoning: '' })
+    if (part.kind === 'image') return this.#chunk({ images: [encodeImage(part)] })
     if (!isCall) return ''
     const fn = { name: part.name, arguments: '' }
     return this.#chunk({ tool_calls: [{ index: call, id: part.id, type: 'function', function: fn }] })

@@ -14,7 +14,8 @@ export const REQUEST_FIELDS: FieldRules = {
   max_tokens: 'mapped',
   messages: 'mapped',
   metadata: 'mapped',
-  modalities: (value) => Array.isArray(value) && value.every((one) => one === 'text'),
+  // Images are a setting; see `decode-request.ts`.
+  modalities: (value) => Array.isArray(value) && value.every((one) => one === 'text' || one === 'image'),
   model: 'mapped',
   moderation: REFUSED,
   n: 'mapped',
@@ -54,6 +55,8 @@ export const MESSAGE_FIELDS: FieldRules = {
   cache_control: 'mapped',
   content: 'mapped',
   function_call: REFUSED,
+  // Of providers of other models.
+  images: 'mapped',
   name: { dropped: 'the format has no participant names' },
   // Of providers of open models.
   reasoning_content: 'mapped',
@@ -98,6 +101,7 @@ export const SETTINGS: SettingRules = {
   logprobs: 'mapped',
   // The canonical answer has one.
   candidates: isOne,
+  images: REFUSED,
   reasoning: 'mapped',
   output: 'mapped',
   verbosity: 'mapped',

@@ -100,7 +100,7 @@ describe('a stream', () => {
       delta({}, 'stop'),
       '[DONE]',
     )
-    expect(out.answer.parts.map((part) => (part.kind === 'opaque' ? '' : `${part.kind} ${part.text}`))).toEqual([
+    expect(out.answer.parts.map((part) => ('text' in part ? `${part.kind} ${part.text}` : ''))).toEqual([
       'reasoning a',
       'text b',
       'reasoning c',

@@ -7,6 +7,7 @@ import { encodeRequest } from './encode-request.ts'
 import { decodeError, encodeError } from './error.ts'
 
 export const geminiChat: ChatFormat = {
+  hasImages: true,
   decodeRequest,
   encodeRequest,
   decodeAnswer,

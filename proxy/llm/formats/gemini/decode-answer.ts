@@ -3,10 +3,11 @@ import { createHash, randomUUID } from 'node:crypto'
 import { isRecord } from '#api/json.ts'
 import type { SseEvent } from '../../../http/sse.ts'
 import { AnswerWriter } from '../../canonical/answer-writer.ts'
-import type { AnswerEvent, FinishReason, TokenLogprob } from '../../canonical/answer.ts'
+import type { AnswerEvent, AnswerImage, FinishReason, TokenLogprob } from '../../canonical/answer.ts'
 import type { StreamDecoder } from '../../canonical/format.ts'
 import type { Citation } from '../../canonical/request.ts'
 import { asArray, asObject, asString, type JsonObject } from '../../json.ts'
+import { normalType } from '../media.ts'
 import { decodeError } from './error.ts'
 import { decodeLogprobs } from './logprobs.ts'
 import { signatureFor, type Signed } from './signature.ts'
@@ -76,8 +77,10 @@ class AnswerReader {
 
   #part(part: JsonObject): void {
     const { text, functionCall, thoughtSignature } = part
+    const image = part['thought'] === true ? undefined : imageIn(asObject(part['inlineData']))
     const signature = asString(thoughtSignature) ?? ''
     if (isRecord(functionCall)) this.#call(functionCall, signature)
+    else if (image !== undefined) this.#image(image, signature)
     else if (typeof text === 'string') this.#text(text, part['thought'] === true, signature)
     else {
       this.#close()
@@ -102,6 +105,12 @@ class AnswerReader {
     if (signature !== '') this.#sign({ kind: 'call', id }, signature)
     this.#close()
     this.#writer.close(this.#writer.open({ kind: 'toolCall', id, name }, JSON.stringify(call['args'] ?? {})))
+  }
+
+  #image(image: AnswerImage, signature: string): void {
+    if (signature !== '') this.#sign({ kind: 'image' }, signature)
+    this.#close()
+    this.#writer.close(this.#writer.open({ kind: 'image', ...image }))
   }
 
   /** On the thoughts that stand in front; else on reasoning without a text. */
@@ -134,6 +143,11 @@ class AnswerReader {
     // A prompt that is blocked has no candidates.
     else if (asString(asObject(json['promptFeedback'])['blockReason']) !== undefined) this.#reason = 'contentFilter'
   }
+}
+
+function imageIn({ mimeType, data }: JsonObject): AnswerImage | undefined {
+  const mediaType = normalType(asString(mimeType) ?? '')
+  return typeof data === 'string' && mediaType.startsWith('image/') ? { mediaType, data } : undefined
 }
 
 const UNSPECIFIED = 'FINISH_REASON_UNSPECIFIED'

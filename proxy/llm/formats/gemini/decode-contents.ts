@@ -107,7 +107,7 @@ class ContentDecoder {
     const signature = asString(part['thoughtSignature']) ?? ''
     if (isRecord(functionCall)) this.#call(fieldsOf(functionCall), at, signature)
     else if (isRecord(functionResponse)) this.#parts.push(this.#result(fieldsOf(functionResponse), at))
-    else if (isRecord(inlineData)) this.#parts.push(inlinePart(fieldsOf(inlineData), at))
+    else if (isRecord(inlineData)) this.#media(inlinePart(fieldsOf(inlineData), at), signature)
     else if (isRecord(fileData)) this.#parts.push(filePart(fieldsOf(fileData), at))
     else if (typeof text !== 'string') throw unsupported(`${at} with ${quoted(Object.keys(part)[0] ?? 'no field')}`)
     else if (thought === true) this.#thought(text, at, signature)
@@ -145,6 +145,11 @@ class ContentDecoder {
     })
     const texts: readonly TextPart[] = text === '' ? [] : [{ kind: 'text', at: path, text }]
     return { kind: 'toolResult', at: path, callId, isError, content: [...texts, ...media] }
+  }
+
+  #media(part: MediaPart, signature: string): void {
+    if (part.kind === 'image') this.#sign({ kind: 'image' }, part.at, signature)
+    this.#parts.push(part)
   }
 
   /** Streams are sent back in the pieces in which they came. */

@@ -59,10 +59,16 @@ function settingsOf(config: JsonObject, notes: TranslationNotes): Settings {
     // The names are those of the table, whose values are numbers.
     ...(Object.fromEntries(numbers) as { readonly [N in keyof typeof NUMBERS]: Settings[N] }),
     stopSequences: setting(stop.length === 0 ? undefined : stop, 'generationConfig.stopSequences'),
+    images: imagesOf(config),
     logprobs: logprobsOf(config),
     reasoning: setting(reasoningOf(config['thinkingConfig'], notes), 'generationConfig.thinkingConfig'),
     output: outputOf(config),
   }
+}
+
+function imagesOf({ responseModalities }: JsonObject): Settings['images'] {
+  const hasImages = asArray(responseModalities).some((one) => /^image$/i.test(String(one)))
+  return setting(hasImages ? true : undefined, 'generationConfig.responseModalities', 'IMAGE')
 }
 
 /** The number alone asks for them, too. */

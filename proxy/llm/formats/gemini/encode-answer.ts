@@ -1,7 +1,15 @@
 // Answers of GenerateContent for clients. A stream is a list of partial answers, whose parts one after the other are
 // those of the whole answer. A call has no pieces: it is sent when it is complete.
 import { sseData } from '../../../http/sse.ts'
-import type { AnswerEvent, FinishReason, OpenPart, PartEvent, TokenLogprob, Usage } from '../../canonical/answer.ts'
+import type {
+  AnswerEvent,
+  AnswerImage,
+  FinishReason,
+  OpenPart,
+  PartEvent,
+  TokenLogprob,
+  Usage,
+} from '../../canonical/answer.ts'
 import { AnswerTooLarge, fold, FOLDED_CHARS_MAX, type FoldedPart } from '../../canonical/fold.ts'
 import type { StreamEncoder } from '../../canonical/format.ts'
 import type { Citation, Signature } from '../../canonical/request.ts'
@@ -73,6 +81,8 @@ function encodePart(part: FoldedPart): readonly JsonObject[] {
       return part.text === '' && part.signature === undefined ? [] : [thought(part.text, part.signature)]
     case 'toolCall':
       return [functionCall(part.id, part.name, part.text)]
+    case 'image':
+      return [inlineImage(part)]
     case 'opaque':
   }
   return []
@@ -80,6 +90,10 @@ function encodePart(part: FoldedPart): readonly JsonObject[] {
 
 function thought(text: string, signature: Signature | undefined): JsonObject {
   return defined({ text, thought: true, thoughtSignature: signature && thoughtSignatureOf(signature) })
+}
+
+function inlineImage({ mediaType, data }: AnswerImage): JsonObject {
+  return { inlineData: { mimeType: mediaType, data } }
 }
 
 function functionCall(id: string, name: string, text: string): JsonObject {
@@ -120,7 +134,7 @@ export class GeminiEncoder implements StreamEncoder {
       case 'open':
         this.#open = event.part
         this.#arguments = ''
-        return ''
+        return event.part.kind === 'image' ? this.#part(inlineImage(event.part)) : ''
       case 'text':
       case 'arguments':
       case 'citation':

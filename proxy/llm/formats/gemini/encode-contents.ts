@@ -144,9 +144,14 @@ function signed(
 ): readonly JsonObject[] {
   const out = [...parts]
   for (const { signed: target, value } of signatures) {
-    const at = out.findLastIndex((part) =>
-      target.kind === 'call' ? callIdOf(part) === target.id : Object.hasOwn(part, 'text') && part['thought'] !== true,
-    )
+    const at =
+      target.kind === 'image'
+        ? out.findIndex((part) => Object.hasOwn(part, 'inlineData') && part['thoughtSignature'] === undefined)
+        : out.findLastIndex((part) =>
+            target.kind === 'call'
+              ? callIdOf(part) === target.id
+              : Object.hasOwn(part, 'text') && part['thought'] !== true,
+          )
     if (at !== -1) out[at] = { ...out[at], thoughtSignature: value }
     else if (target.kind === 'text') out.push({ text: '', thoughtSignature: value })
   }

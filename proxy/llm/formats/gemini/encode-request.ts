@@ -50,9 +50,11 @@ function generationConfig(
   schemas: SchemaBudget,
   notes: TranslationNotes,
 ): JsonObject {
-  const { reasoning, output, logprobs } = settings
+  const { reasoning, output, logprobs, images } = settings
   return defined({
     ...Object.fromEntries(Object.entries(SAME_VALUE).map(([field, name]) => [field, settings[name]?.value])),
+    // The vendor has no images alone.
+    responseModalities: images === undefined ? undefined : ['TEXT', 'IMAGE'],
     ...(logprobs !== undefined && {
       responseLogprobs: true,
       logprobs: logprobs.value > 0 ? logprobs.value : undefined,

@@ -13,6 +13,7 @@ export const SETTINGS: SettingRules = {
   logitBias: isEmptyObject,
   logprobs: 'mapped',
   candidates: isOne,
+  images: 'mapped',
   reasoning: 'mapped',
   output: 'mapped',
   verbosity: (value) => value === 'medium',

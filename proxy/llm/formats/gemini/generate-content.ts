@@ -43,6 +43,7 @@ export const generateContent: Format = {
   params,
   wantsUsage: () => false,
   failure: encodeFailure,
+  error: encodeError,
   errorEvent: (message) => sseData(encodeError(streamError(message), undefined)),
 }
 

@@ -39,7 +39,7 @@ export const CONFIG_FIELDS: FieldRules = {
   responseJsonSchema: 'mapped',
   responseLogprobs: 'mapped',
   responseMimeType: 'mapped',
-  responseModalities: (value) => Array.isArray(value) && value.every((one) => /^text$/i.test(String(one))),
+  responseModalities: (value) => Array.isArray(value) && value.every((one) => /^(?:text|image)$/i.test(String(one))),
   responseSchema: 'mapped',
   routingConfig: REFUSED,
   seed: 'mapped',

@@ -87,7 +87,7 @@ const LEDGERS: Readonly<Record<string, Ledger>> = {
       responseJsonSchema: { type: 'string' },
       responseLogprobs: true,
       responseMimeType: 'text/plain',
-      responseModalities: ['IMAGE'],
+      responseModalities: ['AUDIO'],
       responseSchema: schema,
       routingConfig: {},
       seed: 7,

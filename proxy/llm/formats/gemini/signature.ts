@@ -1,11 +1,11 @@
-// Thought signatures. Google has them on the part that the thoughts led to: a call or a text, which must have it again
-// in the next request. The canonical form has them on reasoning, so the value names the part.
+// Thought signatures. Google has them on the part that the thoughts led to: a call, a text or an image, which must have
+// it again in the next request. The canonical form has them on reasoning, so the value names the part.
 import { carriedSignature, carriedText } from '../../canonical/carrier.ts'
 import type { Signature } from '../../canonical/request.ts'
 import { decodedOrNot } from './model-path.ts'
 
 /** What the signature belongs to; `id`: of a call. */
-export type Signed = { readonly kind: 'call'; readonly id: string } | { readonly kind: 'text' | 'thought' }
+export type Signed = { readonly kind: 'call'; readonly id: string } | { readonly kind: 'text' | 'thought' | 'image' }
 
 export interface OwnSignature {
   readonly signed: Signed
@@ -17,14 +17,14 @@ export function signatureFor(signed: Signed, value: string): Signature {
   return { format: 'GenerateContent', value: `${name}:${value}` }
 }
 
-const VALUE = /^(?:call (?<id>[^:]*)|(?<kind>text|thought)):(?<value>.*)$/s
+const VALUE = /^(?:call (?<id>[^:]*)|(?<kind>text|thought|image)):(?<value>.*)$/s
 
 /** undefined: of another vendor, or changed by the client. */
 export function ownSignature(signature: Signature | undefined): OwnSignature | undefined {
   if (signature?.format !== 'GenerateContent') return undefined
   const { id, kind, value } = VALUE.exec(signature.value)?.groups ?? {}
   if (value === undefined) return undefined
-  if (kind === 'text' || kind === 'thought') return { signed: { kind }, value }
+  if (kind === 'text' || kind === 'thought' || kind === 'image') return { signed: { kind }, value }
   const decoded = id === undefined ? undefined : decodedOrNot(id)
   return decoded === undefined ? undefined : { signed: { kind: 'call', id: decoded }, value }
 }

@@ -87,7 +87,7 @@ export function encodeAnswer(events: readonly AnswerEvent[]): JsonObject {
   }
 }
 
-/** Parts that only another format knows are left out, as in streams. */
+/** Parts that the format does not have are left out, as in streams. */
 function encodePart(part: FoldedPart): readonly JsonObject[] {
   switch (part.kind) {
     case 'text': {
@@ -100,6 +100,8 @@ function encodePart(part: FoldedPart): readonly JsonObject[] {
       return [part.signature === undefined ? unsigned(part.text) : thinkingBlock(part.text, part.signature)]
     case 'toolCall':
       return [{ type: 'tool_use', id: part.id, name: part.name, input: toolInput(part.text) }]
+    case 'image':
+      return []
     case 'opaque':
   }
   return part.format === 'Messages' ? [part.value] : []

@@ -8,6 +8,7 @@ import { MessagesEncoder } from './encode-stream.ts'
 import { decodeError, encodeError } from './error.ts'
 
 export const messagesChat: ChatFormat = {
+  hasImages: false,
   decodeRequest,
   encodeRequest,
   decodeAnswer,

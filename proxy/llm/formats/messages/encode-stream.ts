@@ -69,9 +69,10 @@ export class MessagesEncoder implements StreamEncoder {
       case 'reasoning':
         this.#isPending = true
         return ''
+      case 'image':
       case 'opaque':
     }
-    if (part.format === 'Messages') return this.#openBlock(part.value)
+    if (part.kind === 'opaque' && part.format === 'Messages') return this.#openBlock(part.value)
     this.#open = undefined
     return ''
   }

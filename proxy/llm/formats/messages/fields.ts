@@ -78,6 +78,7 @@ export const SETTINGS: SettingRules = {
   logitBias: isEmptyObject,
   logprobs: REFUSED,
   candidates: isOne,
+  images: REFUSED,
   reasoning: 'mapped',
   output: 'mapped',
   verbosity: (value) => value === 'medium',

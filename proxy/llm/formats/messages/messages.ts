@@ -6,7 +6,7 @@ import { asArray, asString, type JsonObject } from '../../json.ts'
 import { paramsOf } from '../../params.ts'
 import { addReport } from '../../usage.ts'
 import { type Format, messageOf } from '../format.ts'
-import { encodeFailure } from './error.ts'
+import { encodeError, encodeFailure } from './error.ts'
 import { readUsage } from './usage.ts'
 
 const VENDOR_HEADERS = ['anthropic-version', 'anthropic-beta', 'anthropic-dangerous-direct-browser-access']
@@ -44,6 +44,7 @@ export const messages: Format = {
   hasContent: (event) => event['type'] === 'content_block_delta',
   lastEvent: /"message_stop"/,
   failure: encodeFailure,
+  error: encodeError,
   errorEvent: (message) => `event: error\n${sseData({ type: 'error', error: { type: 'api_error', message } })}`,
   name: 'Messages',
   path: '/messages',

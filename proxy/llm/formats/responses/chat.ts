@@ -9,6 +9,7 @@ import { encodeRequest } from './encode-request.ts'
 import { ResponsesEncoder } from './encode-stream.ts'
 
 export const responsesChat: ChatFormat = {
+  hasImages: true,
   decodeRequest,
   encodeRequest,
   decodeAnswer,

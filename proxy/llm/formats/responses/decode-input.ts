@@ -5,7 +5,7 @@ import type { MediaPart, Part, RefusalPart, TextPart, ToolResultPart, Turn } fro
 import { asArray, asObject, asString, type JsonObject } from '../../json.ts'
 import { Untranslatable } from '../../translate/untranslatable.ts'
 import { checkFields, quoted, unsupported } from '../fields.ts'
-import { fileSource, mediaOf } from '../media.ts'
+import { fileSource, imageTypeOf, mediaOf, normalType } from '../media.ts'
 import { ITEM_FIELDS, PART_FIELDS } from './fields.ts'
 import { flatName } from './namespaces.ts'
 import { reasoningOf, sentSignatureOf } from './reasoning.ts'
@@ -54,9 +54,19 @@ function decodeItem(item: JsonObject, at: string, notes: TranslationNotes): Turn
         role: 'assistant',
         parts: [{ kind: 'reasoning', at, ...reasoningOf(item), signature: sentSignatureOf(item) }],
       }
+    case 'image_generation_call':
+      checkFields(item, check)
+      return { role: 'assistant', parts: generatedImage(item, at) }
     default:
       throw unsupported(`${at}.type ${quoted(type)}`)
   }
+}
+
+/** An image of an earlier answer. */
+function generatedImage({ result, output_format: format }: JsonObject, at: string): readonly MediaPart[] {
+  if (typeof result !== 'string') return []
+  const mediaType = typeof format === 'string' ? normalType(`image/${format}`) : imageTypeOf(result)
+  return [{ kind: 'image', at, source: { kind: 'base64', mediaType, data: result } }]
 }
 
 function roleOf(role: unknown, at: string): Turn['role'] {

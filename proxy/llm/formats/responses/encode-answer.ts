@@ -1,5 +1,5 @@
 // Whole answers of the responses format, and the items of which streams consist.
-import type { AnswerEvent, FinishReason } from '../../canonical/answer.ts'
+import type { AnswerEvent, AnswerImage, FinishReason } from '../../canonical/answer.ts'
 import { fold, type FoldedAnswer, type FoldedPart } from '../../canonical/fold.ts'
 import type { AnswerContext } from '../../canonical/format.ts'
 import type { Citation } from '../../canonical/request.ts'
@@ -65,6 +65,7 @@ const ID_PREFIXES: { readonly [K in FoldedPart['kind']]: string } = {
   refusal: 'msg',
   reasoning: 'rs',
   toolCall: 'fc',
+  image: 'ig',
   opaque: 'item',
 }
 
@@ -84,9 +85,16 @@ export function encodeItem(part: FoldedPart, index: number, answerId: string): r
       return [encodeCall(part, { id, status })]
     case 'reasoning':
       return [encodeReasoning(part, id)]
+    case 'image':
+      return [{ id, type: 'image_generation_call', status, output_format: formatOf(part), result: part.data }]
     case 'opaque':
   }
   return part.format === 'Responses' ? [part.value] : []
+}
+
+/** Such as `png`. */
+export function formatOf({ mediaType }: AnswerImage): string {
+  return mediaType.replace(/^image\/|\+xml$/g, '')
 }
 
 /** A call with the arguments so far. */

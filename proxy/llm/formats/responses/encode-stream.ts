@@ -14,6 +14,7 @@ import {
   encodeContent,
   encodeItem,
   encodeResponse,
+  formatOf,
   itemId,
   statusOf,
 } from './encode-answer.ts'
@@ -84,6 +85,7 @@ export class ResponsesEncoder implements StreamEncoder {
         )
       case 'reasoning':
       case 'toolCall':
+      case 'image':
       case 'opaque':
     }
     return added
@@ -159,6 +161,8 @@ export class ResponsesEncoder implements StreamEncoder {
       }
       case 'reasoning':
         return part.text === '' ? '' : this.#closeReasoning(part, place)
+      case 'image':
+        return this.#frame('response.image_generation_call.completed', place)
       case 'opaque':
     }
     return ''
@@ -212,6 +216,8 @@ function openItem(part: OpenPart, id: string): JsonObject {
       return encodeCall({ ...part, text: '' }, { id, status })
     case 'reasoning':
       return { id, type: 'reasoning', summary: [] }
+    case 'image':
+      return { id, type: 'image_generation_call', status, output_format: formatOf(part), result: null }
     case 'opaque':
   }
   return part.value

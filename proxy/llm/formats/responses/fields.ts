@@ -82,22 +82,33 @@ export const NAMESPACE_FIELDS: FieldRules = {
   type: 'mapped',
 }
 
+const OF_IMAGE = { dropped: 'describes how an image was made; the image is sent' }
+
 /** Of all items of the input that are mapped. */
 export const ITEM_FIELDS: FieldRules = {
+  action: OF_IMAGE,
   arguments: 'mapped',
   async: isFalse,
+  background: OF_IMAGE,
   call_id: 'mapped',
   caller: { dropped: 'the format has only calls by the model itself' },
   content: 'mapped',
   encrypted_content: 'mapped',
+  error: { dropped: 'an image that was not made' },
   id: { dropped: 'items are not stored' },
   name: 'mapped',
   namespace: 'mapped',
   output: 'mapped',
+  output_format: 'mapped',
   phase: { dropped: 'the format has no phases of an answer' },
+  quality: OF_IMAGE,
+  result: 'mapped',
+  revised_prompt: OF_IMAGE,
   role: 'mapped',
+  size: OF_IMAGE,
   status: { dropped: 'items of a request are complete' },
   summary: 'mapped',
+  svg_usage: OF_IMAGE,
   type: 'mapped',
 }
 
@@ -129,6 +140,7 @@ export const SETTINGS: SettingRules = {
   logitBias: isEmptyObject,
   logprobs: 'mapped',
   candidates: isOne,
+  images: REFUSED,
   reasoning: 'mapped',
   output: 'mapped',
   verbosity: 'mapped',
