@@ -4,25 +4,47 @@ import { fieldPath, indexPath } from './path.ts'
 import { isRecord } from '../json.ts'
 import type { Semantics } from './semantics.ts'
 
-export function listProblems(node: Semantics | undefined, value: unknown, path = ''): Problem[] {
-  if (node === undefined) return []
-  if (Array.isArray(value)) {
-    const own = duplicates(node.list, value, path)
-    const item = node.items
-    if (item === undefined) return own
-    return [...own, ...value.flatMap((entry, index) => listProblems(item, entry, indexPath(path, index)))]
-  }
-  if (!isRecord(value)) return []
-  return Object.entries(value).flatMap(([name, child]) => {
-    const known = Object.hasOwn(node.fields ?? {}, name) ? node.fields?.[name] : node.values
-    return listProblems(known, child, fieldPath(path, name))
-  })
+export function listProblems(node: Semantics | undefined, value: unknown, path = ''): readonly Problem[] {
+  const problems: Problem[] = []
+  addProblems(node, { value, path }, problems)
+  return problems
 }
 
-function duplicates(list: Semantics['list'], entries: readonly unknown[], path: string): Problem[] {
-  if (list === undefined) return []
+interface Place {
+  readonly value: unknown
+  readonly path: string
+}
+
+function addProblems(node: Semantics | undefined, { value, path }: Place, problems: Problem[]): void {
+  if (node === undefined) return
+  if (Array.isArray(value)) {
+    addDuplicates(node.list, { value, path }, problems)
+    const item = node.items
+    if (item === undefined) return
+    for (const [index, entry] of value.entries()) {
+      addProblems(item, { value: entry, path: indexPath(path, index) }, problems)
+    }
+    return
+  }
+  const { fields = NO_FIELDS, values } = node
+  if (!isRecord(value)) return
+  for (const [name, child] of Object.entries(value)) {
+    if (typeof child !== 'object') continue
+    const known = Object.hasOwn(fields, name) ? fields[name] : values
+    if (known !== undefined) addProblems(known, { value: child, path: fieldPath(path, name) }, problems)
+  }
+}
+
+const NO_FIELDS: Readonly<Record<string, never>> = {}
+
+interface Entries {
+  readonly value: readonly unknown[]
+  readonly path: string
+}
+
+function addDuplicates(list: Semantics['list'], { value: entries, path }: Entries, problems: Problem[]): void {
+  if (list === undefined || entries.length < 2) return
   const counts = new Map<string, number>()
-  const problems: Problem[] = []
   for (const [index, entry] of entries.entries()) {
     const identity = list === 'set' ? entry : isRecord(entry) ? list.map((key) => entry[key] ?? null) : undefined
     // Another type is the structural check's business.
@@ -36,7 +58,6 @@ function duplicates(list: Semantics['list'], entries: readonly unknown[], path: 
     const message = `Duplicate value: an earlier ${what} is in this list`
     problems.push({ path: indexPath(path, index), reason: 'FieldValueDuplicate', message, severity: 'error' })
   }
-  return problems
 }
 
 /** Equal texts for equal JSON values. */

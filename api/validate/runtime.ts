@@ -23,15 +23,26 @@ interface Pattern {
 
 const patterns = new Map<string, Pattern>()
 
+/** Of a pattern: texts that it matches. Most texts of fields with a pattern, such as kinds and groups, come again. */
+const MATCHED_MAX = 128
+const MATCHED_CHARS_MAX = 64
+
 /** A pattern with the API server's own semantics (RE2), compiled on first use. Linear in the text. */
 export function re2(source: string): Pattern {
   const known = patterns.get(source)
   if (known !== undefined) return known
   let compiled: RE2JS | undefined
+  const matched = new Set<string>()
   const pattern: Pattern = {
     test: (text) => {
+      if (matched.has(text)) return true
       compiled ??= RE2JS.compile(source)
-      return compiled.matcher(text).find()
+      const isMatched = compiled.matcher(text).find()
+      if (isMatched && text.length <= MATCHED_CHARS_MAX) {
+        if (matched.size === MATCHED_MAX) matched.clear()
+        matched.add(text)
+      }
+      return isMatched
     },
   }
   // Bounded: only patterns of generated tables get here.

@@ -38,7 +38,7 @@ export function validateObject(object: unknown, options: { readonly oldObject?: 
   return { problems: [...problems, ...ruleProblems(kind.semantics, complete, oldObject)] }
 }
 
-/** A copy of `object` with the schema's defaults written in. An object of an unknown kind comes back as it is. */
+/** `object` with the defaults of the schema: a copy, or the object itself if nothing changes or its kind is unknown. */
 export function applyDefaults<T>(object: T): T {
   const kind = kindOf(object)
   if (kind === undefined) return object
