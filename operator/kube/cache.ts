@@ -4,6 +4,7 @@ import { Contents, isBare } from './contents.ts'
 import { StableViews } from './stable-view.ts'
 import type { KubeObject } from '../translate/kube.ts'
 import { nameKey } from '../translate/object-ref.ts'
+import { Sharing } from './share.ts'
 import { statusOf } from './status-of.ts'
 import { trim } from './trim.ts'
 
@@ -23,6 +24,7 @@ export class ObjectCache {
   readonly #views = new Map<string, StableViews>()
   readonly #listeners = new Set<ChangeListener>()
   readonly #contents: Contents
+  readonly #sharing = new Sharing()
 
   /** `contents`: which content is kept; all of it by default. */
   constructor(contents = new Contents(() => true)) {
@@ -70,8 +72,10 @@ export class ObjectCache {
   /** The object as it is kept; undefined: not at all. */
   fit(kind: string, object: KubeObject): KubeObject | undefined {
     const trimmed = trim(object)
+    if (trimmed === undefined) return undefined
+    const shared = this.#sharing.of(trimmed)
     // Other names than that of the kind are of objects that the operator itself reads.
-    return trimmed !== undefined && kind === object.kind ? this.#contents.fit(trimmed) : trimmed
+    return kind === object.kind ? this.#contents.fit(shared) : shared
   }
 
   /**
@@ -112,14 +116,16 @@ export class ObjectCache {
     return made
   }
 
-  #set(kind: string, key: string, after: KubeObject | undefined): void {
+  #set(kind: string, key: string, written: KubeObject | undefined): void {
     const objects = this.#of(kind)
     const before = objects.get(key)
-    if (isKnown(before, after)) return
+    if (isKnown(before, written)) return
+    const isStatusOnly = isSameButStatus(before, written)
+    // Views keep the parts of the object before.
+    const after = isStatusOnly ? withParts(before, written) : written
     if (after === undefined) objects.delete(key)
     else objects.set(key, after)
     if (after === undefined || isBare(after)) this.#contents.forget(kind, key)
-    const isStatusOnly = isSameButStatus(before, after)
     if (isStatusOnly && isSameStatus(before, after)) return
     this.#viewsOf(kind).set(key, after, isStatusOnly)
     for (const listener of this.#listeners) listener({ kind, key, before, after, isStatusOnly })
@@ -162,6 +168,15 @@ function isSameButStatus(a: KubeObject | undefined, b: KubeObject | undefined): 
     status: undefined,
   })
   return isDeepStrictEqual(bare(a), bare(b))
+}
+
+/** The object `after`, with the parts of `before` where both are equal. */
+function withParts(before: KubeObject | undefined, after: KubeObject | undefined): KubeObject | undefined {
+  const { resourceVersion } = after?.metadata ?? {}
+  if (before === undefined || after === undefined || isBare(before) || isBare(after)) return after
+  if (resourceVersion === undefined || !('status' in after)) return after
+  const now = { ...before, metadata: { ...before.metadata, resourceVersion }, status: after.status }
+  return now
 }
 
 function isSameStatus(a: KubeObject | undefined, b: KubeObject | undefined): boolean {

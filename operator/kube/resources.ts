@@ -78,8 +78,15 @@ export function resourceOf({ apiVersion, kind }: { apiVersion: string; kind: str
   return BY_KIND.get(`${slash === -1 ? '' : apiVersion.slice(0, slash)}/${kind}`)
 }
 
+/** By group and version: all objects of one have the same text, not equal ones. Bounded by the resources here. */
+const API_VERSIONS = new Map<string, string>()
+
 export function apiVersionOf({ group, version }: Resource): string {
-  return group === '' ? version : `${group}/${version}`
+  if (group === '') return version
+  const text = `${group}/${version}`
+  const known = API_VERSIONS.get(text)
+  if (known === undefined) API_VERSIONS.set(text, text)
+  return known ?? text
 }
 
 /** Of all namespaces when `namespace` is ''. */
