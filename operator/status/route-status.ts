@@ -1,5 +1,6 @@
 // The status of a route: one entry for each parentRef of this controller, always with both Accepted and ResolvedRefs.
 import { GROUP } from '#api/group.ts'
+import { SharedParts } from '#api/incremental/shared-parts.ts'
 import type { RouteFault } from '../translate/route-fault.ts'
 import type { AttachedRoute, ParentResult } from '../translate/route/routes.ts'
 import { condition, problemLine, sharedHostCondition } from './condition.ts'
@@ -14,14 +15,17 @@ export function routeStatus(attached: AttachedRoute, controllerName: string): Ro
   const resolved = resolvedCondition(translation.unresolved, generation)
   const shared = sharedHostCondition(attached.sharedHosts, generation)
   const available = availableCondition(unavailable, generation)
-  return {
+  return SHARED.of({
     parents: parents.map((parent) => ({
       parentRef: parent.parentRef,
       controllerName,
       conditions: [acceptedCondition(parent, { ...translation, generation }), resolved, ...available, ...shared],
     })),
-  }
+  })
 }
+
+/** Most routes of a Gateway have the same status. */
+const SHARED = new SharedParts()
 
 interface RouteFacts {
   readonly faults: readonly RouteFault[]

@@ -10,7 +10,7 @@ interface Read {
   readonly source: Source
   /** The only key of the source that was read. */
   readonly key: string | undefined
-  readonly look: () => unknown
+  readonly look: (key: string) => unknown
   readonly found: unknown
 }
 
@@ -43,7 +43,12 @@ interface SourceState {
   wholeAt: number
   /** When each key changed, since then. */
   readonly keys: Map<string, number>
+  /** Results that read the same as the one before share it: there are thousands of them. */
+  lastRead: Read | undefined
 }
+
+/** How many of its last reads a result compares with the next one. */
+const COMPARED_READS = 8
 
 /** Of a source; with more of them all keys count as changed. */
 const KEYS_MAX = 1024
@@ -92,7 +97,7 @@ export class Memory {
 
   source(): Source {
     if (this.#sources.length === SOURCES_MAX) throw new RangeError(`more than ${SOURCES_MAX} sources`)
-    return this.#sources.push({ changedAt: 0, wholeAt: 0, keys: new Map() }) - 1
+    return this.#sources.push({ changedAt: 0, wholeAt: 0, keys: new Map(), lastRead: undefined }) - 1
   }
 
   /**
@@ -111,13 +116,16 @@ export class Memory {
     state.keys.clear()
   }
 
-  /** Reads a value that may be different after a change of the source, or of one key in it. */
-  read<T>(source: Source, look: () => T, key?: string): T {
-    const found = look()
-    if (this.#reading !== undefined) {
-      this.#reading.reads?.push({ source, key, look, found })
-      this.#reading.sources |= 1 << source
-    }
+  /**
+   * Reads a value that may be different after a change of the source, or of one key in it. `look` gets the key: one
+   * function for all keys takes less memory than one for each.
+   */
+  read<T>(source: Source, look: (key: string) => T, key?: string): T {
+    const found = look(key ?? '')
+    const reading = this.#reading
+    if (reading === undefined) return found
+    reading.sources |= 1 << source
+    if (reading.reads !== undefined) addRead(reading.reads, this.#readOf({ source, key, look, found }))
     return found
   }
 
@@ -166,6 +174,15 @@ export class Memory {
       }
       return last.result
     }
+  }
+
+  #readOf(read: Read): Read {
+    const state = this.#sources[read.source]
+    if (state === undefined) return read
+    const last = state.lastRead
+    if (last !== undefined && last.key === read.key && last.look === read.look && last.found === read.found) return last
+    state.lastRead = read
+    return read
   }
 
   #isPart(entry: Entry<unknown>): void {
@@ -220,7 +237,8 @@ export class Memory {
     // Thousands of times in a translation: no iterators here.
     for (let index = 0; index < reads.length; index++) {
       const read = reads[index]
-      if (read !== undefined && this.#isDoubtful(read, entry.checkedAt) && read.look() !== read.found) return false
+      if (read !== undefined && this.#isDoubtful(read, entry.checkedAt) && read.look(read.key ?? '') !== read.found)
+        return false
     }
     for (let index = 0; index < parts.length; index++) {
       const part = parts[index]
@@ -275,6 +293,14 @@ function placesOf<T>(list: readonly T[], items: readonly T[]): number[] {
   if (items.length <= SEARCHES_MAX) return items.map((item) => list.indexOf(item)).sort((a, b) => a - b)
   const wanted = new Set(items)
   return list.flatMap((item, at) => (wanted.has(item) ? [at] : []))
+}
+
+/** A result often reads the same again, as for the second rule of a route. */
+function addRead(reads: Read[], read: Read): void {
+  for (let at = reads.length - 1; at >= Math.max(reads.length - COMPARED_READS, 0); at--) {
+    if (reads[at] === read) return
+  }
+  reads.push(read)
 }
 
 const NONE: readonly never[] = []

@@ -23,6 +23,12 @@ export function nameKey(namespace: string, name: string): string {
   return `${namespace}/${name}`
 }
 
+/** Of `namespace/name`. */
+export function partsOfKey(key: string): [namespace: string, name: string] {
+  const slash = key.indexOf('/')
+  return [key.slice(0, slash), key.slice(slash + 1)]
+}
+
 export function keyOf(object: KubeObject): string {
   return nameKey(namespaceOf(object), object.metadata.name)
 }

@@ -23,6 +23,7 @@ export class ReachIndex {
   #reach: ReadonlyMap<string, Reach> = new Map()
   #ranks: ReadonlyMap<string, number> = new Map()
   readonly #reaching = new Map<string, readonly Reaching[]>()
+  #lastOnly: readonly Reaching[] = NONE
 
   /** Keys of targets whose Gateways have changed. */
   enter(reach: ReadonlyMap<string, Reach>): ReadonlySet<string> {
@@ -54,6 +55,10 @@ export class ReachIndex {
     const set = (target: string, ports: ReadonlySet<number> | undefined): void => {
       touched.add(target)
       const others = this.at(target).filter((one) => one.gateway !== gateway)
+      if (others.length === 0 && ports !== undefined) {
+        this.#reaching.set(target, this.#only({ gateway, ports }))
+        return
+      }
       if (ports !== undefined) others.splice(this.#placeOf(gateway, others), 0, { gateway, ports })
       if (others.length === 0) this.#reaching.delete(target)
       else this.#reaching.set(target, others)
@@ -65,6 +70,13 @@ export class ReachIndex {
     }
     for (const key of earlier.backends) if (!now.backends.has(key)) set(backendTarget(key), undefined)
     for (const key of now.backends) if (!earlier.backends.has(key)) set(backendTarget(key), NO_PORTS)
+  }
+
+  /** One list for all Services that only this Gateway reaches, on the same port. */
+  #only(one: Reaching): readonly Reaching[] {
+    const [last] = this.#lastOnly
+    if (last?.gateway !== one.gateway || last.ports !== one.ports) this.#lastOnly = [one]
+    return this.#lastOnly
   }
 
   #placeOf(gateway: string, others: readonly Reaching[]): number {
@@ -90,8 +102,9 @@ export function trackedReach(
 ): ReachLookup & { readonly enter: (reach: ReadonlyMap<string, Reach>) => void } {
   const source = memory.source()
   const index = new ReachIndex()
+  const reachingAt = (target: string): readonly Reaching[] => index.at(target)
   return {
-    ...reachLookup((target) => memory.read(source, () => index.at(target), target)),
+    ...reachLookup((target) => memory.read(source, reachingAt, target)),
     enter(reach) {
       const touched = index.enter(reach)
       if (touched.size > 0) memory.changed(source, [...touched])

@@ -1,10 +1,12 @@
 // What each Gateway can reach: the Services and backends its routes refer to, directly or through other backends and
 // policies. Only that is delivered to it, and only policies on it take effect there.
 import { isIdentical } from '#api/incremental/identical.ts'
+import { SharedTexts } from '#api/incremental/shared-texts.ts'
 import type { BackendReference, Route } from '#api/ir/types.gen.ts'
 import { tally } from './lists.ts'
 import { referencesOf, type References } from './references.ts'
 import type { DeliveredBackend } from './delivered-backend.ts'
+import { HOSTNAMES } from './hostname-texts.ts'
 
 export interface Reach {
   /** Host name to ports. */
@@ -82,18 +84,23 @@ function leadsOf(route: RouteReferences): Lead[] {
 function referencesOfLead(lead: Lead): References {
   if (lead.startsWith(TO_BACKEND)) return { services: [], backends: [lead.slice(TO_BACKEND.length)] }
   const space = lead.indexOf(' ')
-  return { services: [{ hostname: lead.slice(space + 1), port: Number(lead.slice(0, space)) }], backends: [] }
+  return {
+    services: [{ hostname: HOSTNAMES.of(lead.slice(space + 1)), port: Number(lead.slice(0, space)) }],
+    backends: [],
+  }
 }
 
 export const NO_PORTS: ReadonlySet<number> = new Set()
 
+const TARGETS = new SharedTexts()
+
 /** A Service or backend as a key. */
 export function serviceTarget(hostname: string): string {
-  return `service ${hostname}`
+  return TARGETS.of(`service ${hostname}`)
 }
 
 export function backendTarget(key: string): string {
-  return `backend ${key}`
+  return TARGETS.of(`backend ${key}`)
 }
 
 /** Adds what the references lead to; `note` gets what is new. Cycles are fine: each backend is followed once. */
@@ -109,7 +116,7 @@ export function follow(
       const ports = services.get(hostname)
       // Sets of ports are shared with what was reached before, and never changed.
       if (ports?.has(port) === true) continue
-      const now = new Set([...(ports ?? []), port])
+      const now = ports === undefined ? onlyPort(port) : new Set([...ports, port])
       services.set(hostname, now)
       note?.(serviceTarget(hostname), now)
     }
@@ -121,6 +128,17 @@ export function follow(
       pending.push(backend.references)
     }
   }
+}
+
+/** By port; bounded by the number of ports. Most Services are reached on one. */
+const ONLY_PORT = new Map<number, ReadonlySet<number>>()
+
+function onlyPort(port: number): ReadonlySet<number> {
+  const known = ONLY_PORT.get(port)
+  if (known !== undefined) return known
+  const made = new Set([port])
+  ONLY_PORT.set(port, made)
+  return made
 }
 
 /** Backends of the route, and the mirrors and authorization services of its rule and of each of them. */

@@ -61,18 +61,10 @@ export function snapshotOf(objects: readonly KubeObject[]): Snapshot {
  * kind: lists with the same objects as before are not read again.
  */
 export function createSnapshotter(): (...lists: ReadonlyArray<readonly KubeObject[]>) => Snapshot {
-  const kinds = new WeakMap<KubeObject, ObjectVerdict>()
   const indexes = new Map<SnapshotKind, KindIndex>()
-  const verdictOf = (object: KubeObject): ObjectVerdict => {
-    // A manifest may be anything.
-    if (typeof object !== 'object' || object === null) return 'nothing'
-    let verdict = kinds.get(object)
-    if (verdict === undefined) kinds.set(object, (verdict = judge(object)))
-    return verdict
-  }
   let known: readonly JudgedList[] = []
   return (...lists) => {
-    known = lists.map((list, at) => judgedAfter(known[at], list, verdictOf))
+    known = lists.map((list, at) => judgedAfter(known[at], list))
     const ignored = known.flatMap((list) => list.ignored)
     const malformed = known.flatMap((list) => list.malformed)
     const index = (kind: SnapshotKind): KindIndex => {
@@ -99,16 +91,14 @@ interface JudgedList {
   readonly malformed: readonly ObjectRef[]
 }
 
-type VerdictOf = (object: KubeObject) => ObjectVerdict
-
-function judgedAfter(before: JudgedList | undefined, objects: readonly KubeObject[], verdictOf: VerdictOf): JudgedList {
-  if (before === undefined) return judged(objects, verdictOf)
+function judgedAfter(before: JudgedList | undefined, objects: readonly KubeObject[]): JudgedList {
+  if (before === undefined) return judged(objects)
   const edits = changesBetween(before.objects, objects)
   if (edits?.length === 0) return before
   const kind = onlyKind(before)
-  const isOfKind = (one: KubeObject): boolean => verdictOf(one) === kind
+  const isOfKind = (one: KubeObject): boolean => judge(one) === kind
   const isCarriedOn = kind !== undefined && edits?.every(({ added }) => added.every(isOfKind)) === true
-  if (!isCarriedOn) return judged(objects, verdictOf)
+  if (!isCarriedOn) return judged(objects)
   // The caller may change its list.
   const copy = changed(before.objects, edits)
   return { objects: copy, byKind: new Map([[kind, copy]]), ignored: [], malformed: [] }
@@ -120,12 +110,12 @@ function onlyKind({ byKind, objects }: JudgedList): SnapshotKind | undefined {
   return list?.length === objects.length ? kind : undefined
 }
 
-function judged(objects: readonly KubeObject[], verdictOf: VerdictOf): JudgedList {
+function judged(objects: readonly KubeObject[]): JudgedList {
   const byKind = new Map<SnapshotKind, KubeObject[]>()
   const ignored: ObjectRef[] = []
   const malformed: ObjectRef[] = []
   for (const object of objects) {
-    const verdict = verdictOf(object)
+    const verdict = judge(object)
     if (verdict === 'ignored') ignored.push(refOf(object))
     else if (verdict === 'malformed') malformed.push(refOf(object))
     else if (verdict !== 'nothing') listAt(byKind, verdict).push(object)
@@ -145,6 +135,7 @@ function objectsOfKind(lists: readonly JudgedList[], kind: SnapshotKind): readon
 
 type ObjectVerdict = SnapshotKind | 'ignored' | 'malformed' | 'nothing'
 
+/** A manifest may be anything. */
 function judge(object: KubeObject): ObjectVerdict {
   if (!isNamedObject(object)) return 'nothing'
   const kind = kindOf(object)

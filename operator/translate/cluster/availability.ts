@@ -31,9 +31,11 @@ export function availabilityOf(memory: Memory, settings: AvailabilitySettings): 
   let unusable: ReadonlySet<string> = new Set()
   const isEmpty = (state: EndpointState): boolean =>
     state === 'none ready' || (state === 'no slices' && settings.areEndpointsComplete)
+  const isUnusable = (key: string): boolean => unusable.has(key.slice(TO_BACKEND.length))
+  const isServiceEmpty = (key: string): boolean => isEmpty(endpoints.stateOf(key.slice(TO_SERVICE.length)))
   const faultOf = ({ backend, service }: BackendReference): Omit<RouteFault, 'path'> | undefined => {
     if (backend !== undefined) {
-      const isOut = memory.read(source, () => unusable.has(backend), backendKey(backend))
+      const isOut = memory.read(source, isUnusable, backendKey(backend))
       const message = `GwBackend ${backend} cannot be used; see its status`
       return isOut ? { reason: 'InvalidBackend', message } : undefined
     }
@@ -43,7 +45,7 @@ export function availabilityOf(memory: Memory, settings: AvailabilitySettings): 
     // Host names of InferencePools are of another form.
     if (settings.hostname(namespace, name) !== hostname) return undefined
     const key = nameKey(namespace, name)
-    const isOut = memory.read(source, () => isEmpty(endpoints.stateOf(key)), serviceKey(key))
+    const isOut = memory.read(source, isServiceEmpty, serviceKey(key))
     return isOut ? { reason: 'NoReadyEndpoints', message: `Service ${key} has no ready endpoints` } : undefined
   }
   const withFaults = memory.list((attached: AttachedRoute): AttachedRoute => {
@@ -64,12 +66,15 @@ export function availabilityOf(memory: Memory, settings: AvailabilitySettings): 
   }
 }
 
+const TO_BACKEND = 'backend '
+const TO_SERVICE = 'service '
+
 function backendKey(key: string): string {
-  return `backend ${key}`
+  return TO_BACKEND + key
 }
 
 function serviceKey(key: string): string {
-  return `service ${key}`
+  return TO_SERVICE + key
 }
 
 type FaultOf = (ref: BackendReference) => Omit<RouteFault, 'path'> | undefined

@@ -10,7 +10,7 @@ import { Defects } from '../defects.ts'
 import type { KubeObject } from '../kube.ts'
 import { derived, type Memory } from '../memory.ts'
 import { poolLookup } from '../service/pool-lookup.ts'
-import { keyOf, nameKey } from '../object-ref.ts'
+import { keyOf, nameKey, partsOfKey } from '../object-ref.ts'
 import type { PolicyScope } from '../policy/scope.ts'
 import { storedKeySets } from '../policy/stored-key-sets.ts'
 import type { Source } from '../readers.ts'
@@ -100,11 +100,13 @@ interface Tracking {
 function trackedSnapshot(now: () => Snapshot, { memory, sources }: Tracking): Snapshot {
   const indexOf = (kind: SnapshotKind): ObjectIndex<unknown> => {
     const source = sources[kind]
+    const all = (): readonly unknown[] => now()[kind].all
+    const byKey = (key: string): unknown => now()[kind].get(...partsOfKey(key))
     return {
       get all() {
-        return memory.read(source, () => now()[kind].all)
+        return memory.read(source, all)
       },
-      get: (namespace, name) => memory.read(source, () => now()[kind].get(namespace, name), nameKey(namespace, name)),
+      get: (namespace, name) => memory.read(source, byKey, nameKey(namespace, name)),
     }
   }
   const indexes = SNAPSHOT_KINDS.map((kind) => [kind, indexOf(kind)] as const)

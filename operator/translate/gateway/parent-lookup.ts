@@ -41,8 +41,9 @@ export function parentLookup(memory: Memory): ParentLookup & { readonly enter: (
   let entered: OurGateways = { gateways: new Map(), listenerSets: new Map() }
   let gateways: ReadonlyMap<string, ParentGateway> = new Map()
   let listenerSets: ReadonlyMap<string, ParentListenerSet> = new Map()
+  const gatewayAt = (key: string): ParentGateway | undefined => gateways.get(key)
   return {
-    gateways: { get: (key) => memory.read(source, () => gateways.get(key), key) },
+    gateways: { get: (key) => memory.read(source, gatewayAt, key) },
     section: (key, name) =>
       memory.read(source, () => gateways.get(key)?.sections.get(name) ?? NONE, sectionKey(key, name)),
     listenerSets: { get: (key) => memory.read(source, () => listenerSets.get(key), setKey(key)) },

@@ -67,7 +67,7 @@ export function claimTable(memory: Memory): Claims & { readonly enter: (claimant
   const hasClaim = (target: string, unit: string): boolean =>
     groups.at(target).some(({ claims }) => claims.get(target)?.includes(unit) === true)
   return {
-    contested: (target) => memory.read(source, () => winnersAt(target), target),
+    contested: (target) => memory.read(source, winnersAt, target),
     isClaimed: (target, unit) => memory.read(source, () => hasClaim(target, unit), target),
     enter(claimants) {
       const before = groups

@@ -8,6 +8,7 @@ import type { RouteListener } from '../gateway/listener.ts'
 import { forbiddenHostMessage } from '../host-bindings.ts'
 import { commonHostnames, hostnamesIntersect } from '../hostnames.ts'
 import { groupOf, namespaceOf } from '../object-ref.ts'
+import { fitted } from '../same.ts'
 
 export type AnyRoute = HTTPRoute | GRPCRoute | TCPRoute | TLSRoute
 
@@ -43,7 +44,7 @@ export function acceptRoute(candidate: ParentCandidate): Acceptance {
     if (denial === undefined) accepted.push(listener)
     else lastDenial = denial
   }
-  if (accepted.length > 0) return { listeners: accepted }
+  if (accepted.length > 0) return { listeners: fitted(accepted) }
   return { denial: lastDenial ?? noneAddressed(candidate) }
 }
 

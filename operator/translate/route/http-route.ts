@@ -1,6 +1,8 @@
 // The rules of one HTTPRoute in rendered form, before listeners are chosen. Does not depend on parents.
 import type { HTTPRoute, HTTPRouteRule } from '#api/gateway/httproute.gen.ts'
 import type { RouteBackend, Timeouts, TrafficPayload } from '#api/ir/types.gen.ts'
+import { isIdentical } from '#api/incremental/identical.ts'
+import { SharedParts } from '#api/incremental/shared-parts.ts'
 import type { FieldPath } from '#api/problem.ts'
 import { durationMs } from '../duration.ts'
 import { GATEWAY_GROUP } from '../groups.ts'
@@ -16,6 +18,11 @@ import { renderMatches } from './matches.ts'
 import { regexFaults } from './regexes.ts'
 import { groupOf, isDelegation, membersOf } from './route-group.ts'
 import type { RouteTranslation, RuleDraft } from './translation.ts'
+
+/** What rules of many routes have in common, in rendered form. */
+const SHARED = new SharedParts()
+
+const NO_HOSTNAMES: string[] = []
 
 export function translateHttpRoute(written: HTTPRoute, scope: ReferenceScope): RouteTranslation {
   const { route, ...judged } = judgedRoute(written)
@@ -40,10 +47,17 @@ export function notServed({ faults, reported, filterFaults }: Omit<JudgedRoute<u
 export function joinRules(parts: readonly RulePart[], reported: readonly RouteFault[]): RouteTranslation {
   return {
     rules: parts.map(({ draft }) => draft),
-    faults: parts.flatMap(({ faults }) => faults),
-    unresolved: parts.flatMap(({ unresolved }) => unresolved),
-    notProgrammed: [...reported, ...parts.flatMap(({ notProgrammed }) => notProgrammed)],
+    faults: orNone(parts.flatMap(({ faults }) => faults)),
+    unresolved: orNone(parts.flatMap(({ unresolved }) => unresolved)),
+    notProgrammed: orNone([...reported, ...parts.flatMap(({ notProgrammed }) => notProgrammed)]),
   }
+}
+
+const NONE: readonly never[] = []
+
+/** One empty list for thousands of routes. */
+function orNone<T>(list: readonly T[]): readonly T[] {
+  return list.length === 0 ? NONE : list
 }
 
 interface PlacedRule {
@@ -88,10 +102,10 @@ function translateRule(route: HTTPRoute, { rule, path, filterFaults }: PlacedRul
       ...(rule.name !== undefined && { ruleName: rule.name }),
     },
     ...(created !== undefined && { createdAt: created }),
-    hostnames: (route.spec.hostnames ?? []).map((hostname) => hostname.toLowerCase()),
-    matches: renderMatches(rule.matches),
+    hostnames: inLowerCase(route.spec.hostnames),
+    matches: SHARED.of(renderMatches(rule.matches)),
     backends: backends.map(({ backend }) => backend),
-    ...(Object.keys(inlinePolicies).length > 0 && { inlinePolicies }),
+    ...(Object.keys(inlinePolicies).length > 0 && { inlinePolicies: SHARED.of(inlinePolicies) }),
   }
   return {
     draft,
@@ -165,6 +179,12 @@ function translateDelegation(route: HTTPRoute, { ref, path }: PlacedBackendRef, 
     unresolved: fault === undefined ? [] : [{ path, ...fault }],
     reported: [],
   }
+}
+
+/** The list itself where nothing changes, as for most routes. */
+function inLowerCase(hostnames: HTTPRoute['spec']['hostnames'] = NO_HOSTNAMES): string[] {
+  const lower = hostnames.map((hostname) => hostname.toLowerCase())
+  return isIdentical(lower, hostnames) ? hostnames : lower
 }
 
 /** Zero means no timeout, as Gateway API defines it. */

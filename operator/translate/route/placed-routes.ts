@@ -1,10 +1,12 @@
 // The rules of all routes on the listeners that accepted them, by Gateway: updated with changed routes.
 import type { Route, TCPRoute } from '#api/ir/types.gen.ts'
 import type { ListChange } from '#api/incremental/list-change.ts'
+import { SharedParts } from '#api/incremental/shared-parts.ts'
 import { changesBetween } from '../changes.ts'
 import type { OurGateways } from '../gateway/gateways.ts'
 import { type PartsEdit, withParts } from '../lists.ts'
 import { keyOf } from '../object-ref.ts'
+import { fitted } from '../same.ts'
 import type { AnyRoute } from './accept.ts'
 import { renderedL4Rules } from './l4-route.ts'
 import { type AttachedRoute, renderedRules } from './routes.ts'
@@ -53,18 +55,38 @@ export function placementOf(attached: AttachedRoute): Placement {
     return {
       gateway,
       isServed: served.length > 0,
-      routes: rules.flatMap(({ routes }) => routes),
-      tcpRoutes: rules.flatMap(({ tcpRoutes }) => tcpRoutes),
+      routes: joinedLists(rules.map(({ routes }) => routes)),
+      tcpRoutes: joinedLists(rules.map(({ tcpRoutes }) => tcpRoutes)),
     }
   })
-  return { attached, key: keyOfRoute(attached.route), gateways: new Set(byGateway.keys()), at }
+  return { attached, key: keyOfRoute(attached.route), gateways: setOf([...byGateway.keys()]), at }
+}
+
+/** Most routes are at one listener, and none has routes of both kinds. */
+function joinedLists<T>(lists: readonly (readonly T[])[]): readonly T[] {
+  const [first = NO_RULES, ...others] = lists.filter(({ length }) => length > 0)
+  return others.length === 0 ? first : fitted(first.concat(...others))
+}
+
+const NO_RULES: readonly never[] = []
+const SETS = new WeakMap<readonly string[], ReadonlySet<string>>()
+const LISTS = new SharedParts()
+
+/** One set for all routes at the same Gateways. */
+function setOf(gateways: readonly string[]): ReadonlySet<string> {
+  const list = LISTS.of(gateways)
+  const known = SETS.get(list)
+  if (known !== undefined) return known
+  const made = new Set(list)
+  SETS.set(list, made)
+  return made
 }
 
 function rulesOn({ route, translation }: AttachedRoute, listener: AttachedRoute['listeners'][number]): RoutesOfGateway {
   if (route.kind === 'TCPRoute' || route.kind === 'TLSRoute') {
-    return { routes: [], tcpRoutes: renderedL4Rules(route, translation.l4Rules ?? [], listener) }
+    return { routes: NO_RULES, tcpRoutes: renderedL4Rules(route, translation.l4Rules ?? [], listener) }
   }
-  return { routes: renderedRules(route, translation.rules, listener), tcpRoutes: [] }
+  return { routes: renderedRules(route, translation.rules, listener), tcpRoutes: NO_RULES }
 }
 
 /** Served routes that delegate to other routes, at the Gateway. */

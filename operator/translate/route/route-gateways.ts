@@ -13,23 +13,24 @@ export function routeGateways(memory: Memory): RouteGateways & { readonly enter:
   const source = memory.source()
   const known = new Map<string, ReadonlySet<string>>()
   let last: AcceptedRoutes = { routes: [], gatewaysOf: new Map() }
+  const gatewaysOf = (route: string): ReadonlySet<string> | undefined => known.get(route)
   return {
-    get: (route) => memory.read(source, () => known.get(route), route),
-    enter({ routes, gatewaysOf }) {
+    get: (route) => memory.read(source, gatewaysOf, route),
+    enter({ routes, gatewaysOf: accepted }) {
       // The same map is changed with the routes; another one may differ in any route.
-      const edits = gatewaysOf === last.gatewaysOf ? changesBetween(last.routes, routes) : undefined
+      const edits = accepted === last.gatewaysOf ? changesBetween(last.routes, routes) : undefined
       const keys = edits?.flatMap(({ removed, added }) =>
         [...removed, ...added].map(({ route }) => keyOfRoute(route)),
-      ) ?? [...known.keys(), ...gatewaysOf.keys()]
+      ) ?? [...known.keys(), ...accepted.keys()]
       const changed: string[] = []
       for (const key of new Set(keys)) {
-        const [before, now] = [known.get(key), gatewaysOf.get(key)]
+        const [before, now] = [known.get(key), accepted.get(key)]
         if (before === now || (before !== undefined && now !== undefined && isSameSet(before, now))) continue
         if (now === undefined) known.delete(key)
         else known.set(key, now)
         changed.push(key)
       }
-      last = { routes, gatewaysOf }
+      last = { routes, gatewaysOf: accepted }
       if (changed.length > 0) memory.changed(source, changed)
     },
   }

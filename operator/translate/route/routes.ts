@@ -8,6 +8,7 @@ import { type Acceptance, acceptRoute, type AnyRoute, type Attachable } from './
 import type { RouteFault } from '../route-fault.ts'
 import type { ParentLookup } from '../gateway/parent-lookup.ts'
 import { parentRoutesOf } from './route-group.ts'
+import { fitted } from '../same.ts'
 import type { RouteTranslation, RuleDraft } from './translation.ts'
 
 export interface ParentResult {
@@ -49,7 +50,8 @@ export function attachedParents(
   parentRefs: readonly HTTPRouteParentRef[],
   ours: ParentLookup,
 ): ParentResult[] {
-  return distinctParentRefs(parentRefs, namespaceOf(route)).flatMap((parentRef) => parentResult(route, parentRef, ours))
+  const refs = distinctParentRefs(parentRefs, namespaceOf(route))
+  return fitted(refs.flatMap((parentRef) => parentResult(route, parentRef, ours)))
 }
 
 /** The rules of an attached route on one listener. */

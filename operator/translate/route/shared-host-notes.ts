@@ -15,6 +15,7 @@ export interface SharedHostNotes {
 export function sharedHostNotes(memory: Memory): SharedHostNotes {
   const source = memory.source()
   const hosts = new SharedHosts()
+  const textOf = (owner: string): string => hosts.textOf(owner)
   return {
     enter(routes, { gateways }) {
       const changed = hosts.enter(
@@ -25,7 +26,7 @@ export function sharedHostNotes(memory: Memory): SharedHostNotes {
     },
     withLines: memory.list((attached: AttachedRoute): AttachedRoute => {
       const owner = describe(refOf(attached.route))
-      const sharedHosts = memory.read(source, () => hosts.textOf(owner), owner)
+      const sharedHosts = memory.read(source, textOf, owner)
       return sharedHosts === '' ? attached : { ...attached, sharedHosts }
     }),
     ofSet: (set) => hosts.textOf(describe(refOf(set))),

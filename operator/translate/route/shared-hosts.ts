@@ -2,11 +2,13 @@
 // the other: by a narrower host name, or by a path below. Indexed by host: a change costs only the routes of its hosts,
 // and a change of a wildcard also those of the hosts below it.
 import { isIdentical } from '#api/incremental/identical.ts'
+import { SharedParts } from '#api/incremental/shared-parts.ts'
 import { changesBetween } from '../changes.ts'
 import type { RouteListener } from '../gateway/listener.ts'
 import { commonHostnames } from '../hostnames.ts'
 import { describe, keyOf, namespaceOf, refOf } from '../object-ref.ts'
 import { compareText } from '../order.ts'
+import { fitted } from '../same.ts'
 import type { AttachedRoute } from './routes.ts'
 import { type Claim, type Lines, pathsOf, sharedLines } from './shared-host.ts'
 
@@ -14,8 +16,26 @@ import { type Claim, type Lines, pathsOf, sharedLines } from './shared-host.ts'
 const LINES_MAX = 5
 
 interface Group {
-  readonly claims: Set<Claim>
+  /** A set where a host has more than one: thousands of hosts have one route. */
+  claims: Claim | Set<Claim> | undefined
   lines: Lines
+}
+
+function claimsIn({ claims }: Group): readonly Claim[] {
+  if (claims === undefined) return []
+  return claims instanceof Set ? [...claims] : [claims]
+}
+
+function addClaim(group: Group, claim: Claim): void {
+  const { claims } = group
+  if (claims instanceof Set) claims.add(claim)
+  else group.claims = claims === undefined ? claim : new Set([claims, claim])
+}
+
+function removeClaim(group: Group, claim: Claim): void {
+  const { claims } = group
+  if (claims instanceof Set) claims.delete(claim)
+  else if (claims === claim) group.claims = undefined
 }
 
 export class SharedHosts {
@@ -56,16 +76,17 @@ export class SharedHosts {
     if (claims.length === 0) return
     this.#claims.set(holder, claims)
     for (const claim of claims) {
-      const group = this.#groups.get(claim.group) ?? { claims: new Set<Claim>(), lines: NO_LINES }
+      const group = this.#groups.get(claim.group) ?? { claims: undefined, lines: NO_LINES }
       this.#groups.set(claim.group, group)
-      group.claims.add(claim)
+      addClaim(group, claim)
       touched.add(claim.group)
     }
   }
 
   #remove(holder: AttachedRoute | RouteListener, touched: Set<string>): void {
     for (const claim of this.#claims.get(holder) ?? []) {
-      this.#groups.get(claim.group)?.claims.delete(claim)
+      const group = this.#groups.get(claim.group)
+      if (group !== undefined) removeClaim(group, claim)
       touched.add(claim.group)
     }
     this.#claims.delete(holder)
@@ -83,10 +104,11 @@ export class SharedHosts {
   #judge(key: string, changed: Set<string>): void {
     const group = this.#groups.get(key)
     if (group === undefined) return
-    const wider = widerOf(key).flatMap((one) => [...(this.#groups.get(one)?.claims ?? [])])
+    const wider = widerOf(key).flatMap((one) => claimsIn(this.#groups.get(one) ?? NO_GROUP))
     const before = group.lines
-    group.lines = sharedLines([...group.claims], wider)
-    if (group.claims.size === 0) this.#groups.delete(key)
+    const claims = claimsIn(group)
+    group.lines = sharedLines(claims, wider)
+    if (claims.length === 0) this.#groups.delete(key)
     for (const owner of new Set([...before.keys(), ...group.lines.keys()])) {
       changed.add(owner)
       const groups = this.#concerned.get(owner) ?? new Set<Group>()
@@ -99,6 +121,7 @@ export class SharedHosts {
 }
 
 const NO_LINES: Lines = new Map()
+const NO_GROUP: Group = { claims: undefined, lines: NO_LINES }
 
 /** Keys of the wildcards that include the host of the group. */
 function widerOf(key: string): string[] {
@@ -116,20 +139,25 @@ function groupKey({ gateway, spec }: RouteListener, host: string): string {
   return `${keyOf(gateway)} ${spec.port} ${host}`
 }
 
+/** Most routes have the paths of others. */
+const PATHS = new SharedParts()
+
 /** Nothing for all hosts: every host name of a route is narrower. */
 function claimsOfRoute({ route, translation, listeners }: AttachedRoute): Claim[] {
   if (route.kind === 'TCPRoute' || listeners.length === 0) return []
   const owner = describe(refOf(route))
-  const paths = pathsOf(translation.rules)
-  return listeners.flatMap((listener) =>
-    commonHostnames(listener.spec.hostname, route.spec.hostnames ?? []).map((host) => ({
-      owner,
-      namespace: namespaceOf(route),
-      listener: listener.key,
-      group: groupKey(listener, host),
-      host,
-      paths,
-    })),
+  const paths = PATHS.of(pathsOf(translation.rules))
+  return fitted(
+    listeners.flatMap((listener) =>
+      commonHostnames(listener.spec.hostname, route.spec.hostnames ?? []).map((host) => ({
+        owner,
+        namespace: namespaceOf(route),
+        listener: listener.key,
+        group: groupKey(listener, host),
+        host,
+        paths,
+      })),
+    ),
   )
 }
 

@@ -90,7 +90,7 @@ function endpointOf(
       ...(spec?.nodeName !== undefined && { node: spec.nodeName }),
       ...(spec?.serviceAccountName !== undefined && { serviceAccount: spec.serviceAccountName }),
       healthy,
-      addresses: new Set(addresses),
+      addresses: [...new Set(addresses)],
       service,
       ports,
     },

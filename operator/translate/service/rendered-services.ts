@@ -1,6 +1,7 @@
 // Services in the two forms that proxies need: the Service itself, and its endpoints as workloads.
 import type { Service as RenderedService, Workload } from '#api/ir/types.gen.ts'
 import type { ListChange } from '#api/incremental/list-change.ts'
+import { SharedParts } from '#api/incremental/shared-parts.ts'
 import { changed as withChanges } from '../changes.ts'
 import type { RenderedPools } from './rendered-pools.ts'
 import type { EndpointSlice, KubeObject, Service } from '../kube.ts'
@@ -182,9 +183,14 @@ function proxyEndpoints(service: Service, slices: readonly EndpointSlice[]): Ser
 
 function portsOf(service: Service): RenderedService['ports'] {
   const tcp = (service.spec?.ports ?? []).filter(({ protocol = 'TCP' }) => protocol === 'TCP')
-  return tcp.map(({ port, name, appProtocol }) => ({
-    port,
-    ...(name !== undefined && { name }),
-    ...(appProtocol !== undefined && { appProtocol }),
-  }))
+  return SHARED.of(
+    tcp.map(({ port, name, appProtocol }) => ({
+      port,
+      ...(name !== undefined && { name }),
+      ...(appProtocol !== undefined && { appProtocol }),
+    })),
+  )
 }
+
+/** Most Services have the ports of others. */
+const SHARED = new SharedParts()

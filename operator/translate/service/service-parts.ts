@@ -15,7 +15,7 @@ export interface ServiceEndpoint {
   readonly node?: string
   readonly zone?: string
   readonly healthy: boolean
-  readonly addresses: ReadonlySet<string>
+  readonly addresses: readonly string[]
   readonly serviceAccount?: string
   /** Absent: a proxy of ours, which serves no Service here. */
   readonly service?: { readonly hostname: string; readonly namespace: string }
@@ -23,5 +23,5 @@ export interface ServiceEndpoint {
   readonly forZones?: readonly string[]
   readonly forNodes?: readonly string[]
   /** Of the service, and of the workload. */
-  readonly ports: Iterable<readonly [number, number]>
+  readonly ports: readonly (readonly [number, number])[]
 }

@@ -1,4 +1,5 @@
 // Services by name, for references.
+import { HOSTNAMES } from '../hostname-texts.ts'
 import type { Service } from '../kube.ts'
 import type { Snapshot } from '../snapshot.ts'
 
@@ -10,6 +11,6 @@ export interface Services {
 export function serviceLookup(snapshot: Pick<Snapshot, 'Service'>, clusterDomain: string): Services {
   return {
     get: snapshot.Service.get,
-    hostname: (namespace, name) => `${name}.${namespace}.svc.${clusterDomain}`,
+    hostname: (namespace, name) => HOSTNAMES.of(`${name}.${namespace}.svc.${clusterDomain}`),
   }
 }

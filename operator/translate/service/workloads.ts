@@ -1,11 +1,13 @@
 // Endpoints of EndpointSlices, gathered by Pod: a Pod behind several Services is one workload.
 import type { Workload, WorkloadPort, WorkloadService } from '#api/ir/types.gen.ts'
 import type { ListChange } from '#api/incremental/list-change.ts'
+import { SharedParts } from '#api/incremental/shared-parts.ts'
 import { changesBetween } from '../changes.ts'
 import type { Endpoint, EndpointHints, EndpointSlice, Service } from '../kube.ts'
 import type { Remember } from '../memory.ts'
 import { namespaceOf } from '../object-ref.ts'
 import { compareText, sortedBy } from '../order.ts'
+import { fitted } from '../same.ts'
 import { placeOf } from '../sorted.ts'
 import { withWholeHints } from './locality-preference.ts'
 import { isReady, isServing } from './endpoint-conditions.ts'
@@ -15,7 +17,7 @@ import type { ServiceEndpoint } from './service-parts.ts'
 
 type ServiceName = NonNullable<ServiceEndpoint['service']>
 
-interface EndpointDraft extends ServiceEndpoint {
+interface EndpointDraft extends Omit<ServiceEndpoint, 'addresses' | 'ports'> {
   readonly addresses: Set<string>
   readonly ports: Map<number, number>
 }
@@ -43,7 +45,15 @@ export function endpointsOf({ service, slices, hostname }: ServiceSlices): Servi
       for (const { port, targetPort } of ports) draft.ports.set(port, targetPort)
     }
   }
-  return withWholeHints([...drafts.values()])
+  return withWholeHints([...drafts.values()].map(endpointOf))
+}
+
+/** What many Services have in common, such as one port. */
+const SHARED = new SharedParts()
+
+/** Lists take less memory than sets, and live as long as the endpoint. */
+function endpointOf({ addresses, ports, ...endpoint }: EndpointDraft): ServiceEndpoint {
+  return { ...endpoint, addresses: [...addresses], ports: SHARED.of([...ports]) }
 }
 
 function hasReady({ endpoints }: EndpointSlice): boolean {
@@ -172,14 +182,14 @@ function workloadOf(first: ServiceEndpoint, rest: readonly ServiceEndpoint[], pl
     uid,
     namespace,
     ...(name !== undefined && { name }),
-    addresses: [...new Set(endpoints.flatMap(({ addresses }) => [...addresses]))].sort(compareText),
+    addresses: [...new Set(endpoints.flatMap(({ addresses }) => addresses))].sort(compareText),
     ...(node !== undefined && { node }),
     ...(region !== undefined && { region }),
     ...(zone !== undefined && { zone }),
     ...(subzone !== undefined && { subzone }),
     ...(serviceAccount !== undefined && { serviceAccount }),
     healthy,
-    services: endpoints.flatMap((one) => serviceOf(one) ?? []),
+    services: fitted(endpoints.flatMap((one) => serviceOf(one) ?? [])),
   }
 }
 
@@ -189,9 +199,11 @@ function serviceOf({ service, ports, forZones, forNodes }: ServiceEndpoint): Wor
       ...service,
       ...(forZones !== undefined && { forZones: [...forZones] }),
       ...(forNodes !== undefined && { forNodes: [...forNodes] }),
-      ports: [...ports]
-        .map(([port, targetPort]): WorkloadPort => ({ port, targetPort }))
-        .sort((a, b) => a.port - b.port || a.targetPort - b.targetPort),
+      ports: SHARED.of(
+        ports
+          .map(([port, targetPort]): WorkloadPort => ({ port, targetPort }))
+          .sort((a, b) => a.port - b.port || a.targetPort - b.targetPort),
+      ),
     }
   )
 }
