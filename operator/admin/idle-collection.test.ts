@@ -1,18 +1,20 @@
 import { expect, it } from '@effect/vitest'
 import { Effect } from 'effect'
 import { TestClock } from 'effect/testing'
+import type { CollectionFlavor } from '#api/full-collection.ts'
 import { until } from '../../test/wait.ts'
 import { collectWhenIdle, ownHeap } from './idle-collection.ts'
 
 /** A heap that a full collection brings down to `live`. */
 const setUp = Effect.gen(function* () {
-  const seen = { bytes: 100, live: 100, collections: 0 }
+  const seen = { bytes: 100, live: 100, collections: 0, releases: 0 }
   const listeners: (() => void)[] = []
   let collected = (): void => {}
   const heap = {
     bytes: () => seen.bytes,
-    collect: () => {
+    collect: (flavor: CollectionFlavor) => {
       seen.collections++
+      if (flavor === 'last-resort') seen.releases++
       seen.bytes = seen.live
     },
     onCollected: (listener: () => void) => void (collected = listener),
@@ -72,6 +74,23 @@ it.effect('growth is counted from the last full collection, whoever made it', ()
   }),
 )
 
+it.effect('a heap that has doubled is released 2 s after the last change, once', () =>
+  Effect.gen(function* () {
+    const { seen, changed } = yield* setUp
+    seen.live = 200
+    yield* changed(300, 1000)
+    yield* changed(200, 250 + 1999)
+    expect(seen.releases).toBe(0)
+    yield* TestClock.adjust(1)
+    expect(seen.releases).toBe(1)
+    yield* changed(350, 10_000)
+    expect(seen.releases).toBe(1)
+    seen.live = 400
+    yield* changed(400, 10_000)
+    expect(seen.releases).toBe(2)
+  }),
+)
+
 it('shrinks the heap of this process, and reports the collection', async () => {
   const heap = ownHeap()
   let reports = 0
@@ -80,7 +99,7 @@ it('shrinks the heap of this process, and reports the collection', async () => {
   for (let i = 0; i < 300_000; i++) garbage.push({ i })
   const before = heap.bytes()
   garbage.length = 0
-  heap.collect()
+  heap.collect('regular')
   expect(heap.bytes()).toBeLessThan(before)
   await until('it is reported', () => reports > 0)
 })

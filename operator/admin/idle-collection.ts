@@ -2,13 +2,13 @@
 // by itself begins when the heap is full, in the middle of a change, and takes half a second.
 import { getHeapSpaceStatistics } from 'node:v8'
 import { Clock, Effect, Queue } from 'effect'
-import { fullCollection } from '#api/full-collection.ts'
+import { type CollectionFlavor, fullCollection } from '#api/full-collection.ts'
 
 export interface Heap {
   /** Size of all objects, including garbage, except the youngest. */
   bytes(): number
   /** Blocks the thread. */
-  collect(): void
+  collect(flavor: CollectionFlavor): void
   /** Called after every full collection, also those that V8 begins by itself. */
   onCollected(listener: () => void): void
 }
@@ -27,12 +27,21 @@ const QUIET_MS = 250
 /** With less growth V8 decides: an unnecessary collection delays a concurrent change as much as a necessary one. */
 const GROWTH_MIN = 0.2
 
+/**
+ * When the heap is that many times what it was after the last release, as after a start with thousands of routes, pages
+ * with little in them are given back to the system as well. V8 itself keeps them. It takes several times as long, so
+ * the heap must have been quiet for longer.
+ */
+const RELEASE_GROWTH = 2
+const RELEASE_QUIET_MS = 2000
+
 /** Never ends. */
 export const collectWhenIdle = Effect.fn('operator.collectWhenIdle')(function* (options: IdleCollectionOptions) {
   const { heap, onChange } = options
   const changes = yield* Queue.sliding<void>(1)
   onChange(() => void Queue.offerUnsafe(changes, undefined))
   let collected = heap.bytes()
+  let released = collected
   heap.onCollected(() => {
     collected = heap.bytes()
   })
@@ -41,16 +50,25 @@ export const collectWhenIdle = Effect.fn('operator.collectWhenIdle')(function* (
     yield* Effect.sleep(QUIET_MS)
     return (yield* Queue.size(changes)) === 0
   })
+  const collect = Effect.fnUntraced(function* (flavor: CollectionFlavor) {
+    const before = heap.bytes()
+    const start = yield* Clock.currentTimeMillis
+    heap.collect(flavor)
+    collected = heap.bytes()
+    const ms = (yield* Clock.currentTimeMillis) - start
+    yield* Effect.logDebug('garbage collected while idle', { flavor, before, after: collected, ms })
+  })
   const once = Effect.gen(function* () {
     yield* Queue.take(changes)
     while (!(yield* isQuiet));
-    const before = heap.bytes()
-    if (before < collected * (1 + GROWTH_MIN)) return
-    const start = yield* Clock.currentTimeMillis
-    heap.collect()
-    collected = heap.bytes()
-    const ms = (yield* Clock.currentTimeMillis) - start
-    yield* Effect.logDebug('garbage collected while idle', { before, after: collected, ms })
+    if (heap.bytes() >= collected * (1 + GROWTH_MIN)) yield* collect('regular')
+    if (heap.bytes() < released * RELEASE_GROWTH) return
+    for (let quietMs = QUIET_MS; quietMs < RELEASE_QUIET_MS; quietMs += QUIET_MS) {
+      // The change is the first of the next round.
+      if (!(yield* isQuiet)) return
+    }
+    yield* collect('last-resort')
+    released = collected
   })
   return yield* Effect.forever(once)
 })
@@ -58,6 +76,7 @@ export const collectWhenIdle = Effect.fn('operator.collectWhenIdle')(function* (
 /** Of this process. */
 export function ownHeap(): Heap {
   const isYoung = (name: string): boolean => name.startsWith('new_')
+  const regular = fullCollection('regular')
   let report = (): void => {}
   // Collections of young garbage skip registered objects. The registry must be referenced, or it reports nothing.
   const registry = new FinalizationRegistry<undefined>(() => {
@@ -67,7 +86,7 @@ export function ownHeap(): Heap {
   return {
     bytes: () =>
       getHeapSpaceStatistics().reduce((sum, space) => sum + (isYoung(space.space_name) ? 0 : space.space_used_size), 0),
-    collect: fullCollection('regular'),
+    collect: (flavor) => (flavor === 'regular' ? regular() : fullCollection(flavor)()),
     onCollected: (listener) => {
       report = listener
       registry.register({}, undefined)
