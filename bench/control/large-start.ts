@@ -3,7 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { endpoints, gateway, type KubeManifest, nameOf, NAMESPACE, route, service } from './cluster.ts'
 import type { ExistingEnvironment } from './existing.ts'
-import { controller, type Memory, memoryOf, proxy, quiet } from './programs.ts'
+import { controller, cpuMsOf, type Memory, memoryOf, proxy, quiet } from './programs.ts'
 import { forEachOf } from './rounds.ts'
 
 export interface StartOptions {
@@ -20,6 +20,9 @@ export interface Started {
   readonly firstMs: number
   /** The same, for a route that changed while no controller was running. */
   readonly againMs: number
+  /** Of the controller, from its start until then. Other programs on the machine change it less than the time. */
+  readonly firstCpuMs: number
+  readonly againCpuMs: number
   /** Some seconds after the last write; on a busy machine not all statuses are written by then. */
   readonly first: Memory
   /** The same for the second start. */
@@ -46,30 +49,38 @@ export async function measureStarts(environment: ExistingEnvironment, options: S
   const createdPerSecond = (manifests.length / (performance.now() - begun)) * 1000
   console.error(`${manifests.length} objects are there`)
   const serving = await proxy(command, server, folder)
-  const start = async (isServed: () => Promise<number>): Promise<readonly [ms: number, memory: Memory]> => {
+  const start = async (isServed: () => Promise<number>): Promise<OneStart> => {
     const from = performance.now()
     const operator = await controller(command, server)
     try {
-      const servedMs = (await isServed()) - from
-      console.error(`served after ${servedMs.toFixed(0)} ms`)
+      const ms = (await isServed()) - from
+      const cpuMs = cpuMsOf(operator.pid)
+      console.error(`served after ${ms.toFixed(0)} ms`)
       await quiet(operator)
       await delay(REST_MS)
-      return [servedMs, memoryOf(operator.pid)]
+      return { ms, cpuMs, memory: memoryOf(operator.pid) }
     } finally {
       await operator.stop()
     }
   }
   try {
     const last = nameOf(options.routes - 1)
-    const [firstMs, first] = await start(() => client.until(last, ({ status }) => status === 200))
+    const first = await start(() => client.until(last, ({ status }) => status === 200))
     const changed = route(last, 'second')
     await server.apply(changed.path, changed.object)
-    const [againMs, again] = await start(() => client.until(last, ({ version }) => version === 'second'))
+    const again = await start(() => client.until(last, ({ version }) => version === 'second'))
     const { routes, unrelated: count } = options
-    return { routes, unrelated: count, firstMs, againMs, first, again, createdPerSecond }
+    const times = { firstMs: first.ms, againMs: again.ms, firstCpuMs: first.cpuMs, againCpuMs: again.cpuMs }
+    return { routes, unrelated: count, ...times, first: first.memory, again: again.memory, createdPerSecond }
   } finally {
     await serving.stop()
   }
+}
+
+interface OneStart {
+  readonly ms: number
+  readonly cpuMs: number
+  readonly memory: Memory
 }
 
 /** Creating an object costs the API server less than applying it. */
