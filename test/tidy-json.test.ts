@@ -20,6 +20,7 @@ const UNBOUNDED: Readonly<Record<string, string>> = {
   'proxy/trace/snapshot.ts': 'text of jsonText, which has its own limits',
   'api/delivery/chunks.ts': 'chunks of the operator, by their hash',
   'api/delivery/index-file.ts': 'the index of the operator',
+  'api/delivery/secret-reader.ts': 'pieces of the operator, by their hash',
   'api/kube/answer.ts': 'answers of the API server',
 }
 

@@ -4,7 +4,7 @@ import { emptyConfig } from '../ir/empty.ts'
 import { keepItems } from '../ir/keep-items.ts'
 import { LIST_NAMES, type ListName } from '../ir/lists.ts'
 import type { RenderedConfig, RenderedSecrets } from '../ir/types.gen.ts'
-import { validateConfig, validateSecrets } from '../ir/validate.ts'
+import { validateConfig } from '../ir/validate.ts'
 import type { Problem } from '../problem.ts'
 import { decodeDocument, type DocumentFault, type DocumentRef, hashOf, shardOfFile } from './document.ts'
 import type { DeliveryFault, MissingFile, ReadFile } from './fault.ts'
@@ -19,6 +19,7 @@ import {
   readEndpointIndex,
 } from './index-file.ts'
 import { ListReader } from './list-reader.ts'
+import { SecretReader, type SecretsOutcome } from './secret-reader.ts'
 
 export interface Delivered {
   readonly index: DeliveryIndex
@@ -37,7 +38,7 @@ type Workloads = RenderedConfig['workloads']
 /** One for each source of deliveries: it keeps what it has decoded. */
 export class DeliveryDecoder {
   #config: Known<RenderedConfig> | undefined = undefined
-  #secrets: Known<RenderedSecrets> | undefined = undefined
+  readonly #secrets = new SecretReader()
   #endpoints: Known<Workloads> | undefined = undefined
   readonly #lists = new Map(LIST_NAMES.map((name) => [name, new ListReader(name)]))
   #last: RenderedConfig = emptyConfig()
@@ -51,9 +52,8 @@ export class DeliveryDecoder {
     const read = readDeliveryIndex(bytes)
     if ('fault' in read) return fault({ reason: 'Unsupported', message: read.fault, missing: [] })
     const { index } = read
-    const secrets = documentOf(this.#secrets, index.secrets, file, secretsOf)
-    if ('fault' in secrets) return secrets
-    this.#secrets = secrets
+    const secrets = this.#secrets.read(index.secrets, file)
+    if (!('value' in secrets)) return fault(secretsFault(index.secrets, secrets))
     const config = this.#configOf(index, file)
     if ('fault' in config) return config
     this.#last = config.value
@@ -150,9 +150,15 @@ function documentOf<T>(
   if (!('value' in decoded)) return fault(documentFault(decoded))
   const value = check(decoded.value)
   if (typeof value !== 'object' || value === null || !('problems' in value)) return { sha256: ref.sha256, value }
-  const [first] = value.problems
-  const message = `${ref.files.join(', ')}: ${first?.path}: ${first?.message}`
-  return fault({ reason: 'Invalid', message, missing: [] })
+  return fault(invalid(ref, value.problems))
+}
+
+function invalid({ files }: DocumentRef, [first]: readonly Problem[]): DeliveryFault {
+  return { reason: 'Invalid', message: `${files.join(', ')}: ${first?.path}: ${first?.message}`, missing: [] }
+}
+
+function secretsFault(ref: DocumentRef, outcome: Exclude<SecretsOutcome, { value: RenderedSecrets }>): DeliveryFault {
+  return 'problems' in outcome ? invalid(ref, outcome.problems) : documentFault(outcome)
 }
 
 function documentFault({ reason, message, missing }: DocumentFault): DeliveryFault {
@@ -179,14 +185,6 @@ function configOf(value: unknown): RenderedConfig | { problems: readonly Problem
   const problems = validateConfig(value)
   // validateConfig: without problems it is one.
   return problems.length === 0 ? (value as RenderedConfig) : { problems }
-}
-
-function secretsOf(value: unknown): RenderedSecrets | { problems: readonly Problem[] } {
-  // Our own document; what is not an object fails the check below.
-  const { salt: _salt, ...secrets } = { ...(value as { salt?: unknown }) }
-  const problems = validateSecrets(secrets)
-  // validateSecrets: without problems it is one.
-  return problems.length === 0 ? (secrets as unknown as RenderedSecrets) : { problems }
 }
 
 function workloadsOf(value: unknown): Workloads | { problems: readonly Problem[] } {

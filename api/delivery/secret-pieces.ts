@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { constants, gunzipSync, gzipSync } from 'node:zlib'
 import type { RenderedSecrets } from '../ir/types.gen.ts'
 import { endsAt } from './chunks.ts'
-import { type DocumentRef, hashOf, READABLE_BYTES_MAX } from './document.ts'
+import { type DocumentRef, READABLE_BYTES_MAX } from './document.ts'
 import { OBJECT_BYTES_MAX } from './encode.ts'
 import { SHARDS_MAX } from './names.ts'
 
@@ -46,12 +46,31 @@ export function secretFile({ encoding }: Pick<DocumentRef, 'encoding'>, { id }: 
   return encoding === 'json' ? `secrets-${id}.json` : `secrets-${id}.${shard}.gz`
 }
 
+/** The inverse, for a packed document; undefined: it is not the name of a piece. */
+export function pieceIdOf(file: string): string | undefined {
+  return /^secrets-([0-9a-f]+)\.\d+\.gz$/.exec(file)?.[1]
+}
+
+export function pieceId(salt: string, text: string | Uint8Array): string {
+  return createHash('sha256').update(salt).update(text).digest('hex').slice(0, ID_CHARS)
+}
+
+function headText(salt: string, version: number): string {
+  return `{"salt":${JSON.stringify(salt)},"version":${version},"secrets":[`
+}
+
+/** undefined: it is not the first piece. */
+export function headOf(text: string): { readonly salt: string; readonly version: number } | undefined {
+  const [, salt, version] = /^\{"salt":"([^"\\]*)","version":(\d+),"secrets":\[$/.exec(text) ?? []
+  return salt === undefined ? undefined : { salt, version: Number(version) }
+}
+
 /** For one Gateway: packs only changed pieces. Returns the same as a fresh one. */
 export class SecretEncoder {
   #known: ReadonlyMap<string, SecretPiece> = new Map()
 
   encode(salt: string, { version, secrets }: RenderedSecrets): EncodedSecrets {
-    const head = `{"salt":${JSON.stringify(salt)},"version":${version},"secrets":[`
+    const head = headText(salt, version)
     let items = secrets.map((item): Item => ({ item, text: JSON.stringify(item) }))
     const leftOut: string[] = []
     // Also those of Secrets that are left out: they are not packed again for each change.
@@ -84,7 +103,7 @@ export class SecretEncoder {
       return { encoding: 'json', bytes, sha256, pieces: [piece] }
     }
     const pieces = texts.map((text) => {
-      const id = hashOf(salt + text).slice(0, ID_CHARS)
+      const id = pieceId(salt, text)
       return this.#known.get(id) ?? { id, content: gzipSync(text) }
     })
     return { encoding: 'gzip', bytes, sha256, pieces }
