@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { EventQueue } from './event-queue.ts'
+import { LeftOutSecrets } from './left-out-secrets.ts'
 import {
   addGateway,
   kubeForEachTest,
@@ -17,7 +18,11 @@ const kube = kubeForEachTest()
 function made(troubles: Troubles) {
   const all = queueWorld(NO_TRANSLATION)
   const keys = new NotedKeys()
-  return { ...all, keys, queue: new EventQueue({ ...all, keys, troublesOf: () => troubles }) }
+  return {
+    ...all,
+    keys,
+    queue: new EventQueue({ ...all, keys, troublesOf: () => troubles, leftOutSecrets: new LeftOutSecrets() }),
+  }
 }
 
 it('writes one Event for a problem that has lasted for a while', async () => {

@@ -4,7 +4,13 @@ import type { KubeClient } from '../kube/client.ts'
 import type { KubeError } from '../kube/errors.ts'
 import { Events, type Occurrence } from './events.ts'
 import type { KnownGateways } from './known-gateways.ts'
-import { occurrencesOfGateway, occurrencesOfProblems, occurrencesOfUnattended } from './occurrences.ts'
+import type { LeftOutSecrets } from './left-out-secrets.ts'
+import {
+  occurrencesOfGateway,
+  occurrencesOfLeftOut,
+  occurrencesOfProblems,
+  occurrencesOfUnattended,
+} from './occurrences.ts'
 import type { Keys } from './queues.ts'
 import type { Troubles } from './status-queue.ts'
 import type { World } from './world.ts'
@@ -15,6 +21,7 @@ export interface EventQueueOptions {
   /** As `describe` gives them: `HTTPRoute shop/cart`. */
   readonly keys: Keys
   readonly troublesOf: (key: string) => Troubles
+  readonly leftOutSecrets: Pick<LeftOutSecrets, 'all'>
 }
 
 export class EventQueue {
@@ -43,13 +50,14 @@ export class EventQueue {
   lookForDue(nowMs: number): void {
     if (!this.#hasNews && !this.#events.isWaiting) return
     this.#hasNews = false
-    const { world, gateways, keys, troublesOf } = this.#options
+    const { world, gateways, keys, troublesOf, leftOutSecrets } = this.#options
     const ofGateways = [...gateways.keys()].flatMap((key) => {
       const gateway = gateways.gateway(key)
       return gateway === undefined ? [] : occurrencesOfGateway(world, { gateway, ...troublesOf(key) })
     })
     const problems = occurrencesOfProblems(world, world.translation().problems)
-    const all = [...ofGateways, ...this.#certificates, ...occurrencesOfUnattended(world), ...problems]
+    const ofUsers = occurrencesOfLeftOut(world, leftOutSecrets.all())
+    const all = [...ofGateways, ...ofUsers, ...this.#certificates, ...occurrencesOfUnattended(world), ...problems]
     for (const key of this.#events.update(all, nowMs)) keys.add(key)
   }
 

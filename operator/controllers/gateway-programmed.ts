@@ -4,6 +4,7 @@ import { isIPv6 } from 'node:net'
 import type { Acknowledgement } from '#api/delivery/acknowledgement.ts'
 import type { DeployProblem } from '#deployer/input.ts'
 import { boundedMessage, condition, MESH_UNAVAILABLE, problemLine, SECRETS_UNAVAILABLE } from '../status/condition.ts'
+import { NOT_DELIVERED } from '../status/left-out-secrets.ts'
 import type { Condition, GatewayBody } from '../translate/object-status.ts'
 import { nameKey } from '../translate/object-ref.ts'
 
@@ -62,8 +63,8 @@ function meshCondition({ acknowledgements, generation }: GatewayFacts): Conditio
 /** Everything that does not use these Secrets is served. */
 function secretsCondition({ leftOut, generation }: GatewayFacts): Condition[] {
   if (leftOut === undefined) return []
-  const reason = 'SecretsNotDelivered'
-  return [condition({ type: SECRETS_UNAVAILABLE, isTrue: true, reason, message: leftOut, generation })]
+  const message = leftOut
+  return [condition({ type: SECRETS_UNAVAILABLE, isTrue: true, reason: NOT_DELIVERED, message, generation })]
 }
 
 function adjusted(one: Condition, facts: GatewayFacts): Condition {

@@ -12,10 +12,11 @@ import { KnownGateways } from './known-gateways.ts'
 import { PublishQueue } from './publish-queue.ts'
 import { queued, QUEUES } from './queues.ts'
 import { RejectionQueue } from './rejection-queue.ts'
-import { factsChanged, routeChange, type Workers } from './route-change.ts'
+import { factsChanged, routeChange, usersChanged, type Workers } from './route-change.ts'
 import { followUnservedFeatures } from './served-features.ts'
 import { followServedVersions } from './served-versions.ts'
 import { StatusQueue, type Troubles } from './status-queue.ts'
+import type { LeftOutUse } from '../status/left-out-secrets.ts'
 import type { Translation } from '../translate/translation.ts'
 import type { World } from './world.ts'
 
@@ -60,7 +61,13 @@ const makeWorkers = Effect.fnUntraced(function* (world: World) {
   const base = { world, gateways }
   // Called by running work only: all workers exist by then.
   const onProblem = (key: string): void => factsChanged({ status: status.worker, events: events.worker }, key)
-  const publish = yield* queued(world, QUEUES.publish, (keys) => new PublishQueue({ ...base, keys, onProblem }))
+  const onUsers = (objects: readonly string[]): void =>
+    usersChanged({ status: status.worker, events: events.worker }, objects)
+  const publish = yield* queued(
+    world,
+    QUEUES.publish,
+    (keys) => new PublishQueue({ ...base, keys, onProblem, onUsers }),
+  )
   const deploy = yield* queued(world, QUEUES.deploy, (keys) => new DeployQueue({ ...base, keys, onProblem }))
   const troublesOf = (key: string): Troubles => ({
     deployProblems: deploy.worker.problemsOf(key),
@@ -69,10 +76,20 @@ const makeWorkers = Effect.fnUntraced(function* (world: World) {
     nearlyFull: publish.worker.troubleOf(key)?.nearlyFull,
   })
   const turn = (key: string): Effect.Effect<void> => publish.worker.turnOfStatuses.come(key)
-  const status = yield* queued(world, QUEUES.status, (keys) => new StatusQueue({ ...base, keys, troublesOf, turn }))
+  const { leftOutSecrets } = publish.worker
+  const leftOutUsesOf = (object: string): readonly LeftOutUse[] => leftOutSecrets.usesOf(object)
+  const status = yield* queued(
+    world,
+    QUEUES.status,
+    (keys) => new StatusQueue({ ...base, keys, troublesOf, leftOutUsesOf, turn }),
+  )
   const gatewayClass = yield* queued(world, QUEUES.gatewayClass, (keys) => new GatewayClassQueue(world, keys))
   const rejections = yield* queued(world, QUEUES.rejections, (keys) => new RejectionQueue({ ...base, keys }))
-  const events = yield* queued(world, QUEUES.events, (keys) => new EventQueue({ ...base, keys, troublesOf }))
+  const events = yield* queued(
+    world,
+    QUEUES.events,
+    (keys) => new EventQueue({ ...base, keys, troublesOf, leftOutSecrets }),
+  )
   const all = [publish, deploy, status, gatewayClass, rejections, events]
   const workers: Workers = {
     gateways,

@@ -3,6 +3,7 @@ import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import { printable } from '#api/printable.ts'
 import type { DeployProblem } from '#deployer/input.ts'
 import { problemLine } from '../status/condition.ts'
+import { type LeftOutUse, NOT_DELIVERED, notDeliveredText } from '../status/left-out-secrets.ts'
 import type { KubeObject } from '../translate/kube.ts'
 import { type ObjectRef, refOf } from '../translate/object-ref.ts'
 import type { Translation } from '../translate/translation.ts'
@@ -56,7 +57,7 @@ export function occurrencesOfGateway(
     ...refusals.map((message) => ({ object, reason: 'GwNackError', message, afterMs: 0 })),
     ...deployProblems.map((problem) => occurrence(object, problem.reason, printable(deployProblemLine(problem)))),
     ...(failure === undefined ? [] : [occurrence(object, 'DeploymentFailed', failure)]),
-    ...(leftOut === undefined ? [] : [occurrence(object, 'SecretsNotDelivered', leftOut)]),
+    ...(leftOut === undefined ? [] : [occurrence(object, NOT_DELIVERED, leftOut)]),
     ...(nearlyFull === undefined ? [] : [occurrence(object, 'DeliveryNearlyFull', nearlyFull)]),
     ...(trouble === undefined
       ? []
@@ -65,6 +66,17 @@ export function occurrencesOfGateway(
       ? []
       : [{ object, reason: 'MeshNotServed', message: printable(mesh), afterMs: PASSING_OF_PODS_MS }]),
   ]
+}
+
+/** Of objects that use Secrets which are not delivered. The Event of the Gateway names all of these Secrets. */
+export function occurrencesOfLeftOut(world: World, uses: Iterable<LeftOutUse>): Occurrence[] {
+  return [...uses].flatMap((use) => {
+    const { kind, namespace, name } = use.user
+    const object = kind === 'Gateway' ? undefined : world.cache.get(kind, namespace, name)
+    const { uid } = object?.metadata ?? {}
+    if (object === undefined || uid === undefined || isLeaving(world, object)) return []
+    return [occurrence({ ...refOf(object), uid }, NOT_DELIVERED, printable(notDeliveredText(use)))]
+  })
 }
 
 /** Of Gateways that were ours and have no class any more. */

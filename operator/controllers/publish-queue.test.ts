@@ -20,7 +20,8 @@ function made() {
   const all = queueWorld()
   const keys = new NotedKeys()
   const problems: string[] = []
-  return { ...all, keys, problems, queue: new PublishQueue({ ...all, keys, onProblem: (key) => problems.push(key) }) }
+  const onProblem = (key: string): unknown => problems.push(key)
+  return { ...all, keys, problems, queue: new PublishQueue({ ...all, keys, onProblem, onUsers: () => {} }) }
 }
 
 it('takes Gateways that were rendered again, and those that are gone', () => {

@@ -8,8 +8,10 @@ import type { KubeError } from '../kube/errors.ts'
 import { leftOutText, nearlyFullText } from '../publish/fill.ts'
 import { Publisher } from '../publish/publisher.ts'
 import type { KubeObject } from '../translate/kube.ts'
+import type { RenderedGateway } from '../translate/translation.ts'
 import { proxyCount } from './gateway-facts.ts'
 import type { KnownGateways, RenderedChange } from './known-gateways.ts'
+import { LeftOutSecrets } from './left-out-secrets.ts'
 import type { Keys } from './queues.ts'
 import { DELIVERED_CONFIG_MAP, DELIVERED_SECRET } from './sources.ts'
 import { TurnOfStatuses } from './turn-of-statuses.ts'
@@ -21,6 +23,8 @@ export interface PublishQueueOptions {
   readonly keys: Keys
   /** Called when the problem of a Gateway changes or is solved. */
   readonly onProblem: (key: string) => void
+  /** Called with the objects whose use of Secrets that are not delivered has changed, as of `describe`. */
+  readonly onUsers: (objects: readonly string[]) => void
 }
 
 interface DeliveryTrouble {
@@ -37,6 +41,7 @@ export class PublishQueue {
   readonly #options: PublishQueueOptions
   readonly #publisher: Publisher
   readonly #troubles = new Map<string, DeliveryTrouble>()
+  readonly leftOutSecrets = new LeftOutSecrets()
   /** Status writes wait while configurations are written. */
   readonly turnOfStatuses = new TurnOfStatuses()
 
@@ -116,6 +121,7 @@ export class PublishQueue {
     if (known === undefined) {
       this.#publisher.forget(key)
       this.#troubles.delete(key)
+      this.#leftOut(key, [], undefined)
       world.observer.filled(key, undefined)
       return Effect.void
     }
@@ -126,9 +132,15 @@ export class PublishQueue {
       Effect.map(({ written, problem, leftOut = [], fill }) => {
         world.observer.wrote('delivery', written)
         world.observer.filled(key, fill)
+        this.#leftOut(key, leftOut, known.rendered)
         this.#remember(key, { problem, leftOut: leftOutText(leftOut), nearlyFull: fill && nearlyFullText(fill) })
       }),
     )
+  }
+
+  #leftOut(key: string, secrets: readonly string[], rendered: RenderedGateway | undefined): void {
+    const objects = this.leftOutSecrets.take(key, secrets, rendered?.config)
+    if (objects.length > 0) this.#options.onUsers(objects)
   }
 
   #remember(key: string, now: DeliveryTrouble): void {

@@ -55,6 +55,12 @@ export function factsChanged({ status, events }: Pick<Workers, 'status' | 'event
   status.factsChanged(key)
 }
 
+/** Objects, as `describe` names them, use Secrets that are no longer delivered, or are again. */
+export function usersChanged({ status, events }: Pick<Workers, 'status' | 'events'>, objects: readonly string[]): void {
+  events.changed()
+  status.usersChanged(objects)
+}
+
 function inputChanged(
   { deploy, gatewayClass, publish, status }: Workers,
   object: KubeObject,

@@ -10,7 +10,8 @@ function made() {
   const all = queueWorld()
   const keys = new NotedKeys()
   const troublesOf = () => ({ deployProblems: [], failure: undefined })
-  return { ...all, keys, queue: new StatusQueue({ ...all, keys, troublesOf, turn: () => Effect.void }) }
+  const leftOutUsesOf = () => []
+  return { ...all, keys, queue: new StatusQueue({ ...all, keys, troublesOf, leftOutUsesOf, turn: () => Effect.void }) }
 }
 
 function classStatus(message: string): ObjectStatus {

@@ -5,6 +5,7 @@ import type { KubeClient } from '../kube/client.ts'
 import type { KubeError } from '../kube/errors.ts'
 import { LIVE_STATUS } from '../kube/stable-view.ts'
 import { statusOf } from '../kube/status-of.ts'
+import { type LeftOutUse, withLeftOutSecrets } from '../status/left-out-secrets.ts'
 import { mergeStatus } from '../status/merge.ts'
 import type { ObjectStatus } from '../translate/object-status.ts'
 import type { KubeObject } from '../translate/kube.ts'
@@ -30,6 +31,8 @@ export interface StatusQueueOptions {
   readonly keys: Keys
   /** What went wrong with a Gateway after translation. */
   readonly troublesOf: (key: string) => Troubles
+  /** Of an object, as `describe` names it: Secrets that it uses and that are not delivered. */
+  readonly leftOutUsesOf: (object: string) => readonly LeftOutUse[]
   /** Completes when the status with this key may be written. */
   readonly turn: (key: string) => Effect.Effect<void>
 }
@@ -103,10 +106,21 @@ export class StatusQueue {
     if (status !== undefined && this.#isDue(status)) this.#options.keys.add(describe(status))
   }
 
+  /** Objects, as `describe` names them, that use Secrets which are no longer delivered, or are again. */
+  usersChanged(objects: readonly string[]): void {
+    for (const object of objects) {
+      const status = this.#statuses.get(object)
+      if (status === undefined) continue
+      this.#said.delete(status)
+      if (this.#isDue(status)) this.#options.keys.add(object)
+    }
+  }
+
   /** The status that an object should have now. */
   desired(kind: string, key: string): ObjectStatus | undefined {
     const { world, gateways, troublesOf } = this.#options
-    const computed = this.#computed(kind, key)
+    const translated = this.#computed(kind, key)
+    const computed = translated && this.#withLeftOut(translated)
     const status = computed && withClassFacts(computed, this.#classFacts)
     if (status === undefined || kind !== 'Gateway' || !('addresses' in status.status)) return status
     const gateway = gateways.gateway(key)
@@ -114,6 +128,11 @@ export class StatusQueue {
     if (gateway === undefined) return undefined
     const facts = gatewayStatusFacts(world, gateway, troublesOf(key))
     return { ...status, status: withProgrammed(status.status, facts) }
+  }
+
+  #withLeftOut(computed: ObjectStatus): ObjectStatus {
+    const uses = this.#options.leftOutUsesOf(describe(computed))
+    return uses.length === 0 ? computed : { ...computed, status: withLeftOutSecrets(computed.status, uses) }
   }
 
   /** Whether the cached object has another status. */

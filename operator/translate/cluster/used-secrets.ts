@@ -94,15 +94,15 @@ function keyOf({ key }: RenderedSecret): string {
   return key
 }
 
-function secretsOfListener({ tls }: Listener): string[] {
+export function secretsOfListener({ tls }: Pick<Listener, 'tls'>): string[] {
   return [tls, ...(tls?.moreCertificates ?? [])].flatMap((pair) => secretNames([pair?.certificate, pair?.privateKey]))
 }
 
-function secretsOfPolicy({ policy }: Policy): string[] {
+export function secretsOfPolicy({ policy }: Policy): string[] {
   return [...secretsOfPayload(policy.backend), ...secretsOfTraffic(policy.traffic)]
 }
 
-function secretsOfBackend({ inlinePolicies, ai }: Backend): string[] {
+export function secretsOfBackend({ inlinePolicies, ai }: Backend): string[] {
   const providers = (ai?.groups ?? []).flatMap((group) => group.providers)
   return [inlinePolicies, ...providers.map((provider) => provider.inlinePolicies)].flatMap(secretsOfPayload)
 }

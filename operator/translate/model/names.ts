@@ -3,6 +3,9 @@ import type { ObjectName } from '#api/ir/types.gen.ts'
 import type { GwModel } from '#api/v1alpha1/gwmodel.gen.ts'
 import { keyOf, namespaceOf } from '../object-ref.ts'
 
+/** In front of the names of models, in the rendered configuration. */
+export const MODEL_PREFIX = 'model:'
+
 export interface BackendIdentity {
   readonly key: string
   readonly name: ObjectName
@@ -19,7 +22,7 @@ export function isPattern(name: string): boolean {
 
 export function modelIdentity(model: GwModel): BackendIdentity {
   return {
-    key: `model:${keyOf(model)}`,
-    name: { namespace: namespaceOf(model), name: `model:${model.metadata.name}` },
+    key: `${MODEL_PREFIX}${keyOf(model)}`,
+    name: { namespace: namespaceOf(model), name: `${MODEL_PREFIX}${model.metadata.name}` },
   }
 }
