@@ -19,16 +19,18 @@ export class KnownGateways {
     this.#world = world
   }
 
-  /** Returns the changes. Unchanged configurations are the same objects. */
+  /** Returns the changes. Unchanged configurations are the same objects, and so is a map without a change. */
   take(perGateway: ReadonlyMap<string, RenderedGateway>): RenderedChange[] {
     const known = this.#rendered
+    if (perGateway === known) return []
     this.#rendered = perGateway
-    const kept = [...perGateway].map(([key, after]) => ({ key, before: known.get(key), after }))
-    const gone = [...known].filter(([key]) => !perGateway.has(key))
-    return [
-      ...kept.filter(({ before, after }) => before !== after),
-      ...gone.map(([key, before]) => ({ key, before, after: undefined })),
-    ]
+    const changes: RenderedChange[] = []
+    for (const [key, after] of perGateway) {
+      const before = known.get(key)
+      if (before !== after) changes.push({ key, before, after })
+    }
+    for (const [key, before] of known) if (!perGateway.has(key)) changes.push({ key, before, after: undefined })
+    return changes
   }
 
   keys(): Iterable<string> {

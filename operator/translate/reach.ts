@@ -4,6 +4,7 @@ import { isIdentical } from '#api/incremental/identical.ts'
 import { SharedTexts } from '#api/incremental/shared-texts.ts'
 import type { BackendReference, Route } from '#api/ir/types.gen.ts'
 import { tally } from './lists.ts'
+import { isSameInOrder } from './same.ts'
 import { referencesOf, type References } from './references.ts'
 import type { DeliveredBackend } from './delivered-backend.ts'
 import { HOSTNAMES } from './hostname-texts.ts'
@@ -36,15 +37,20 @@ export function reachTracker(): (
   gateways: ReadonlyMap<string, LeadingRoutes>,
   backends: Backends,
 ) => ReadonlyMap<string, Reach> {
-  let trackers = new Map<string, GatewayReach>()
+  const trackers = new Map<string, GatewayReach>()
   let last: ReadonlyMap<string, Reach> = new Map()
+  let inputs: readonly unknown[] = []
   return (gateways, backends) => {
-    trackers = new Map([...gateways.keys()].map((key) => [key, trackers.get(key) ?? gatewayReach()]))
-    const now = [...gateways].map(
-      ([key, lists]) => [key, trackers.get(key)?.(lists, backends) ?? NOTHING_REACHED] as const,
-    )
-    if (!isIdentical([...last].flat(), now.flat())) last = new Map(now)
-    return last
+    if (isIdentical(inputs, [gateways, backends])) return last
+    inputs = [gateways, backends]
+    const now = new Map<string, Reach>()
+    for (const [key, lists] of gateways) {
+      let tracker = trackers.get(key)
+      if (tracker === undefined) trackers.set(key, (tracker = gatewayReach()))
+      now.set(key, tracker(lists, backends))
+    }
+    if (trackers.size > now.size) for (const key of trackers.keys()) if (!now.has(key)) trackers.delete(key)
+    return (last = isSameInOrder(last, now) ? last : now)
   }
 }
 
@@ -56,14 +62,18 @@ type GatewayReach = (lists: LeadingRoutes, backends: Backends) => Reach
 function gatewayReach(): GatewayReach {
   const ofRoutes = tally(leadsOf)
   const ofTcpRoutes = tally(leadsOf)
-  let last: { readonly from: readonly unknown[]; readonly reach: Reach } | undefined
-  return ({ routes, tcpRoutes }, backends) => {
-    const leads = [ofRoutes(routes), ofTcpRoutes(tcpRoutes)]
+  let last: { readonly lists: LeadingRoutes; readonly from: readonly unknown[]; readonly reach: Reach } | undefined
+  return (lists, backends) => {
+    if (last?.lists === lists && last.from.at(-1) === backends) return last.reach
+    const leads = [ofRoutes(lists.routes), ofTcpRoutes(lists.tcpRoutes)]
     const from = [...leads, backends]
-    if (last !== undefined && isIdentical(last.from, from)) return last.reach
+    if (last !== undefined && isIdentical(last.from, from)) {
+      last = { ...last, lists }
+      return last.reach
+    }
     const reach: GrowingReach = { services: new Map(), backends: new Set() }
     for (const counts of leads) for (const lead of counts.keys()) follow(referencesOfLead(lead), reach, backends)
-    last = { from, reach }
+    last = { lists, from, reach }
     return reach
   }
 }

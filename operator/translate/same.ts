@@ -43,6 +43,18 @@ export function isSameSet<T>(a: ReadonlySet<T>, b: ReadonlySet<T>): boolean {
   return a === b || (a.size === b.size && [...a].every((value) => b.has(value)))
 }
 
+/** The same values under the same keys, in the same order. */
+export function isSameInOrder<K, V>(a: ReadonlyMap<K, V>, b: ReadonlyMap<K, V>): boolean {
+  if (a === b) return true
+  if (a.size !== b.size) return false
+  const others = b.entries()
+  for (const [key, value] of a) {
+    const { value: other } = others.next()
+    if (other === undefined || other[0] !== key || other[1] !== value) return false
+  }
+  return true
+}
+
 /** The same values under the same keys, in any order. */
 export function isSameMap<K>(a: ReadonlyMap<K, unknown>, b: ReadonlyMap<K, unknown>): boolean {
   return a === b || (a.size === b.size && [...a].every(([key, value]) => b.has(key) && b.get(key) === value))

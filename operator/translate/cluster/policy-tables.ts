@@ -20,6 +20,8 @@ import type { ClusterLookups } from './cluster-lookups.ts'
 export interface PolicyTable {
   /** What each Gateway reaches, through policies as well. */
   readonly reach: ReadonlyMap<string, Reach>
+  /** Keys of the Gateways that reach the Service with this host name. */
+  readonly reaching: (hostname: string) => readonly string[]
   readonly policies: readonly PolicyTranslation[]
   readonly backendTls: readonly BackendTlsTranslation[]
   readonly pools: readonly PoolAtGateways[]
@@ -68,6 +70,7 @@ export function policyTables(
     claims.enter(both(policies, backendTls))
     return {
       reach,
+      reaching: (hostname) => reached.service(hostname),
       policies: attached(policies),
       backendTls: attachedTls(backendTls),
       // TLS settings that users make for a picker take precedence over those of pools.

@@ -27,6 +27,7 @@ export function problemCollector(): (results: StageResults) => readonly ObjectPr
   const ofBackendTls = mappedParts(backendTlsProblems)
   const ofPools = mappedParts(poolProblems)
   const ofGateways = mappedParts(gatewayProblems)
+  const listOf = derived((gateways: ReadonlyMap<string, OurGateway>) => [...gateways.values()])
   const all = joined<ObjectProblem>()
   const inOrder = derived((problems: readonly ObjectProblem[]) =>
     sortedBy(problems, ({ object, path }) => `${object.kind}/${nameKey(object.namespace, object.name)}/${path}`),
@@ -37,7 +38,7 @@ export function problemCollector(): (results: StageResults) => readonly ObjectPr
     return inOrder(
       all(
         others.list,
-        ofGateways([...results.gateways.gateways.values()]),
+        ofGateways(listOf(results.gateways.gateways)),
         ofRoutes(results.routes),
         ofBackends([...results.backends.values()]),
         ofModels(results.models),

@@ -16,23 +16,43 @@ import type { OurGateway } from '../gateway/gateways.ts'
 import type { Listener as OurListener } from '../gateway/listener.ts'
 import { sortedBy } from '../order.ts'
 import { flatMapped, joined } from '../lists.ts'
-import { keptList, sameFields, sameList } from '../same.ts'
+import { isSameInOrder, keptList, sameFields, sameList } from '../same.ts'
 import { type Sorted, sorted } from '../sorted.ts'
-import type { Reach } from '../reach.ts'
+import { NOTHING_REACHED, type Reach } from '../reach.ts'
+import type { RoutesOfGateway } from '../route/placed-routes.ts'
 import type { RenderedServices, RenderServices } from '../service/rendered-services.ts'
 import type { RenderedGateway } from '../translation.ts'
 import type { DeliveredBackend } from '../delivered-backend.ts'
 import { secretSelector } from './used-secrets.ts'
 
-export interface GatewayParts {
-  readonly ours: OurGateway
-  readonly routes: readonly Route[]
-  readonly tcpRoutes: readonly TCPRoute[]
-  readonly reach: Reach
+/** By Gateway, but for what is the same for all. Each is the same object while nothing in it has changed. */
+export interface PartsOfGateways {
+  readonly gateways: ReadonlyMap<string, OurGateway>
+  readonly lists: ReadonlyMap<string, RoutesOfGateway>
+  readonly reach: ReadonlyMap<string, Reach>
   readonly backends: ReadonlyMap<string, DeliveredBackend>
-  /** Those at the Gateway, of each kind of policy. */
-  readonly policies: readonly (readonly DeliveredPolicy[])[]
+  readonly policies: GroupedPolicies
   readonly services: RenderServices
+}
+
+export interface GroupedPolicies {
+  /** Grows by one with each change. */
+  readonly version: number
+  /** Keys of the Gateways that other policies reach than in the version before. */
+  readonly changed: ReadonlySet<string>
+  /** Those at the Gateway, of each kind of policy. */
+  readonly at: (gateway: string) => PoliciesOfGateway
+}
+
+type PoliciesOfGateway = readonly (readonly DeliveredPolicy[])[]
+
+/** What the configuration of one Gateway depends on. */
+interface GatewayInputs {
+  readonly ours: OurGateway
+  readonly lists: RoutesOfGateway
+  readonly policies: PoliciesOfGateway
+  readonly reached: readonly DeliveredBackend[]
+  readonly services: RenderedServices
 }
 
 /** What policies of every kind have in common here. */
@@ -49,27 +69,109 @@ interface GatewayLists {
     readonly services: Sorted<Service>
     readonly policies: Sorted<Policy>
   }
-  readonly reachedBackends: (reach: Reach, backends: GatewayParts['backends']) => readonly DeliveredBackend[]
+  readonly reachedBackends: (reach: Reach, backends: PartsOfGateways['backends']) => readonly DeliveredBackend[]
   readonly policies: PartsOfPolicies<Policy>
   readonly secretsOfPolicies: PartsOfPolicies<RenderedSecret>
   readonly selectSecrets: ReturnType<typeof secretSelector>
-  last?: { readonly inputs: readonly unknown[]; readonly rendered: RenderedGateway }
+  last?: { readonly inputs: GatewayInputs; readonly rendered: RenderedGateway }
 }
 
-/** Equal lists, configurations and entries are the same objects as last time. */
-export function gatewayRenderer(): (gateways: readonly GatewayParts[]) => Map<string, RenderedGateway> {
+/** Keys of the Gateways that reach the Service with this host name. */
+type Reaching = (hostname: string) => readonly string[]
+
+type RenderedGateways = ReadonlyMap<string, RenderedGateway>
+
+/**
+ * Equal lists, configurations and entries are the same objects as last time, and so is the whole. Of thousands of
+ * Gateways only those with a changed part are looked at.
+ */
+export function gatewayRenderer(): (parts: PartsOfGateways, reaching: Reaching) => RenderedGateways {
   const known = new Map<string, GatewayLists>()
-  return (gateways) => {
-    const rendered = new Map<string, RenderedGateway>()
-    for (const parts of gateways) {
-      const { key } = parts.ours
-      const lists = known.get(key) ?? emptyLists(key)
-      known.set(key, lists)
-      rendered.set(key, renderedAfter(lists, parts))
-    }
-    for (const key of known.keys()) if (!rendered.has(key)) known.delete(key)
+  /** Gateways whose endpoints are those of other Services and of their own proxies. */
+  const readingProxies = new Set<string>()
+  let last: { readonly parts: PartsOfGateways; readonly rendered: RenderedGateways } | undefined
+  const renderOne = (key: string, ours: OurGateway, parts: PartsOfGateways): RenderedGateway => {
+    let lists = known.get(key)
+    if (lists === undefined) known.set(key, (lists = emptyLists(key)))
+    const rendered = renderedAfter(lists, ours, parts)
+    if (lists.last?.inputs.services.areProxiesRead === true) readingProxies.add(key)
+    else readingProxies.delete(key)
     return rendered
   }
+  const renderAll = (parts: PartsOfGateways): RenderedGateways => {
+    const rendered = new Map<string, RenderedGateway>()
+    for (const [key, ours] of parts.gateways) rendered.set(key, renderOne(key, ours, parts))
+    for (const key of known.keys()) {
+      if (rendered.has(key)) continue
+      known.delete(key)
+      readingProxies.delete(key)
+    }
+    return last !== undefined && isSameInOrder(last.rendered, rendered) ? last.rendered : rendered
+  }
+  const renderSome = (
+    before: RenderedGateways,
+    keys: ReadonlySet<string>,
+    parts: PartsOfGateways,
+  ): RenderedGateways => {
+    const changed = [...keys].flatMap((key) => {
+      const ours = parts.gateways.get(key)
+      const now = ours && renderOne(key, ours, parts)
+      return now === undefined || now === before.get(key) ? [] : [[key, now] as const]
+    })
+    if (changed.length === 0) return before
+    const rendered = new Map(before)
+    for (const [key, one] of changed) rendered.set(key, one)
+    return rendered
+  }
+  return (parts, reaching) => {
+    const touched = last && touchedGateways(last.parts, parts, { reaching, readingProxies })
+    const rendered =
+      last === undefined || touched === undefined ? renderAll(parts) : renderSome(last.rendered, touched, parts)
+    last = { parts, rendered }
+    return rendered
+  }
+}
+
+interface ServiceUsers {
+  readonly reaching: Reaching
+  readonly readingProxies: ReadonlySet<string>
+}
+
+/** The keys with other values. False: other keys, or in another order. */
+function addChanged(
+  touched: Set<string>,
+  before: ReadonlyMap<string, unknown>,
+  now: ReadonlyMap<string, unknown>,
+): boolean {
+  if (before === now) return true
+  if (before.size !== now.size) return false
+  const others = before.keys()
+  for (const [key, one] of now) {
+    if (others.next().value !== key) return false
+    if (before.get(key) !== one) touched.add(key)
+  }
+  return true
+}
+
+/** Keys of Gateways with a changed part; undefined: any may have one. */
+function touchedGateways(
+  before: PartsOfGateways,
+  now: PartsOfGateways,
+  { reaching, readingProxies }: ServiceUsers,
+): ReadonlySet<string> | undefined {
+  if (before.backends !== now.backends) return undefined
+  const policyVersions = now.policies.version - before.policies.version
+  if (policyVersions > 1) return undefined
+  const touched = new Set<string>(policyVersions === 0 ? [] : now.policies.changed)
+  for (const part of ['gateways', 'lists', 'reach'] as const) {
+    if (!addChanged(touched, before[part], now[part])) return undefined
+  }
+  if (before.services === now.services) return touched
+  const hostnames = now.services.changedSince(before.services)
+  if (hostnames === undefined) return undefined
+  for (const hostname of hostnames) for (const key of reaching(hostname)) touched.add(key)
+  for (const key of readingProxies) touched.add(key)
+  return touched
 }
 
 function emptyLists(gateway: string): GatewayLists {
@@ -88,7 +190,7 @@ function emptyLists(gateway: string): GatewayLists {
 }
 
 /** Of all policies of all kinds; the same list while these are the same. */
-type PartsOfPolicies<T> = (policies: GatewayParts['policies']) => readonly T[]
+type PartsOfPolicies<T> = (policies: PoliciesOfGateway) => readonly T[]
 
 function partsOfPolicies<T extends object>(partsOf: (policy: DeliveredPolicy) => readonly T[]): PartsOfPolicies<T> {
   const kinds: ((policies: readonly DeliveredPolicy[]) => readonly T[])[] = []
@@ -99,8 +201,8 @@ function partsOfPolicies<T extends object>(partsOf: (policy: DeliveredPolicy) =>
 function backendsOfReach(): GatewayLists['reachedBackends'] {
   let last: { readonly from: readonly unknown[]; readonly reached: readonly DeliveredBackend[] } | undefined
   return (reach, backends) => {
-    const from = [reach.backends, backends]
-    if (last === undefined || !isIdentical(last.from, from)) {
+    if (last === undefined || last.from[0] !== reach.backends || last.from[1] !== backends) {
+      const from = [reach.backends, backends]
       const reached = [...reach.backends].flatMap((key) => backends.get(key) ?? [])
       last = { from, reached: last !== undefined && isIdentical(last.reached, reached) ? last.reached : reached }
     }
@@ -108,24 +210,37 @@ function backendsOfReach(): GatewayLists['reachedBackends'] {
   }
 }
 
-function renderedAfter(lists: GatewayLists, parts: GatewayParts): RenderedGateway {
-  const { ours, reach, backends, routes, tcpRoutes, policies } = parts
-  const { services, workloads } = parts.services({ gateway: ours.gateway, id: lists }, reach.services)
-  const reached = lists.reachedBackends(reach, backends)
-  const inputs = [ours, reached, routes, tcpRoutes, services, workloads, ...policies]
-  if (lists.last === undefined || !isIdentical(lists.last.inputs, inputs)) {
-    const rendered = renderGateway({ ...parts, reached, rendered: { services, workloads } }, lists)
-    lists.last = { inputs, rendered }
+function renderedAfter(lists: GatewayLists, ours: OurGateway, parts: PartsOfGateways): RenderedGateway {
+  const { key } = ours
+  const reach = parts.reach.get(key) ?? NOTHING_REACHED
+  const inputs: GatewayInputs = {
+    ours,
+    lists: parts.lists.get(key) ?? NO_ROUTES,
+    policies: parts.policies.at(key),
+    reached: lists.reachedBackends(reach, parts.backends),
+    services: parts.services.of({ gateway: ours.gateway, id: lists }, reach.services),
+  }
+  if (lists.last === undefined || !areSame(lists.last.inputs, inputs)) {
+    lists.last = { inputs, rendered: renderGateway(inputs, lists) }
   }
   return lists.last.rendered
 }
 
-interface RenderedParts extends GatewayParts {
-  readonly reached: readonly DeliveredBackend[]
-  readonly rendered: RenderedServices
+const NO_ROUTES: RoutesOfGateway = { routes: [], tcpRoutes: [] }
+
+/** For each of thousands of Gateways: makes no objects. */
+function areSame(a: GatewayInputs, b: GatewayInputs): boolean {
+  return (
+    a.ours === b.ours &&
+    a.reached === b.reached &&
+    (a.lists === b.lists || (a.lists.routes === b.lists.routes && a.lists.tcpRoutes === b.lists.tcpRoutes)) &&
+    (a.services === b.services ||
+      (a.services.services === b.services.services && a.services.workloads === b.services.workloads)) &&
+    isIdentical(a.policies, b.policies)
+  )
 }
 
-function renderGateway(parts: RenderedParts, lists: GatewayLists): RenderedGateway {
+function renderGateway(parts: GatewayInputs, lists: GatewayLists): RenderedGateway {
   const { ours, reached } = parts
   const { last, sorted: order } = lists
   const before = last?.rendered
@@ -134,14 +249,14 @@ function renderGateway(parts: RenderedParts, lists: GatewayLists): RenderedGatew
     reached.flatMap(({ rendered }) => rendered),
     keyOf,
   )
-  const { services, workloads } = parts.rendered
+  const { services, workloads } = parts.services
   const old = before?.config
   const config = sameFields<RenderedConfig>(old, {
     version: 2,
     binds: sameItems(old?.binds, bindsOf(listeners, ours.internal.ports)),
     listeners: sameItems(old?.listeners, sortedBy(listeners.map(renderListener), keyOf)),
-    routes: order.routes.of(parts.routes),
-    tcpRoutes: order.tcpRoutes.of(parts.tcpRoutes),
+    routes: order.routes.of(parts.lists.routes),
+    tcpRoutes: order.tcpRoutes.of(parts.lists.tcpRoutes),
     backends: sameItems(old?.backends, backends),
     // Equal ones are the same objects since they were attached.
     policies: order.policies.of(lists.policies(parts.policies)),

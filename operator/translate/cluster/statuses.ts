@@ -1,5 +1,6 @@
 // Statuses of every object that this controller serves or reports about. Another object gets a status only if an old
 // entry of this controller must be removed.
+import { isIdentical } from '#api/incremental/identical.ts'
 import { backendStatus } from '../../status/backend-status.ts'
 import { backendTlsPolicyStatus } from '../../status/backend-tls-policy-status.ts'
 import { gatewayClassStatus } from '../../status/gateway-class-status.ts'
@@ -85,8 +86,12 @@ function gatewayStatuses(memory: Memory): (results: StageResults) => readonly Ob
   const ofGateway = memory.table<OurGateway, ObjectStatus>()
   const ofSet = memory.table<OurListenerSet, ObjectStatus>()
   let kept = keptList<ObjectStatus>([], statusKey)
+  let inputs: readonly unknown[] = []
   return ({ gateways, routes, models, addressesOf, sharedHostsOf }) => {
     const [ofRoutes, ofModels] = [countsOfRoutes(routes), countsOfModels(models)]
+    const now = [gateways, ofRoutes, ofModels, addressesOf, sharedHostsOf]
+    if (isIdentical(inputs, now)) return kept.list
+    inputs = now
     const attachedRoutes = (listener: Listener): number =>
       (ofRoutes.get(listener.forRoutes) ?? 0) + (ofModels.get(listener.forRoutes) ?? 0)
     const statuses = [...gateways.gateways.values()].map((ours) => {

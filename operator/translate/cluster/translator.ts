@@ -1,6 +1,7 @@
 // Translates one cluster again and again: keeps the result for each object with everything that was read for it.
 // Unchanged parts stay the same objects. Returns the same output as a fresh translation.
 import { Grouped } from '#api/incremental/grouped.ts'
+import { isIdentical } from '#api/incremental/identical.ts'
 import type { Route } from '#api/ir/types.gen.ts'
 import type { GwBackend } from '#api/v1alpha1/gwbackend.gen.ts'
 import { availabilityOf } from './availability.ts'
@@ -15,17 +16,16 @@ import { modelTables } from '../model/models.ts'
 import { keyOf } from '../object-ref.ts'
 import { policyTables } from './policy-tables.ts'
 import { problemCollector } from './problems.ts'
-import { NOTHING_REACHED } from '../reach.ts'
-import { type DeliveredPolicy, gatewayRenderer } from './render-gateway.ts'
+import { type DeliveredPolicy, gatewayRenderer, type GroupedPolicies } from './render-gateway.ts'
 import { parentLookup } from '../gateway/parent-lookup.ts'
 import type { RoutesOfGateway } from '../route/placed-routes.ts'
 import { routeTables } from '../route/route-table.ts'
-import { isSameMap } from '../same.ts'
+import { isSameInOrder, isSameMap } from '../same.ts'
 import { sharedHostNotes } from '../route/shared-host-notes.ts'
 import { serviceRenderer } from '../service/rendered-services.ts'
 import type { Snapshot } from '../snapshot.ts'
 import { statusCollector } from './statuses.ts'
-import type { RenderedGateway, TranslateSettings, Translation } from '../translation.ts'
+import type { TranslateSettings, Translation } from '../translation.ts'
 import { type ClusterLookups, clusterLookups } from './cluster-lookups.ts'
 
 export interface Translator {
@@ -52,21 +52,14 @@ export function createTranslator(settings: TranslateSettings): Translator {
       stages.sharedHosts.enter(routes, gateways)
       const models = stages.models()
       const deliverable = stages.deliverable(new Map<string, DeliveredBackend>([...backends, ...models.backends]))
-      const lists = new Map([...attached].map(([key, list]) => [key, withModels(list, models.routes.get(key))]))
+      const lists = stages.lists(attached, models.routes)
       const policyTable = stages.policies({ accepted: table, routes: lists, backends: deliverable })
-      const { reach, policies, backendTls, pools } = policyTable
+      const { reach, reaching, policies, backendTls, pools } = policyTable
       const services = stages.services(snapshot, stages.renderedPools(snapshot))
-      const policiesAt = stages.policiesAt(policies, backendTls, pools)
-      const perGateway: ReadonlyMap<string, RenderedGateway> = stages.render(
-        [...gateways.gateways].map(([key, ours]) => ({
-          ours,
-          backends: deliverable,
-          policies: policiesAt(key),
-          services,
-          reach: reach.get(key) ?? NOTHING_REACHED,
-          ...(lists.get(key) ?? NO_ROUTES),
-        })),
-      )
+      const policiesOf = stages.policiesOf(policies, backendTls, pools)
+      const { gateways: ours } = gateways
+      const parts = { gateways: ours, backends: deliverable, lists, reach, policies: policiesOf, services }
+      const perGateway = stages.render(parts, reaching)
       const results = {
         snapshot,
         settings,
@@ -103,7 +96,8 @@ function stagesOf(memory: Memory, lookups: ClusterLookups, settings: TranslateSe
     sharedHosts: sharedHostNotes(memory),
     renderedPools: poolRenderer(memory, lookups.references.pools),
     services: serviceRenderer(memory, lookups.references.services),
-    policiesAt: groupedByGateway<DeliveredPolicy>(),
+    policiesOf: groupedByGateway(),
+    lists: listsWithModels(),
     render: gatewayRenderer(),
     statuses: statusCollector(memory, settings.controllerName),
     problems: problemCollector(),
@@ -117,21 +111,62 @@ function keptMap<V>(): (now: ReadonlyMap<string, V>) => ReadonlyMap<string, V> {
   return (now) => (last = isSameMap(last, now) ? last : now)
 }
 
-const NO_ROUTES: RoutesOfGateway = { routes: [], tcpRoutes: [] }
+type ListsOfGateways = ReadonlyMap<string, RoutesOfGateway>
 
-/** The same list where there are none. */
-function withModels(list: RoutesOfGateway, ofModels: readonly Route[] = []): RoutesOfGateway {
-  return ofModels.length === 0 ? list : { ...list, routes: [...list.routes, ...ofModels] }
+interface WithModels {
+  readonly from: readonly [list: RoutesOfGateway, ofModels: readonly Route[]]
+  readonly list: RoutesOfGateway
 }
 
-/** Of each list, what a Gateway receives. */
-function groupedByGateway<T extends DeliveredPolicy>(): (
-  ...lists: readonly (readonly T[])[]
-) => (gateway: string) => readonly (readonly T[])[] {
-  let groups: readonly Grouped<T>[] = []
+/** By Gateway. The same lists where there are no models, and where neither has changed. */
+function listsWithModels(): (
+  attached: ListsOfGateways,
+  ofModels: ReadonlyMap<string, readonly Route[]>,
+) => ListsOfGateways {
+  let known: ReadonlyMap<string, WithModels> = new Map()
+  let last: ListsOfGateways = new Map()
+  return (attached, ofModels) => {
+    if (ofModels.size === 0) return attached
+    const now = new Map<string, WithModels>()
+    const lists = new Map(attached)
+    for (const [key, routes] of ofModels) {
+      const list = attached.get(key)
+      if (list === undefined || routes.length === 0) continue
+      const [before, from] = [known.get(key), [list, routes] as const]
+      const isKnown = before !== undefined && isIdentical(before.from, from)
+      const both = isKnown ? before : { from, list: { ...list, routes: [...list.routes, ...routes] } }
+      now.set(key, both)
+      lists.set(key, both.list)
+    }
+    known = now
+    return (last = isSameInOrder(last, lists) ? last : lists)
+  }
+}
+
+/** Of each list, what a Gateway receives: the same lists while they are the same, and the same object for all. */
+function groupedByGateway(): (...lists: readonly (readonly DeliveredPolicy[])[]) => GroupedPolicies {
+  let groups: readonly Grouped<DeliveredPolicy>[] = []
+  const known = new Map<string, readonly (readonly DeliveredPolicy[])[]>()
+  const lookup = (gateway: string): readonly (readonly DeliveredPolicy[])[] => {
+    const kept = known.get(gateway)
+    if (kept !== undefined) return kept
+    const lists = groups.map((group) => group.at(gateway))
+    // A Gateway that is gone has no policies.
+    if (lists.some(({ length }) => length > 0)) known.set(gateway, lists)
+    return lists
+  }
+  let last: GroupedPolicies = { version: 0, changed: new Set(), at: lookup }
   return (...lists) => {
-    groups = lists.map((list, at) => (groups[at] ?? Grouped.of<T>([], gatewaysOf)).after(list))
-    return (gateway) => groups.map((group) => group.at(gateway))
+    const before = groups
+    groups = lists.map((list, place) => (before[place] ?? Grouped.of<DeliveredPolicy>([], gatewaysOf)).after(list))
+    if (isIdentical(before, groups)) return last
+    const changed = new Set(
+      groups.flatMap((group, place) =>
+        group.changedSince(before[place] ?? Grouped.of<DeliveredPolicy>([], gatewaysOf)),
+      ),
+    )
+    for (const key of changed) known.delete(key)
+    return (last = { version: last.version + 1, changed, at: lookup })
   }
 }
 

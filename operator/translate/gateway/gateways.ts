@@ -1,11 +1,12 @@
 // Which Gateways and ListenerSets are ours, and the listeners they hold. No routes, no statuses.
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import type { ListenerSet } from '#api/gateway/listenerset.gen.ts'
-import { isIdentical } from '#api/incremental/identical.ts'
+import { Grouped } from '#api/incremental/grouped.ts'
+import type { GatewayClass } from '#api/gateway/gatewayclass.gen.ts'
 import { GATEWAY_GROUP } from '../groups.ts'
 import { matchesSelector } from '../labels.ts'
 import { namespaceLabels } from '../namespace-labels.ts'
-import type { Memory } from '../memory.ts'
+import { derived, type Memory } from '../memory.ts'
 import { keyOf, nameKey, namespaceOf } from '../object-ref.ts'
 import { same } from '../same.ts'
 import { type ClientCertificate, clientCertificateOf } from './client-certificate.ts'
@@ -45,47 +46,54 @@ export interface OurGateways {
 }
 
 /** One Gateway with all ListenerSets that name it. */
-export interface GatewayFamily {
-  readonly ours: OurGateway
+interface GatewayFamily {
+  readonly ours: OurGateway | undefined
   readonly sets: readonly OurListenerSet[]
 }
 
 /** The same objects as last time where nothing has changed. */
 export function gatewayTable(memory: Memory, scope: ListenerScope, controllerName: string): () => OurGateways {
-  const remember = memory.table<Gateway, GatewayFamily>()
+  const { snapshot } = scope
+  // What the families read, besides their own objects.
+  const [classes, claims] = [memory.source(), memory.source()]
+  let ownClasses: ReadonlySet<string> = new Set()
+  let sets = Grouped.of<ListenerSet>([], gatewaysOfSet)
   let last: OurGateways = { gateways: new Map(), listenerSets: new Map() }
+  const familiesOf = memory.list((gateway: Gateway): GatewayFamily => {
+    const { gatewayClassName } = gateway.spec
+    if (!memory.read(classes, () => ownClasses.has(gatewayClassName), gatewayClassName)) return NOT_OURS
+    const key = keyOf(gateway)
+    const claimed = memory.read(claims, () => sets.at(key), key)
+    return familyOf(gateway, claimed, { ...scope, before: last.gateways.get(key) })
+  })
+  const tableOf = derived(ourGateways)
   return () => {
-    const now = ourGateways(scope, controllerName, (gateway, claimed) =>
-      remember(gateway, claimed, () =>
-        familyOf(gateway, claimed, { ...scope, before: last.gateways.get(keyOf(gateway)) }),
-      ),
+    const [classesBefore, setsBefore] = [ownClasses, sets]
+    ownClasses = classesOf(snapshot.GatewayClass.all, controllerName)
+    sets = setsBefore.after(snapshot.ListenerSet.all)
+    const changedClasses = [...classesBefore, ...ownClasses].filter(
+      (name) => classesBefore.has(name) !== ownClasses.has(name),
     )
-    const isSame =
-      isIdentical([...last.gateways.values()], [...now.gateways.values()]) &&
-      isIdentical([...last.listenerSets.values()], [...now.listenerSets.values()])
-    return isSame ? last : (last = now)
+    if (changedClasses.length > 0) memory.changed(classes, changedClasses)
+    const changedSets = sets.changedSince(setsBefore)
+    if (changedSets.length > 0) memory.changed(claims, changedSets)
+    return (last = tableOf(familiesOf(snapshot.Gateway.all)))
   }
 }
 
-function ourGateways(
-  { snapshot }: ListenerScope,
-  controllerName: string,
-  familyAt: (gateway: Gateway, claimed: readonly ListenerSet[]) => GatewayFamily,
-): OurGateways {
-  const classes = new Set(
-    snapshot.GatewayClass.all
-      .filter(({ spec }) => spec.controllerName === controllerName)
-      .map(({ metadata }) => metadata.name),
-  )
-  const setsByGateway = groupSets(snapshot.ListenerSet.all)
+function classesOf(all: readonly GatewayClass[], controllerName: string): ReadonlySet<string> {
+  return new Set(all.filter(({ spec }) => spec.controllerName === controllerName).map(({ metadata }) => metadata.name))
+}
+
+/** Of a Gateway of another controller. */
+const NOT_OURS: GatewayFamily = { ours: undefined, sets: [] }
+
+function ourGateways(families: readonly GatewayFamily[]): OurGateways {
   const gateways = new Map<string, OurGateway>()
   const listenerSets = new Map<string, OurListenerSet>()
-  for (const gateway of snapshot.Gateway.all) {
-    if (!classes.has(gateway.spec.gatewayClassName)) continue
-    const claimed = setsByGateway.get(keyOf(gateway)) ?? []
-    const family = familyAt(gateway, claimed)
-    gateways.set(family.ours.key, family.ours)
-    for (const one of family.sets) listenerSets.set(keyOf(one.set), one)
+  for (const { ours, sets } of families) {
+    if (ours !== undefined) gateways.set(ours.key, ours)
+    for (const one of sets) listenerSets.set(keyOf(one.set), one)
   }
   return { gateways, listenerSets }
 }
@@ -132,17 +140,10 @@ function placeOf({ key, set }: RouteListener): string {
   return `${set === undefined ? '' : 'set '}${key}`
 }
 
-function groupSets(sets: readonly ListenerSet[]): Map<string, ListenerSet[]> {
-  const byGateway = new Map<string, ListenerSet[]>()
-  for (const set of sets) {
-    const { group = GATEWAY_GROUP, kind = 'Gateway', name, namespace = namespaceOf(set) } = set.spec.parentRef
-    if (group !== GATEWAY_GROUP || kind !== 'Gateway') continue
-    const key = nameKey(namespace, name)
-    const known = byGateway.get(key)
-    if (known === undefined) byGateway.set(key, [set])
-    else known.push(set)
-  }
-  return byGateway
+/** The Gateway that a ListenerSet names. */
+function gatewaysOfSet(set: ListenerSet): readonly string[] {
+  const { group = GATEWAY_GROUP, kind = 'Gateway', name, namespace = namespaceOf(set) } = set.spec.parentRef
+  return group === GATEWAY_GROUP && kind === 'Gateway' ? [nameKey(namespace, name)] : []
 }
 
 function refusalOf(set: ListenerSet, gateway: Gateway, { snapshot }: ListenerScope): ListenerFault | undefined {

@@ -52,7 +52,13 @@ export function parentLookup(memory: Memory): ParentLookup & { readonly enter: (
     enter: (next) => {
       if (next === entered) return
       const [gatewaysBefore, setsBefore, enteredBefore] = [gateways, listenerSets, entered]
-      gateways = new Map([...next.gateways].map(([key, ours]) => [key, gatewayAfter(gatewaysBefore.get(key), ours)]))
+      gateways = new Map(
+        [...next.gateways].map(([key, ours]) => {
+          const before = gatewaysBefore.get(key)
+          const isSame = before !== undefined && enteredBefore.gateways.get(key) === ours
+          return [key, isSame ? before : gatewayAfter(before, ours)]
+        }),
+      )
       listenerSets = new Map([...next.listenerSets].map(([key, ours]) => [key, setAfter(setsBefore.get(key), ours)]))
       entered = next
       const isRenewed = (key: string): boolean =>

@@ -100,9 +100,12 @@ export function delegatingAt(placements: readonly Placement[], gateway: string):
 
 export function routePlacer(): (gateways: OurGateways, placements: readonly Placement[]) => PlacedRoutes {
   let last: Known | undefined
+  let lastGateways: OurGateways['gateways'] | undefined
   return ({ gateways }, placements) => {
     const isSame =
-      last?.perGateway.size === gateways.size && [...gateways.keys()].every((key) => last?.perGateway.has(key))
+      gateways === lastGateways ||
+      (last?.perGateway.size === gateways.size && [...gateways.keys()].every((key) => last?.perGateway.has(key)))
+    lastGateways = gateways
     const carried = isSame ? last && carriedOn(last, placements) : undefined
     return (last = carried ?? placedAnew(gateways.keys(), placements))
   }

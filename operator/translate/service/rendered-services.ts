@@ -1,5 +1,6 @@
 // Services in the two forms that proxies need: the Service itself, and its endpoints as workloads.
 import type { Service as RenderedService, Workload } from '#api/ir/types.gen.ts'
+import { isIdentical } from '#api/incremental/identical.ts'
 import type { ListChange } from '#api/incremental/list-change.ts'
 import { SharedParts } from '#api/incremental/shared-parts.ts'
 import { changed as withChanges } from '../changes.ts'
@@ -22,10 +23,20 @@ export interface RenderedServices {
   readonly services: readonly RenderedService[]
   /** In order of their uids. */
   readonly workloads: Workload[]
+  /** The result depends on the endpoints of the Gateway itself as well. */
+  readonly areProxiesRead: boolean
 }
 
-/** `reached`: by host name. Equal lists are the same objects as last time. */
-export type RenderServices = (caller: ServicesCaller, reached: ReadonlyMap<string, unknown>) => RenderedServices
+/** As of one snapshot. The same object while all callers would get the same. */
+export interface RenderServices {
+  /** `reached`: by host name. Equal lists are the same objects as last time. */
+  readonly of: (caller: ServicesCaller, reached: ReadonlyMap<string, unknown>) => RenderedServices
+  /** Host names for which the earlier one may have returned something else; undefined: any. */
+  readonly changedSince: (earlier: RenderServices) => ReadonlySet<string> | undefined
+  /** Of the catalog, and what else all host names depend on. */
+  readonly version: number
+  readonly base: readonly unknown[]
+}
 
 /** A Gateway of ours. */
 export interface ServicesCaller {
@@ -46,11 +57,14 @@ export function serviceRenderer(
   const placesOf = placesOfNodes()
   const meshPods = new MeshPods()
   let facts: EndpointFacts = { places: placesOf([]), meshPods, podsVersion: meshPods.version }
-  const renderers = new WeakMap<object, (reached: Reached) => RenderedServices>()
+  const renderers = new WeakMap<object, CallerRenderer>()
+  let last: { readonly inputs: readonly unknown[]; readonly render: RenderServices } | undefined
   return (snapshot, pools) => {
     catalog.enter(snapshot)
     meshPods.enter(snapshot.Pod.all)
     facts = factsAfter(facts, { places: placesOf(snapshot.Node.all), meshPods, podsVersion: meshPods.version })
+    const inputs = [catalog.version, pools, facts]
+    if (last !== undefined && isIdentical(last.inputs, inputs)) return last.render
     const partsAt = (hostname: string): ServiceParts | undefined => {
       const service = catalog.at(hostname)
       if (service === undefined) return pools.get(hostname)
@@ -63,22 +77,36 @@ export function serviceRenderer(
         const own = catalog.slicesOf(service)
         return proxiesOf(service, own, () => proxyEndpoints(service, own))
       })
-    return (caller, hostnames) => {
-      const render = renderers.get(caller.id) ?? callerRenderer(catalog, workload)
-      renderers.set(caller.id, render)
-      return render({ hostnames, pools, facts, partsAt, proxies: () => proxies(caller) })
+    const now: ServicesNow = { pools, facts, partsAt, proxies }
+    const base = [pools, facts]
+    const render: RenderServices = {
+      version: catalog.version,
+      base,
+      changedSince: (earlier) => (isIdentical(earlier.base, base) ? catalog.changedSince(earlier.version) : undefined),
+      of: (caller, hostnames) => {
+        let renderer = renderers.get(caller.id)
+        if (renderer === undefined) renderers.set(caller.id, (renderer = callerRenderer(catalog, workload)))
+        return renderer(caller, hostnames, now)
+      },
     }
+    last = { inputs, render }
+    return render
   }
 }
 
-/** The current targets of a caller. */
-interface Reached {
-  readonly hostnames: ReadonlyMap<string, unknown>
+/** The same for all callers. */
+interface ServicesNow {
   readonly pools: RenderedPools
   readonly facts: EndpointFacts
   readonly partsAt: (hostname: string) => ServiceParts | undefined
-  readonly proxies: () => readonly ServiceEndpoint[]
+  readonly proxies: (caller: ServicesCaller) => readonly ServiceEndpoint[]
 }
+
+type CallerRenderer = (
+  caller: ServicesCaller,
+  hostnames: ReadonlyMap<string, unknown>,
+  now: ServicesNow,
+) => RenderedServices
 
 /** The same object while nothing in it has changed. */
 function factsAfter(before: EndpointFacts, now: EndpointFacts): EndpointFacts {
@@ -88,7 +116,8 @@ function factsAfter(before: EndpointFacts, now: EndpointFacts): EndpointFacts {
 type Row = ServiceParts | undefined
 
 interface Rows {
-  readonly version: number
+  /** Of the catalog. */
+  version: number
   readonly pools: RenderedPools
   readonly hostnames: ReadonlyMap<string, unknown>
   readonly places: ReadonlyMap<string, number>
@@ -96,41 +125,54 @@ interface Rows {
   readonly rows: readonly Row[]
 }
 
+interface CallerResult {
+  readonly rows: readonly Row[]
+  readonly facts: EndpointFacts
+  readonly rendered: RenderedServices
+}
+
 /** For repeated calls of one caller: updated with changed Services. */
-function callerRenderer(
-  catalog: ServiceCatalog,
-  workload: Remember<ServiceEndpoint, Workload>,
-): (reached: Reached) => RenderedServices {
+function callerRenderer(catalog: ServiceCatalog, workload: Remember<ServiceEndpoint, Workload>): CallerRenderer {
   const servicesOf = flatMapped((row: Row) => (row === undefined ? [] : [row.rendered]))
   const endpointsIn = mapped((row: Row) => row?.endpoints ?? NO_ENDPOINTS)
   const localities = tally((row: Row) => (row?.rendered.locality === undefined ? [] : [true]))
   const workloadsOf = workloadTable(workload)
   let last: Rows | undefined
-  let known:
-    | { readonly rows: readonly Row[]; readonly facts: EndpointFacts; readonly rendered: RenderedServices }
-    | undefined
-  return (reached) => {
-    last = rowsAfter(last, reached, catalog)
+  let known: CallerResult | undefined
+  return (caller, hostnames, now) => {
+    last = rowsAfter(last, { hostnames, now, catalog })
     const { rows } = last
-    const isProxyPlaceAsked = localities(rows).size > 0
-    if (!isProxyPlaceAsked && known?.rows === rows && known.facts === reached.facts) return known.rendered
+    const { facts } = now
+    const isKnown = known?.rows === rows && known.facts === facts
+    if (isKnown && known?.rendered.areProxiesRead === false) return known.rendered
+    const areProxiesRead = localities(rows).size > 0
     const endpoints = endpointsIn(rows)
-    const lists = isProxyPlaceAsked ? [...endpoints, reached.proxies()] : endpoints
-    const rendered = { services: servicesOf(rows), workloads: workloadsOf(lists, reached.facts) }
-    known = { rows, facts: reached.facts, rendered }
+    const lists = areProxiesRead ? [...endpoints, now.proxies(caller)] : endpoints
+    const rendered = { services: servicesOf(rows), workloads: workloadsOf(lists, facts), areProxiesRead }
+    known = { rows, facts, rendered }
     return rendered
   }
 }
 
 const NO_ENDPOINTS: readonly ServiceEndpoint[] = []
 
-function rowsAfter(last: Rows | undefined, { hostnames, pools, partsAt }: Reached, catalog: ServiceCatalog): Rows {
+interface RowsInput {
+  readonly hostnames: ReadonlyMap<string, unknown>
+  readonly now: ServicesNow
+  readonly catalog: ServiceCatalog
+}
+
+/** Without a change the last one, as of the current version. */
+function rowsAfter(last: Rows | undefined, { hostnames, now: { pools, partsAt }, catalog }: RowsInput): Rows {
   const { version } = catalog
   const changed = last?.pools === pools ? catalog.changedSince(last.version) : undefined
   if (last === undefined || changed === undefined) {
     return { version, pools, ...placesOf(hostnames), rows: [...hostnames.keys()].map(partsAt) }
   }
-  if (changed.size === 0 && last.hostnames === hostnames) return last.version === version ? last : { ...last, version }
+  if (last.hostnames === hostnames && !hasOne(hostnames, changed)) {
+    last.version = version
+    return last
+  }
   if (last.hostnames !== hostnames) {
     const { places, rows: before } = last
     const rows = [...hostnames.keys()].map((hostname) => {
@@ -143,7 +185,6 @@ function rowsAfter(last: Rows | undefined, { hostnames, pools, partsAt }: Reache
     const at = last.places.get(hostname)
     return at === undefined ? [] : [{ at, removed: last.rows.slice(at, at + 1), added: [partsAt(hostname)] }]
   })
-  if (touched.length === 0) return { ...last, version }
   return {
     ...last,
     version,
@@ -152,6 +193,12 @@ function rowsAfter(last: Rows | undefined, { hostnames, pools, partsAt }: Reache
       touched.sort((a, b) => a.at - b.at),
     ),
   }
+}
+
+/** Of a thousand Gateways most have none of the changed host names. */
+function hasOne(hostnames: ReadonlyMap<string, unknown>, changed: ReadonlySet<string>): boolean {
+  for (const hostname of changed) if (hostnames.has(hostname)) return true
+  return false
 }
 
 function placesOf(hostnames: Rows['hostnames']): Pick<Rows, 'hostnames' | 'places'> {

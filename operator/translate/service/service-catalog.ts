@@ -9,6 +9,8 @@ import type { Services } from './services.ts'
 
 export const SERVICE_NAME_LABEL = 'kubernetes.io/service-name'
 const NONE: ReadonlySet<string> = new Set()
+/** Versions whose changes are known: a Gateway that is not concerned for a while does not read all of its Services. */
+const VERSIONS_MAX = 256
 
 export class ServiceCatalog {
   readonly #hostname: Services['hostname']
@@ -18,7 +20,8 @@ export class ServiceCatalog {
   #services: readonly Service[] = []
   #byHostname = new Map<string, Service>()
   #version = 0
-  #changed: ReadonlySet<string> | undefined = NONE
+  /** The changes of the last versions, in order; undefined: any host name may have changed. */
+  readonly #changes: (ReadonlySet<string> | undefined)[] = []
 
   constructor({ hostname }: Pick<Services, 'hostname'>) {
     this.#hostname = hostname
@@ -37,13 +40,21 @@ export class ServiceCatalog {
     const ofSlices = this.#slices.changedSince(before).map((key) => this.#hostnameOf(key))
     if (services?.length === 0 && ofSlices.length === 0) return
     this.#version++
-    this.#changed = services && new Set([...services, ...ofSlices])
+    this.#changes.push(services && new Set([...services, ...ofSlices]))
+    if (this.#changes.length > VERSIONS_MAX) this.#changes.shift()
   }
 
   /** Host names with changes since that version; undefined: any may have changed. */
   changedSince(version: number): ReadonlySet<string> | undefined {
-    if (version === this.#version) return NONE
-    return version === this.#version - 1 ? this.#changed : undefined
+    const missed = this.#version - version
+    if (missed <= 1) return missed === 0 ? NONE : this.#changes.at(-1)
+    if (missed > this.#changes.length) return undefined
+    const all = new Set<string>()
+    for (const changed of this.#changes.slice(-missed)) {
+      if (changed === undefined) return undefined
+      for (const hostname of changed) all.add(hostname)
+    }
+    return all
   }
 
   at(hostname: string): Service | undefined {
