@@ -126,6 +126,23 @@ it('delays also urgent changes of most proxies where there are many', async () =
   expect(sent).toEqual([])
 })
 
+it('after a failed write waits a part of the time of all proxies, not all of it again', async () => {
+  const proxies = 256
+  const pod = pods.find((name) => !isFirst(name, proxies)) ?? ''
+  const random = vi.spyOn(Math, 'random')
+  // The delay, the pause after the failed write, and what a second delay would be.
+  random.mockReturnValueOnce(0.01).mockReturnValueOnce(0).mockReturnValue(1)
+  fails = true
+  const one = acknowledger(0, pod)
+  one.proxies = proxies
+  one.say(word(1))
+  await until('the write that fails', () => patched.length > 0)
+  one.say(word(2))
+  fails = false
+  await until('the next one', () => sent.length > 0, windowMs(proxies) / 2)
+  expect(generations()).toEqual([2])
+})
+
 it('sends the last one at the end of the delay', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(PAUSE_MS / windowMs(PROXIES))
   const one = acknowledger(0, otherPod)

@@ -69,13 +69,15 @@ export class Acknowledger {
     const { client, pod, logger, signal } = this.#options
     const backOff = new BackOff(this.#retry())
     this.#isSending = true
-    let isGoingOn = true
+    let [isGoingOn, isRetry] = [true, false]
     while (isGoingOn && this.#wanted !== undefined) {
-      const delayMs = this.#delayMs(this.#wanted)
+      // A failed write came at a moment of its own, and so does the next one: all proxies in time, and not all at once.
+      const delayMs = isRetry ? 0 : this.#delayMs(this.#wanted)
       if (delayMs > 0 && !(await this.#gather(delayMs))) break
       const value: Acknowledgement = this.#wanted
       this.#wanted = undefined
       const problem = await this.#try(() => client.patch(this.#path(), acknowledgementPatch(pod, value), signal))
+      isRetry = problem !== undefined
       if (problem === undefined) {
         this.#said = value
         backOff.reset()
