@@ -22,6 +22,8 @@ export interface Acknowledged {
   readonly allMs: number
   readonly calls: number
   readonly failed: number
+  /** Why calls failed, with their number. */
+  readonly reasons: ReadonlyMap<string, number>
   /** In the busiest second. */
   readonly writesPerSecondMax: number
   /** Of the API server, over the whole time: 1 is a whole core. */
@@ -37,7 +39,8 @@ const COLLECTION = `/api/v1/namespaces/${NAMESPACE}/configmaps`
 interface Call {
   readonly pod: string
   readonly endMs: number
-  readonly isStored: boolean
+  /** undefined: it is stored. */
+  readonly failure: string | undefined
 }
 
 export async function measureAcknowledgements(
@@ -81,7 +84,9 @@ export async function measureAcknowledgements(
   for (const client of clients) client.close()
   const first = pods.filter((pod) => isFirst(pod, proxies))
   const ends = (wanted: ReadonlySet<string>): number =>
-    Math.max(...calls.filter(({ pod, isStored }) => isStored && wanted.has(pod)).map(({ endMs }) => endMs)) - startMs
+    Math.max(
+      ...calls.filter(({ pod, failure }) => failure === undefined && wanted.has(pod)).map(({ endMs }) => endMs),
+    ) - startMs
   return {
     proxies: count,
     shards: shardCount(proxies),
@@ -89,23 +94,30 @@ export async function measureAcknowledgements(
     firstMs: ends(new Set(first)),
     allMs: storedPods(calls).size === count ? ends(new Set(pods)) : Number.POSITIVE_INFINITY,
     calls: calls.length,
-    failed: calls.filter(({ isStored }) => !isStored).length,
+    failed: calls.filter(({ failure }) => failure !== undefined).length,
+    reasons: reasonsOf(calls),
     writesPerSecondMax: busiestSecond(calls.map(({ endMs }) => endMs)),
     cores,
   }
 }
 
 function storedPods(calls: readonly Call[]): ReadonlySet<string> {
-  return new Set(calls.filter(({ isStored }) => isStored).map(({ pod }) => pod))
+  return new Set(calls.filter(({ failure }) => failure === undefined).map(({ pod }) => pod))
+}
+
+function reasonsOf(calls: readonly Call[]): ReadonlyMap<string, number> {
+  const reasons = calls.flatMap(({ failure }) => failure ?? [])
+  return new Map([...Map.groupBy(reasons, (reason) => reason)].map(([reason, all]) => [reason, all.length]))
 }
 
 function noting(client: KubeClient, pod: string, calls: Call[]): KubeClient {
   const patch: KubeClient['patch'] = async (...call) => {
     const answer = await client.patch(...call).catch((error: unknown) => {
-      calls.push({ pod, endMs: performance.now(), isStored: false })
+      calls.push({ pod, endMs: performance.now(), failure: String(error) })
       throw error
     })
-    calls.push({ pod, endMs: performance.now(), isStored: answer.status === 200 })
+    const failure = answer.status === 200 ? undefined : `status ${answer.status}`
+    calls.push({ pod, endMs: performance.now(), failure })
     return answer
   }
   return { ...client, patch }

@@ -1,6 +1,6 @@
 // Changes of one route and of one endpoint, one at a time: the time until traffic follows, and the cost.
 import { setTimeout as delay } from 'node:timers/promises'
-import { endpoints, nameOf, route } from './cluster.ts'
+import { endpoints, nameOf, policy, route } from './cluster.ts'
 import type { BenchEnvironment } from './environment.ts'
 import { type Spread, spreadOf } from './figures.ts'
 import { cpuMsOf, quiet, type Worked, workedOf, type Writes, writesBetween, writesOf } from './programs.ts'
@@ -46,6 +46,19 @@ export function changeRoute(environment: BenchEnvironment, options: ChangeOption
       return server.apply(path, object)
     },
     served: (id) => client.until(nameOf(id % 10), ({ version }) => version === `v${id}`),
+  }
+  return measureChanges(environment, options, change)
+}
+
+/** From the response of the API server to the first request with the header of the new policy. */
+export function changePolicy(environment: BenchEnvironment, options: ChangeOptions): Promise<Changes> {
+  const { server, client } = environment
+  const change: Change = {
+    apply: (id) => {
+      const { path, object } = policy(nameOf(id % 10), `v${id}`)
+      return server.apply(path, object)
+    },
+    served: (id) => client.until(nameOf(id % 10), (answer) => answer.policy === `v${id}`),
   }
   return measureChanges(environment, options, change)
 }

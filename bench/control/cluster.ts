@@ -72,6 +72,21 @@ export function route(name: string, version: string, labels: Readonly<Record<str
   }
 }
 
+/** A policy of the route with this name: a header of its responses. */
+export function policy(name: string, version: string): KubeManifest {
+  const targetRefs = [{ group: 'gateway.networking.k8s.io', kind: 'HTTPRoute', name }]
+  const response = { set: [{ name: 'x-policy', value: version }] }
+  return {
+    path: `/apis/gw.dev/v1alpha1/namespaces/${NAMESPACE}/gwpolicies/${name}`,
+    object: {
+      apiVersion: 'gw.dev/v1alpha1',
+      kind: 'GwPolicy',
+      metadata: { name, namespace: NAMESPACE },
+      spec: { targetRefs, traffic: { headerModifiers: { response } } },
+    },
+  }
+}
+
 export interface Address {
   readonly ip: string
   readonly port: number

@@ -26,7 +26,6 @@ const CERTIFICATE_CHARS = 1300
 const KEY_CHARS = 1704
 const USERS_CHARS = 900_000
 const SERVICES_OF_NAMESPACE = 40
-const MIB = 1024 * 1024
 
 /** A row for each change. Throws if something has no room. */
 export function measureLargeDelivery(
@@ -72,21 +71,7 @@ export function measureLargeDelivery(
   return rows
 }
 
-export function printLargeDelivery(rows: ReturnType<typeof measureLargeDelivery>): void {
-  const shown = Object.entries(rows).map(([change, { objects, bytes, controllerMs, proxyMs }]) => ({
-    change,
-    'objects written': objects,
-    MiB: (bytes / MIB).toFixed(2),
-    'controller CPU ms': controllerMs.toFixed(0),
-    'proxy CPU ms': proxyMs.toFixed(0),
-  }))
-  const percent = (share: number): string => `${Math.round(share * 100)} %`
-  const { config, endpoints, secrets } = rows['all of it'].fill
-  console.table(shown)
-  console.log(`use: routes ${percent(config)}, endpoints ${percent(endpoints)}, secrets ${percent(secrets)}`)
-}
-
-interface Delivered {
+export interface Delivered {
   readonly objects: number
   readonly bytes: number
   readonly controllerMs: number

@@ -14,12 +14,14 @@ import type { BenchEnvironment } from './environment.ts'
 import { type Existing, type ExistingEnvironment, measureExisting } from './existing.ts'
 import { measureLargeChange } from './large-change.ts'
 import { measureStarts } from './large-start.ts'
-import { LARGE, measureLargeDelivery, printLargeDelivery } from './large-delivery.ts'
+import { printProfile } from './profile.ts'
 import { type Measured, measure } from './rounds.ts'
 import { Client, ownAddress, upstream } from './traffic.ts'
 
 const { values } = parseArgs({
   options: {
+    /** Each route has a policy, which is changed as well. */
+    policies: { type: 'boolean', default: false },
     /** Set if changes are measured. */
     routes: { type: 'string', default: '10,1000,5000' },
     changes: { type: 'string', default: '200' },
@@ -37,17 +39,17 @@ const { values } = parseArgs({
     starts: { type: 'string' },
     /** The number of objects that nothing refers to, for these starts. */
     unrelated: { type: 'string', default: '50000' },
-    /** `large`: the delivery of a large Gateway, new objects, starts and acknowledgements in large numbers. */
+    /** `large`: one table of what is measured in large numbers, beside the goals (profile.ts). */
     profile: { type: 'string' },
+    /** Comma list: some parts of the profile only. */
+    parts: { type: 'string' },
     /** Number of concurrent writes while many routes are created. */
     concurrency: { type: 'string', default: '16' },
     command: { type: 'string', default: resolve(import.meta.dirname, '../../dist/gw.js') },
   },
 })
 
-/** Of `--profile large`. */
-const LARGE_ROUTES = 20_000
-const LARGE_PROXIES = 2000
+const KINDS_OF_CHANGES = ['route', 'endpoint', 'policy'] as const
 
 async function main(): Promise<number> {
   if (values['new-objects'] !== undefined) {
@@ -61,10 +63,13 @@ async function main(): Promise<number> {
   try {
     const cluster = await setUpCluster(cleanUp)
     if (values.profile === 'large') {
-      printLargeDelivery(measureLargeDelivery(LARGE))
-      await printNewObjects([LARGE_ROUTES])
-      await printStarts(cluster, LARGE_ROUTES)
-      await printAcknowledgements(cluster, [LARGE_PROXIES])
+      printMachine()
+      const { concurrency, unrelated, parts } = values
+      await printProfile(cluster, {
+        parts: parts?.split(','),
+        concurrency: Number(concurrency),
+        unrelated: Number(unrelated),
+      })
       return 0
     }
     if (values.starts !== undefined) {
@@ -131,7 +136,7 @@ async function measureAll(environment: BenchEnvironment): Promise<Measured[]> {
   const results: Measured[] = []
   let from = 0
   for (const to of values.routes.split(',').map(Number)) {
-    const options = { from, to, changes, concurrency: Number(concurrency) }
+    const options = { from, to, hasPolicies: values.policies, changes, concurrency: Number(concurrency) }
     results.push(await measure(environment, options))
     from = to
   }
@@ -232,8 +237,10 @@ function print(results: readonly Measured[]): void {
   )
   console.table(
     results.flatMap((one) =>
-      (['route', 'endpoint'] as const).map((change) => {
-        const { spread, writes, cpuMs } = one[change]
+      KINDS_OF_CHANGES.flatMap((change) => {
+        const measured = one[change]
+        if (measured === undefined) return []
+        const { spread, writes, cpuMs } = measured
         return {
           routes: one.routes,
           change,
@@ -259,8 +266,8 @@ function print(results: readonly Measured[]): void {
 function printTimeline(results: readonly Measured[]): void {
   console.table(
     results.flatMap((one) =>
-      (['route', 'endpoint'] as const).flatMap((change) =>
-        one[change].moments.map(({ moment, spread, count }) => ({
+      KINDS_OF_CHANGES.flatMap((change) =>
+        (one[change]?.moments ?? []).map(({ moment, spread, count }) => ({
           routes: one.routes,
           change,
           'after the answer': moment,

@@ -1,7 +1,7 @@
 // One round: more routes on the Gateway, changes of one route and of one endpoint, and changes without effect.
 import { countAttached } from './attached.ts'
-import { changeEndpoint, changeRoute, type ChangeOptions, type Changes } from './changes.ts'
-import { endpoints, type KubeManifest, nameOf, NAMESPACE, route, service } from './cluster.ts'
+import { changeEndpoint, changePolicy, changeRoute, type ChangeOptions, type Changes } from './changes.ts'
+import { endpoints, type KubeManifest, nameOf, NAMESPACE, policy, route, service } from './cluster.ts'
 import type { BenchEnvironment } from './environment.ts'
 import { type Memory, memoryOf, quiet, type Writes, writesBetween, writesOf } from './programs.ts'
 
@@ -9,6 +9,8 @@ export interface RoundOptions {
   /** Number of existing routes. */
   readonly from: number
   readonly to: number
+  /** Each route has a policy. */
+  readonly hasPolicies: boolean
   readonly changes: ChangeOptions
   readonly concurrency: number
 }
@@ -27,6 +29,8 @@ export interface Measured {
   readonly proxy: Memory
   readonly route: Changes
   readonly endpoint: Changes
+  /** undefined: without policies. */
+  readonly policy: Changes | undefined
   readonly idleWrites: number
 }
 
@@ -40,12 +44,14 @@ export async function measure(environment: BenchEnvironment, options: RoundOptio
   await quiet(operator)
   const before = await writesOf(operator)
   const made = await makeRoutes(environment, names, options)
+  if (options.hasPolicies) await makePolicies(environment, names, options)
   await quiet(operator)
   const makingWrites = writesBetween(before, await writesOf(operator))
   console.error(`${options.to} routes: accepted after ${made.acceptedMs.toFixed(0)} ms`)
   const [controller, proxy] = [memoryOf(operator.pid), memoryOf(serving.pid)]
   const changed = await changeRoute(environment, options.changes)
   const moved = await changeEndpoint(environment, options.changes)
+  const protectedAgain = options.hasPolicies ? await changePolicy(environment, options.changes) : undefined
   await quiet(operator)
   return {
     routes: options.to,
@@ -56,6 +62,7 @@ export async function measure(environment: BenchEnvironment, options: RoundOptio
     proxy: later(proxy, memoryOf(serving.pid)),
     route: changed,
     endpoint: moved,
+    policy: protectedAgain,
     idleWrites: await idleWrites(environment),
   }
 }
@@ -83,6 +90,20 @@ export async function forEachOf<T>(
     for (const item of rest) await work(item)
   }
   await Promise.all(Array.from({ length: concurrency }, one))
+}
+
+async function makePolicies(
+  environment: BenchEnvironment,
+  names: readonly string[],
+  { concurrency }: RoundOptions,
+): Promise<void> {
+  const first = 'first'
+  await applyAll(
+    environment,
+    names.map((name) => policy(name, first)),
+    concurrency,
+  )
+  for (const name of names) await environment.client.until(name, (answer) => answer.policy === first)
 }
 
 async function makeRoutes(

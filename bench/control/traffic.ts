@@ -61,10 +61,12 @@ export interface Answer {
   readonly status: number
   /** Name of the route. */
   readonly version: string
+  /** Of its policy. */
+  readonly policy: string
   readonly body: string
 }
 
-const NOT_LISTENING: Answer = { status: 0, version: '', body: '' }
+const NOT_LISTENING: Answer = { status: 0, version: '', policy: '', body: '' }
 
 export class Client {
   readonly #port: number
@@ -137,5 +139,7 @@ function parse(text: string): Answer | undefined {
   const head = text.slice(0, end)
   const body = text.slice(end + HEAD_END.length)
   if (body.length < Number(/^content-length: (\d+)$/im.exec(head)?.[1] ?? 0)) return undefined
-  return { status: Number(head.slice(9, 12)), version: /^x-bench: (.*)$/im.exec(head)?.[1] ?? '', body }
+  const header = (line: RegExp): string => line.exec(head)?.[1] ?? ''
+  const [version, policy] = [header(/^x-bench: (.*)$/im), header(/^x-policy: (.*)$/im)]
+  return { status: Number(head.slice(9, 12)), version, policy, body }
 }

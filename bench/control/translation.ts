@@ -1,6 +1,6 @@
 // Processor time of one translation after one change of each kind, in large clusters, without an API server: list of
 // the cache, snapshot, translation, and the statuses to compare, as in the controller.
-// Run: node bench/control/translation.ts [--only 'one Gateway'] [--change route] [--rounds 21]
+// Run: node bench/control/translation.ts [--only 'one Gateway'] [--change route] [--rounds 21] [--json]
 import { parseArgs } from 'node:util'
 import { KnownStatuses } from '#operator/controllers/known-statuses.ts'
 import { ObjectCache } from '#operator/kube/cache.ts'
@@ -31,8 +31,28 @@ const WARM_UP_ROUNDS = 5
 const RULES = 2
 
 const TEXT = { type: 'string' } as const
-const { values } = parseArgs({ options: { only: TEXT, change: TEXT, rounds: TEXT } })
+const { values } = parseArgs({
+  options: { only: TEXT, change: TEXT, rounds: TEXT, json: { type: 'boolean', default: false } },
+})
 const rounds = Number(values.rounds ?? 21)
+
+/** Milliseconds of processor time. */
+export interface TranslationTimes {
+  readonly cluster: string
+  readonly change: string
+  readonly median: number
+  readonly max: number
+}
+
+/** In order. */
+const noted: TranslationTimes[] = []
+
+function note(one: TranslationTimes): void {
+  noted.push(one)
+  const { cluster, change, median, max } = one
+  if (!values.json) console.log(`${cluster}, ${change}: median ${median.toFixed(1)} ms, max ${max.toFixed(1)} ms`)
+}
+
 function measureAll(title: string, size: ClusterSize): void {
   const cache = new ObjectCache()
   let version = 0
@@ -46,7 +66,8 @@ function measureAll(title: string, size: ClusterSize): void {
     const expected = (size.routes / size.gateways) * RULES
     if (gateway?.config.routes.length !== expected) throw new Error(`expected ${expected} rules at the first Gateway`)
   }
-  console.log(`${title}, from nothing: ${cpuOf(translate).toFixed(0)} ms`)
+  const first = cpuOf(translate)
+  note({ cluster: title, change: 'from nothing', median: first, max: first })
   for (const [what, change] of Object.entries(CHANGES)) {
     if (!what.includes(values.change ?? '')) continue
     const times: number[] = []
@@ -56,9 +77,7 @@ function measureAll(title: string, size: ClusterSize): void {
       if (round >= WARM_UP_ROUNDS) times.push(took)
     }
     times.sort((a, b) => a - b)
-    console.log(
-      `${title}, ${what}: median ${times[times.length >> 1]?.toFixed(1)} ms, max ${times.at(-1)?.toFixed(1)} ms`,
-    )
+    note({ cluster: title, change: what, median: times[times.length >> 1] ?? 0, max: times.at(-1) ?? 0 })
   }
 }
 
@@ -148,3 +167,4 @@ function found(cache: ObjectCache, kind: string, name: string): KubeObject {
 for (const [title, size] of Object.entries(SIZES)) {
   if (title.includes(values.only ?? '')) measureAll(title, size)
 }
+if (values.json) console.log(JSON.stringify(noted))
