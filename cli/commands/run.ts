@@ -165,7 +165,9 @@ async function apply(
 ): Promise<string | undefined> {
   if (rendered === undefined) return undefined
   const reported = problems.map(({ message }) => message)
-  const result = await proxy.apply(bridge.expose(rendered.config), rendered.secrets, reported)
+  const { withAdminAddress } = await import('#proxy/config/standalone/build/ui.ts')
+  const config = withAdminAddress(bridge.expose(rendered.config), proxy.adminAddress)
+  const result = await proxy.apply(config, rendered.secrets, reported)
   if ('problem' in result) return result.problem.message
   return undefined
 }

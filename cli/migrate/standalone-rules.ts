@@ -48,7 +48,6 @@ export const RULES: readonly Rule[] = [
   removed(/^config\.logging\.(otlp|database)$/, 'use frontendPolicies.accessLog.otlp'),
   removed(/^config\.pricing$/, 'use config.modelCatalog'),
   removed(/^config\.(storage|standardAttributes)$/, 'the file has all settings'),
-  removed(/^ui$/, 'the UI is at /ui of the admin server'),
   removed(/^llm\.models\[\]\.serverTools$/, 'let clients call the tools of mcp'),
   removed(/\.health\.active$/, 'endpoints are judged by their responses: use health.eviction'),
   removed(/\.webhook\.minSizeBytes$/, 'the service gets texts of all sizes'),

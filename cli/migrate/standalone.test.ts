@@ -62,12 +62,11 @@ describe('migrateStandalone', () => {
   it.each([
     ['config: {database: {url: a}}', 'config.database', /is left out: use frontendPolicies/],
     ['config: {pricing: {}}', 'config.pricing', /is left out: use config\.modelCatalog/],
-    ['ui: {}', 'ui', /is left out: the UI is at/],
     ['llm: {models: [{name: a, provider: openai, serverTools: {}}]}', 'llm.models[0].serverTools', /is left out/],
   ])('leaves out %s, which protects nothing', (text, path, message) => {
     const migrated = migrateStandalone(`${GATEWAY}${text}\n`)
     expect(migrated.findings).toEqual([{ path, severity: 'warning', message: expect.stringMatching(message) }])
-    expect(migrated.text).not.toMatch(/database|pricing|ui:|serverTools/)
+    expect(migrated.text).not.toMatch(/database|pricing|serverTools/)
   })
 
   it.each([

@@ -5,7 +5,7 @@ import { keepItemsOfNewLists } from '#api/ir/keep-items.ts'
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import { startAdminServer } from '../admin/admin-server.ts'
 import { configDump } from '../admin/config-dump.ts'
-import type { HttpListener } from '../admin/http-listener.ts'
+import type { HttpListener, ListenAddress } from '../admin/http-listener.ts'
 import { memoryReport } from '../admin/memory.ts'
 import { Profiles } from '../admin/pprof.ts'
 import { taskReport } from '../admin/tasks.ts'
@@ -133,6 +133,10 @@ class ProxyProcess implements RunningProxy {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.closed = promise
     this.#setClosed = resolve
+  }
+
+  get adminAddress(): ListenAddress {
+    return { host: this.#settings.admin.host, port: this.#ports.admin }
   }
 
   get ports(): ProxyPorts {

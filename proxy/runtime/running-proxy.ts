@@ -1,5 +1,6 @@
 // The interface of a proxy that runs in this process.
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
+import type { ListenAddress } from '../admin/http-listener.ts'
 import type { ApplyResult } from '../config/apply-result.ts'
 import type { OfferedCatalog } from '../llm/cost/offered-catalog.ts'
 import type { Logger } from '../log/logger.ts'
@@ -23,6 +24,8 @@ export interface RunningProxy {
   readonly ports: ProxyPorts
   /** After which an MCP session that no client uses ends. */
   readonly mcpSessionTtlMs: number
+  /** Where the admin server listens, as in the settings, with its port. */
+  readonly adminAddress: ListenAddress
   /** For parts of the main thread that are not the proxy itself, such as the source of configurations. */
   logger(module: string): Logger
   /** Graceful; with `isForced` at once, also when a graceful stop is under way. Resolves as `closed` does. */

@@ -41,10 +41,11 @@ describe('gw migrate standalone', { tags: ['full'] }, () => {
   const FILE = 'gateways: {default: {port: 80}}\nroutes:\n  - backends: [{http: {hostname: a, port: 80}}]\n'
 
   it('prints a valid file, and reports what it left out with its line', async () => {
-    const run = new GwProcess(['migrate', 'standalone', '-'], {}, { input: `${FILE}ui: {}\n` })
+    const run = new GwProcess(['migrate', 'standalone', '-'], {}, { input: `${FILE}config: {pricing: {}}\n` })
     const { code, stdout, stderr } = await run.ended
-    expect([code, stdout]).toEqual([0, FILE.replace('http: {hostname: a, port: 80}', 'host: a:80')])
-    expect(stderr).toBe('<stdin>:4:1: warning: ui: is left out: the UI is at /ui of the admin server\n')
+    const expected = `${FILE.replace('http: {hostname: a, port: 80}', 'host: a:80')}config: {}`
+    expect([code, stdout.trimEnd()]).toEqual([0, expected])
+    expect(stderr).toBe('<stdin>:4:10: warning: config.pricing: is left out: use config.modelCatalog\n')
     expect((await new GwProcess(['validate', '-'], {}, { input: stdout }).ended).code).toBe(0)
   })
 

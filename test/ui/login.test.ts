@@ -9,7 +9,7 @@ import { type RunningCommand, startCommand } from '#test/ui/command.testing.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const PASSWORD = 'a long password'
-const PATHS = ['/ui', '/config_dump', '/traffic', '/memory', '/logging', '/debug/route?url=http://localhost/']
+const PATHS = ['/ui', '/', '/config_dump', '/traffic', '/memory', '/logging', '/debug/route?url=http://localhost/']
 const SETUP_MS = 90_000
 
 const folder = mkdtempSync(join(tmpdir(), 'gw-ui-login-'))
@@ -18,7 +18,7 @@ let gateway: RunningCommand
 beforeAll(async () => {
   const text = readFileSync(join(ROOT, 'docs/ui.md'), 'utf8')
   const [, file = ''] = /```yaml\n([\s\S]*?)```/.exec(text.slice(text.indexOf('## Behind a login'))) ?? []
-  const given = file.replace('port: 8443', 'port: PORT').replace(':15000', ':ADMIN')
+  const given = file.replace('port: 8443', 'port: PORT')
   const users = `admin:{SHA}${createHash('sha1').update(PASSWORD).digest('base64')}`
   gateway = await startCommand(join(ROOT, 'cli/main.ts'), folder, { given, environment: { UI_USERS: users } })
 }, SETUP_MS)

@@ -43,7 +43,14 @@ describe('loadStandalone, fields', () => {
     ['gateways: { a: { port: 1, protocol: FTP } }', /must be one of HTTP, HTTPS, TLS, TCP/],
     ['gateways: { a: { port: 1, tls: { cert: c } } }', /tls\.key: is required/],
     ['gateways: { a: { port: 1, tls: { mode: dynamicCa, cert: c, key: k } } }', /tls\.mode: must be static/],
-    [`${GATEWAY}ui: {}`, '2:1 ui: is not supported by this version of the proxy; the UI is at /ui of the admin server'],
+    [
+      'binds: [{ port: 1, listeners: [{}] }]\nui: {}',
+      /^2:1 ui: gateways is not set, and there is no gateway named default/,
+    ],
+    [
+      `${GATEWAY}ui: { policies: { timeout: {} } }`,
+      /ui\.policies\.timeout: unknown field "timeout"; valid fields: cors, jwt/,
+    ],
     [route('retry: { attempts: 3 }'), '3:15 routes[0].policies.retry.codes: is required'],
     [route('retry: { codes: [503], attempts: 256 }'), /attempts: must be at most 255/],
     [route('retry: { codes: [200] }'), /codes\[0\]: must be at least 400/],
@@ -623,5 +630,37 @@ describe('loadStandalone, files and settings', () => {
     ],
   ])('rejects %s', (field, path, message) => {
     expect(load(`config: { ${field} }\n${GATEWAY}`).problems).toMatchObject([{ path, message }])
+  })
+})
+
+describe('loadStandalone, the web UI on a gateway', () => {
+  const OPEN =
+    '2:1 ui: every client of the gateway can read it: set basicAuth, jwtAuth, apiKey, extAuthz or authorization'
+
+  it.each([
+    ['{}', [OPEN]],
+    ['{ policies: { cors: { allowOrigins: ["*"] } } }', [OPEN]],
+    ['{ policies: { authorization: { rules: ["source.address == \'10.0.0.1\'"] } } }', []],
+    ['{ policies: { apiKey: { keys: [{ key: a }] } } }', []],
+  ])('warns if every client can read it: %s', (ui, expected) => {
+    expect(problems(`${GATEWAY}ui: ${ui}`)).toEqual(expected)
+  })
+
+  it('knows the policies of the gateway', () => {
+    expect(problems('gateways: { default: { port: 8080, apiKey: { keys: [{ key: a }] } } }\nui: {}')).toEqual([])
+  })
+
+  it('leads to no path that changes the proxy, and takes the root only if no route has it', () => {
+    const matchesOf = (text: string): unknown[] =>
+      load(text).rendered?.config.routes.findLast(({ name }) => name.name === 'ui:default')?.matches ?? []
+    const alone = matchesOf(`${GATEWAY}ui: {}`)
+    expect(alone).toContainEqual({ path: { exact: '/' }, method: 'GET' })
+    expect(alone.filter((match) => !JSON.stringify(match).includes('"GET"'))).toEqual([
+      { path: { exact: '/debug/cel' }, method: 'POST' },
+    ])
+    expect(matchesOf(`${GATEWAY}routes: [{ backends: [${BACKEND}] }]\nui: {}`)).not.toContainEqual({
+      path: { exact: '/' },
+      method: 'GET',
+    })
   })
 })

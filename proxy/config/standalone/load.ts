@@ -17,6 +17,7 @@ import { catalogSources } from './build/model-catalog.ts'
 import { RouteRegistry } from './build/routes.ts'
 import { addTargeted } from './build/targeted.ts'
 import { TcpRouteRegistry } from './build/tcp-routes.ts'
+import { addUi } from './build/ui.ts'
 import { asWritten, expandVariables } from './expand.ts'
 import { pathTo } from './field-path.ts'
 import { schemaProblems } from './issues.ts'
@@ -89,7 +90,7 @@ export function loadStandalone(input: StandaloneInput): LoadedStandalone {
 }
 
 function build(file: StandaloneFile, context: BuildContext): void {
-  const { gateways = {}, backends = [], binds = [], routeGroups = [], policies = [], mcp, llm } = file
+  const { gateways = {}, backends = [], binds = [], routeGroups = [], policies = [], mcp, llm, ui } = file
   const listeners = new ListenerRegistry(context)
   const registry = new GatewayRegistry(context, listeners)
   const registries = { listeners, routes: new RouteRegistry(context), tcpRoutes: new TcpRouteRegistry(context) }
@@ -103,6 +104,8 @@ function build(file: StandaloneFile, context: BuildContext): void {
   addRouteGroups(routeGroups, registries, context)
   if (mcp !== undefined) addMcp(mcp, { gateways: registry, listeners }, context)
   if (llm !== undefined) addLlm(llm, { gateways: registry, listeners }, context)
+  // After all other routes, which may have the root of a listener.
+  if (ui !== undefined) addUi(ui, file.config?.adminAddr, { gateways: registry, context })
   addTargeted(policies, context)
   addFrontend(file, listeners.gateways, context)
 }

@@ -13,7 +13,7 @@ import { fields, notServed, oneShape, ONE_FIELD } from './object.ts'
 import { llm } from './llm.ts'
 import { frontendPolicies, gateway, hostname, protocol, tls } from './listeners.ts'
 import { catalogSource } from './model-catalog.ts'
-import { gatewayPolicies, routePolicies } from './policies.ts'
+import { gatewayPolicies, routePolicies, uiPolicies } from './policies.ts'
 import { targetedPolicy } from './targets.ts'
 import { logFormat, processLogShape, processMetrics, processTracing } from './telemetry.ts'
 import { backendTLS, backendTunnel } from './upstream.ts'
@@ -174,6 +174,8 @@ const config = fields({
   ...notServed(['pricing'], '; use modelCatalog'),
 })
 
+const ui = fields({ gateways: gatewayNames.optional(), policies: uiPolicies.optional() })
+
 export const standaloneFile = fields({
   config: config.optional(),
   gateways: z.record(name, gateway).optional(),
@@ -190,9 +192,10 @@ export const standaloneFile = fields({
   llm: llm.optional(),
   /** For editors. */
   $schema: z.string().optional(),
-  ...notServed(['ui'], '; the UI is at /ui of the admin server'),
+  ui: ui.optional(),
 })
 
+export type UiFields = z.output<typeof ui>
 export type StandaloneFile = z.output<typeof standaloneFile>
 export type RouteFields = z.output<typeof bindRoute>
 export type RouteGroupFields = z.output<typeof routeGroup>

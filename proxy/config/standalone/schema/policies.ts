@@ -180,6 +180,21 @@ export const policies = fields({
 
 export const routePolicies = evaluatedAt('request', policies)
 
+/** Of the web UI on a gateway (resources supplement 4.9). */
+export const uiPolicies = evaluatedAt(
+  'request',
+  fields({
+    cors: cors.optional(),
+    jwtAuth: jwtAuth.optional(),
+    authorization: rules.optional(),
+    extAuthz: extAuthzOrConditional.optional(),
+    basicAuth: basicAuth.optional(),
+    apiKey: apiKey.optional(),
+    csrf: csrf.optional(),
+    ...denying(DENYING_TRAFFIC),
+  }),
+)
+
 export const backendPolicies = evaluatedAt(
   'backend',
   fields({
