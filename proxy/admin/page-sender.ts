@@ -8,7 +8,7 @@ import type { Bind } from '#api/ir/types.gen.ts'
 import { messageOf } from '../exchange/diagnosis.ts'
 import type { Logger } from '../log/logger.ts'
 import { hostOf } from '../message/authority.ts'
-import type { TraceHub } from '../trace/hub.ts'
+import type { TraceHub, Watcher } from '../trace/hub.ts'
 import { isOwnPage } from './browser-guard.ts'
 import { bodyText, sendText } from './http-listener.ts'
 import { type PageRequest, pageRequestOf } from './page-request.ts'
@@ -133,12 +133,13 @@ class Sending {
   async #armed({ localPort, localAddress }: Socket): Promise<void> {
     const ready = Promise.withResolvers<void>()
     const own = `source.rawPort == ${localPort} && source.rawAddress == "${(localAddress ?? '').replace('::ffff:', '')}"`
-    this.#watch = this.#parts.traces.watch(own, {
+    const watcher: Watcher = {
       ready: () => ready.resolve(),
       event: (json) => this.#write(`{"type":"trace","event":${json}}\n`),
       failed: () => undefined,
       end: () => this.#traced.resolve(),
-    })
+    }
+    this.#watch = this.#parts.traces.watch(own, watcher, true)
     if (this.#watch === undefined) this.#traced.resolve()
     else await inTime(ready.promise, ARM_MS_MAX)
   }

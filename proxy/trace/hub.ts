@@ -35,16 +35,19 @@ export class TraceHub {
     this.#workers = workers
   }
 
-  /** undefined: there are too many already. */
-  watch(expression: string | undefined, watcher: Watcher): { stop(): void } | undefined {
+  /** undefined: there are too many already. `isFirst`: other watches do not get its request. */
+  watch(expression: string | undefined, watcher: Watcher, isFirst = false): { stop(): void } | undefined {
     if (this.#watches.size >= WATCHES_MAX) return undefined
-    const watch = new Watch(expression, {
-      ...watcher,
-      end: () => {
-        this.#watches.delete(watch)
-        watcher.end()
+    const watch = new Watch(
+      { expression, isFirst },
+      {
+        ...watcher,
+        end: () => {
+          this.#watches.delete(watch)
+          watcher.end()
+        },
       },
-    })
+    )
     this.#watches.add(watch)
     // After the answer of this call is in the caller's hands.
     setImmediate(() => watch.begin(this.#workers()))
@@ -70,16 +73,21 @@ interface Armed {
   isReady: boolean
 }
 
+interface WantedRequest {
+  readonly expression: string | undefined
+  readonly isFirst: boolean
+}
+
 class Watch {
-  readonly #expression: string | undefined
+  readonly #wanted: WantedRequest
   readonly #watcher: Watcher
   readonly #claim: WatchClaim = new SharedArrayBuffer(CLAIM_BYTES)
   readonly #armed = new Map<Inspectable, Armed>()
   #isReady = false
   #isOver = false
 
-  constructor(expression: string | undefined, watcher: Watcher) {
-    this.#expression = expression
+  constructor(wanted: WantedRequest, watcher: Watcher) {
+    this.#wanted = wanted
     this.#watcher = watcher
   }
 
@@ -95,7 +103,7 @@ class Watch {
     this.#armed.set(worker, { port: port1, isReady: false })
     port1.on('message', (report: TraceReport) => this.#reported(worker, report))
     port1.on('close', () => this.#closed(worker))
-    worker.inspect({ kind: 'trace', expression: this.#expression, claim: this.#claim }, port2)
+    worker.inspect({ kind: 'trace', ...this.#wanted, claim: this.#claim }, port2)
   }
 
   stop(): void {

@@ -9,7 +9,13 @@ export type WatchClaim = SharedArrayBuffer
 export const CLAIM_BYTES = 4
 
 export type InspectRequest =
-  | { readonly kind: 'trace'; readonly expression: string | undefined; readonly claim: WatchClaim }
+  | {
+      readonly kind: 'trace'
+      readonly expression: string | undefined
+      readonly claim: WatchClaim
+      /** It waits for a request of its own, which no other watch may take. */
+      readonly isFirst?: boolean
+    }
   | { readonly kind: 'cpuProfile'; readonly seconds: number; readonly frequency: number }
   | { readonly kind: 'heapProfile'; readonly seconds: number | undefined }
   | { readonly kind: 'tasks' }

@@ -15,12 +15,12 @@ interface ArmedWatch {
   readonly reports: TraceReport[]
 }
 
-function arm(tap: TraceTap, claim: SharedArrayBuffer, expression?: string): ArmedWatch {
+function arm(tap: TraceTap, claim: SharedArrayBuffer, expression?: string, isFirst = false): ArmedWatch {
   const { port1, port2 } = new MessageChannel()
   const reports: TraceReport[] = []
   port1.on('message', (report: TraceReport) => reports.push(report))
   ports.push(port1)
-  tap.arm({ kind: 'trace', expression, claim }, port2)
+  tap.arm({ kind: 'trace', expression, claim, isFirst }, port2)
   return { port: port1, reports }
 }
 
@@ -51,6 +51,17 @@ describe('TraceTap', () => {
     tap.offer(exchangeOf(), 1024)
     expect(claims.map((claim) => new Int32Array(claim)[0])).toEqual([1, 1])
     expect(tap.isArmed).toBe(false)
+  })
+
+  it('gives a request to the watch that waits for it alone, whatever other watches wait', () => {
+    const tap = new TraceTap(0)
+    const [all, own] = [newClaim(), newClaim()]
+    arm(tap, all)
+    arm(tap, own, 'request.headers["x-tenant"] == "a"', true)
+    tap.offer(exchangeOf({ headers: [['x-tenant', 'a']] }), 1024)
+    expect([all, own].map((claim) => new Int32Array(claim)[0])).toEqual([0, 1])
+    tap.offer(exchangeOf(), 1024)
+    expect([all, own].map((claim) => new Int32Array(claim)[0])).toEqual([1, 1])
   })
 
   it('waits for the request that an expression is true for; one that fails is not', () => {

@@ -30,7 +30,8 @@ export class TraceTap {
   /** A watcher waits for a request. */
   isArmed = false
   readonly #claimant: number
-  readonly #watches = new Set<Watch>()
+  /** In the order in which they get requests. */
+  #watches: ReadonlySet<Watch> = new Set<Watch>()
   #config: RenderedConfig | undefined = undefined
   #names: CredentialNames | undefined = undefined
 
@@ -45,7 +46,7 @@ export class TraceTap {
   }
 
   arm(request: Extract<InspectRequest, { kind: 'trace' }>, port: MessagePort): void {
-    const { expression, claim } = request
+    const { expression, claim, isFirst = false } = request
     const watch: Watch = {
       failures: 0,
       toldMs: -Infinity,
@@ -53,7 +54,7 @@ export class TraceTap {
       expression: expression === undefined ? undefined : compilePermissive(expression),
       claim: new Int32Array(claim),
     }
-    this.#watches.add(watch)
+    this.#watches = new Set(isFirst ? [watch, ...this.#watches] : [...this.#watches, watch])
     this.isArmed = true
     if (this.#config !== undefined) this.#names ??= CredentialNames.of(this.#config)
     // Closed by main when the watcher left or another worker was faster.
@@ -113,7 +114,7 @@ export class TraceTap {
   }
 
   #disarm(watch: Watch): void {
-    this.#watches.delete(watch)
+    this.#watches = new Set([...this.#watches].filter((one) => one !== watch))
     this.isArmed = this.#watches.size > 0
     if (!this.isArmed) this.#names = undefined
   }
