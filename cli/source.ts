@@ -67,6 +67,11 @@ export async function readSource(
   if ('problem' in sources) return sources
   const { files } = sources
   if (path === '-') memory.stdin = files
+  return readGiven(path, files)
+}
+
+/** The files as they are given, whatever the disk has. */
+export async function readGiven(path: string, files: readonly SourceFile[]): Promise<ReadSource> {
   return formOf(files) === 'standalone'
     ? { path, form: 'standalone', file: files[0] }
     : { path, form: 'manifests', manifests: await loadManifests(files) }

@@ -118,6 +118,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/model_prices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Prices of models
+         * @description The model catalog in use, merged from its sources.
+         */
+        get: operations["getModelPrices"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/effective_policies": {
         parameters: {
             query?: never;
@@ -296,6 +316,66 @@ export interface paths {
          * @description For the playgrounds of the web UI; rejected unless the setting `UI_ACTIONS` is true. Connects to a listener of this proxy on this machine, whatever host the URL names, and follows no redirect. Only pages of the admin server itself, and tools, may send. At most 4 requests run at a time.
          */
         post: operations["sendRequest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/source": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Files that configure the process
+         * @description For the editor of the web UI; rejected unless the setting `UI_EDITS` is true. Credentials in the texts are replaced by `"<hidden:1>"` and so on; variables are not. Only pages of the admin server itself, and tools, may read.
+         */
+        get: operations["readSource"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/source/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check a changed file
+         * @description As `gw validate` does, together with the other files. Nothing is written.
+         */
+        post: operations["checkSource"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/source/save": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace a file
+         * @description In one step, if the file has not changed since it was read, and the proxy would start with it. Hidden values are put back. The answer waits for the reload.
+         */
+        post: operations["saveSource"];
         delete?: never;
         options?: never;
         head?: never;
@@ -763,6 +843,67 @@ export interface components {
             line: number;
             column: number;
         };
+        ModelPrices: {
+            models: {
+                provider: string;
+                model: string;
+                rates: components["schemas"]["ModelRates"];
+                tiers?: {
+                    /** @description The rates are those of requests with more input tokens. */
+                    contextOver: number;
+                    rates: components["schemas"]["ModelRates"];
+                }[];
+            }[];
+            /** @description Models that are not listed. */
+            omitted: number;
+        };
+        /** @description USD for a million tokens, by kind of token. Without a price, the kind is not there. */
+        ModelRates: {
+            input?: number;
+            output?: number;
+            cacheRead?: number;
+            cacheWrite?: number;
+            reasoning?: number;
+            inputAudio?: number;
+            outputAudio?: number;
+        };
+        SourceFiles: {
+            files: components["schemas"]["SourceText"][];
+        };
+        SourceText: {
+            path: string;
+            /** @description Of the content. */
+            etag: string;
+            /** @description Without credentials. Unset, `problem` has the reason. */
+            text?: string;
+            problem?: string;
+        };
+        SourceEdit: {
+            path: string;
+            /** @description Of the content that was changed. */
+            etag: string;
+            text: string;
+        };
+        /** @description Lines and columns begin at 1; 0 if the problem concerns the whole file. */
+        SourceProblem: {
+            file: string;
+            line: number;
+            column: number;
+            /** @description Of the field. */
+            path: string;
+            message: string;
+            /** @enum {string} */
+            severity: "error" | "warning";
+        };
+        SourceProblems: {
+            problems: components["schemas"]["SourceProblem"][];
+        };
+        SourceSaved: {
+            etag: string;
+            problems: components["schemas"]["SourceProblem"][];
+            /** @description Why the new configuration is not in force. */
+            reason?: string;
+        };
         PageRequest: {
             /** @description With `http` or `https`. Path and query are sent; host and port select Host and listener. */
             url: string;
@@ -930,6 +1071,42 @@ export interface components {
         };
         /** @description The proxy requires a token, and the request has none or another one. The text names the place of the token. */
         NoToken: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "text/plain": string;
+            };
+        };
+        /** @description Edits are not allowed, or a browser sent the request from another origin. */
+        NoEdits: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "text/plain": string;
+            };
+        };
+        /** @description No file of this machine configures the process. */
+        NoSource: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "text/plain": string;
+            };
+        };
+        /** @description The file has changed since it was read. */
+        SourceChanged: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "text/plain": string;
+            };
+        };
+        /** @description The body is not valid; the text has the reason. */
+        BadEdit: {
             headers: {
                 [name: string]: unknown;
             };
@@ -1134,6 +1311,27 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Traffic"];
+                };
+            };
+            401: components["responses"]["NoToken"];
+        };
+    };
+    getModelPrices: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description At most 10,000 models. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelPrices"];
                 };
             };
             401: components["responses"]["NoToken"];
@@ -1442,6 +1640,109 @@ export interface operations {
                 };
             };
             503: components["responses"]["Busy"];
+        };
+    };
+    readSource: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The files of `gw run -f`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SourceFiles"];
+                };
+            };
+            401: components["responses"]["NoToken"];
+            403: components["responses"]["NoEdits"];
+            404: components["responses"]["NoSource"];
+        };
+    };
+    checkSource: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SourceEdit"];
+            };
+        };
+        responses: {
+            /** @description The problems, of all files. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SourceProblems"];
+                };
+            };
+            400: components["responses"]["BadEdit"];
+            401: components["responses"]["NoToken"];
+            403: components["responses"]["NoEdits"];
+            404: components["responses"]["NoSource"];
+            409: components["responses"]["SourceChanged"];
+            413: components["responses"]["BadEdit"];
+            415: components["responses"]["BadEdit"];
+        };
+    };
+    saveSource: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SourceEdit"];
+            };
+        };
+        responses: {
+            /** @description The file is replaced. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SourceSaved"];
+                };
+            };
+            400: components["responses"]["BadEdit"];
+            401: components["responses"]["NoToken"];
+            403: components["responses"]["NoEdits"];
+            404: components["responses"]["NoSource"];
+            409: components["responses"]["SourceChanged"];
+            413: components["responses"]["BadEdit"];
+            415: components["responses"]["BadEdit"];
+            /** @description The file has errors, and is not replaced. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SourceProblems"];
+                };
+            };
+            /** @description The file cannot be written; the text has the reason. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
         };
     };
     getMetrics: {

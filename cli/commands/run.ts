@@ -124,7 +124,7 @@ interface Run {
 
 /** Until a signal, or until the proxy ends by itself. */
 async function serve({ changes, ...run }: Run): Promise<number> {
-  const { path, notes, source, proxy, keySets, report } = run
+  const { path, notes, source, proxy, keySets, memory, report } = run
   const signalled = signal(readsOnHangup(path) ? ['SIGINT', 'SIGTERM'] : ['SIGINT', 'SIGTERM', 'SIGHUP'])
   const { createStdioBridge } = await import('#proxy/mcp/targets/stdio-bridge.ts')
   const bridge = await createStdioBridge({
@@ -144,6 +144,10 @@ async function serve({ changes, ...run }: Run): Promise<number> {
     report.info(`serving ${path === '-' ? (run.memory.stdin?.[0]?.path ?? path) : path}`)
     for (const note of notes) report.info(note)
     const reloader = new Reloader({ ...run, bridge, catalogs })
+    if (path !== '-' && memory.stdin === undefined) {
+      const { sourceEditor } = await import('../edit/source-editor.ts')
+      proxy.useEditor(sourceEditor({ path, storedKeys: () => keySets.stored, reload: () => reloader.reloaded() }))
+    }
     changes.listen(() => reloader.request())
     if (readsOnHangup(path)) process.on('SIGHUP', () => reloader.request())
     proxy.onUnknownKey((requestKey) => keySets.refresh(requestKey))
@@ -200,6 +204,13 @@ class Reloader {
         return this.#reload()
       })
       .catch((error: unknown) => this.#run.report.error(`gw: reload failed: ${reasonText(error)}`))
+  }
+
+  /** Loads the files again. Resolves with the reason why they are not in force. */
+  async reloaded(): Promise<string | undefined> {
+    this.request()
+    await this.#work
+    return this.#isBroken ? 'the proxy has not accepted it: its log has the reason' : undefined
   }
 
   async #reload(): Promise<void> {

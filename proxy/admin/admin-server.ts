@@ -12,6 +12,7 @@ import { listenHttp, send, sendJson, sendText, splitTarget } from './http-listen
 import { answerUi } from './web-ui.ts'
 import type { TraceHub } from '../trace/hub.ts'
 import type { SendParts } from './page-sender.ts'
+import type { EditParts } from './source-editing.ts'
 import type { Profiles } from './pprof.ts'
 
 export interface AdminParts {
@@ -25,8 +26,12 @@ export interface AdminParts {
   readonly effectivePolicies: (route: string) => Promise<unknown>
   /** The whole answer of `/traffic`. */
   readonly traffic: () => unknown
+  /** The whole answer of `/model_prices`. */
+  readonly modelPrices: () => unknown
   /** `/debug/...`; undefined: there are no threads to look at. */
   readonly debug?: DebugParts
+  /** `/source...`; undefined: nothing may be edited. */
+  readonly edits?: EditParts
   /** Files of the web UI, for tests; ends with a slash. */
   readonly uiFolder?: URL
   /** Starts the graceful shutdown. */
@@ -150,8 +155,10 @@ function adminRoutes(parts: AdminParts): ReadonlyMap<string, Route> {
       },
     ],
     ...(parts.debug === undefined ? [] : debugRoutes(parts.debug)),
+    ...(parts.edits === undefined ? [] : editRoutes(parts.edits)),
     ['/memory', { GET: (_query, response) => sendJson(response, parts.memory()) }],
     ['/effective_policies', { GET: (query, response) => sendEffective(parts, query, response) }],
+    ['/model_prices', { GET: (_query, response) => sendJson(response, parts.modelPrices()) }],
     ['/traffic', { GET: (_query, response) => sendJson(response, parts.traffic()) }],
     [
       '/quitquitquit',
@@ -188,6 +195,22 @@ function debugRoutes({ traces, profiles, tasks, route, send: sending }: DebugPar
     ['/debug/cel', { POST: evaluate }],
     ['/debug/send', { POST: sendThrough }],
     ['/debug/route', { GET: ownOrigin(route) }],
+  ]
+}
+
+/** They load what edits need, which most processes never do. */
+function editRoutes(edits: EditParts): [string, Route][] {
+  const load = (): Promise<typeof import('./source-editing.ts')> => import('./source-editing.ts')
+  const handler =
+    (name: 'answerSource' | 'answerCheck' | 'answerSave'): Handler =>
+    async (_query, response) => {
+      const editing = await load()
+      await editing.reported(editing[name](edits, response), response)
+    }
+  return [
+    ['/source', { GET: handler('answerSource') }],
+    ['/source/check', { POST: handler('answerCheck') }],
+    ['/source/save', { POST: handler('answerSave') }],
   ]
 }
 

@@ -8,6 +8,7 @@ const ENTRIES: readonly (readonly [path: string, text: string])[] = [
   ['/logging', 'log level; POST with <code>?level=</code> changes it'],
   ['/memory', 'memory of the process and of each worker'],
   ['/traffic', 'requests, errors, latency, tokens and cost of the last hour'],
+  ['/model_prices', 'prices of models, from the model catalog'],
   ['/debug/trace', 'trace of the next request, as server-sent events'],
   ['/debug/tasks', 'requests in flight'],
   ['/debug/route?url=http://localhost/', 'which rule takes a request'],

@@ -17,6 +17,7 @@ const LOOPBACK = { host: '127.0.0.1', port: 0 }
 const PARTS = {
   configDump: () => ({}),
   memory: () => ({}),
+  modelPrices: () => ({ models: [] }),
   traffic: () => ({}),
   effectivePolicies: async () => ({}),
   shutdown: () => undefined,
@@ -69,6 +70,7 @@ async function admin(
     memory: () => {
       throw new Error('no memory report')
     },
+    modelPrices: () => ({ models: [], omitted: 2 }),
     traffic: () => ({ requests: [3] }),
     effectivePolicies: (route) => Promise.resolve(route === 'ns/a b' ? { route } : undefined),
     shutdown: () => shutdowns++,
@@ -89,6 +91,11 @@ describe('admin server', () => {
   it('answers /traffic as JSON', async () => {
     const { port } = await admin()
     expect(JSON.parse((await ask(port, '/traffic')).body)).toEqual({ requests: [3] })
+  })
+
+  it('answers /model_prices as JSON', async () => {
+    const { port } = await admin()
+    expect(JSON.parse((await ask(port, '/model_prices')).body)).toEqual({ models: [], omitted: 2 })
   })
 
   it('answers /effective_policies for the key of a rule', async () => {
@@ -215,6 +222,7 @@ describe('admin server that needs a token', () => {
     '/logging',
     '/memory',
     '/traffic',
+    '/model_prices',
     '/nowhere',
     '/debug/trace',
     '//config_dump',

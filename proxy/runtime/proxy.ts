@@ -6,6 +6,7 @@ import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import { startAdminServer } from '../admin/admin-server.ts'
 import { configDump } from '../admin/config-dump.ts'
 import type { HttpListener, ListenAddress } from '../admin/http-listener.ts'
+import type { SourceEditor } from '../admin/source-editing.ts'
 import { memoryReport } from '../admin/memory.ts'
 import { Profiles } from '../admin/pprof.ts'
 import { taskReport } from '../admin/tasks.ts'
@@ -16,6 +17,7 @@ import { startStatsServer } from '../admin/stats-server.ts'
 import { parseLevelFilter } from '../log/level-filter.ts'
 import { type LineWriter, createLineWriter } from '../log/line-writer.ts'
 import { type Logger, type LoggerRoot, createLogger } from '../log/logger.ts'
+import { modelPrices } from '../llm/cost/model-prices.ts'
 import type { OfferedCatalog } from '../llm/cost/offered-catalog.ts'
 import type { TraitsRow } from '../llm/traits/traits.ts'
 import { messageOf } from '../exchange/diagnosis.ts'
@@ -89,6 +91,7 @@ class ProxyProcess implements RunningProxy {
   readonly #heapRelease: HeapRelease | undefined
   readonly #forced = new AbortController()
   readonly #setClosed: () => void
+  #editor: SourceEditor | undefined = undefined
   #ports: ProxyPorts = { admin: 0, stats: 0, readiness: 0 }
   #generation = 0
   #applied: Applied | undefined = undefined
@@ -133,6 +136,10 @@ class ProxyProcess implements RunningProxy {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.closed = promise
     this.#setClosed = resolve
+  }
+
+  useEditor(editor: SourceEditor): void {
+    this.#editor = editor
   }
 
   get adminAddress(): ListenAddress {
@@ -314,6 +321,7 @@ class ProxyProcess implements RunningProxy {
           effectivePolicies: async (route) =>
             this.#applied &&
             (await import('../config/effective-policies.ts')).effectivePolicies(this.#applied.config, route),
+          modelPrices: () => modelPrices(this.#catalog),
           traffic: () => this.#traffic.shown(this.#workerBuffers().map(({ buffer }) => buffer)),
           debug: {
             traces: this.#traces,
@@ -328,6 +336,7 @@ class ProxyProcess implements RunningProxy {
             },
             route: (query, response) => answerRoute(this.#pool.serving(), query, response),
           },
+          edits: { isAllowed: this.#settings.uiEdits, editor: () => this.#editor, log: this.#loggers.module('admin') },
           shutdown: () => void this.stop(),
         }),
       ),

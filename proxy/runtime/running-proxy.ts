@@ -1,6 +1,7 @@
 // The interface of a proxy that runs in this process.
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import type { ListenAddress } from '../admin/http-listener.ts'
+import type { SourceEditor } from '../admin/source-editing.ts'
 import type { ApplyResult } from '../config/apply-result.ts'
 import type { OfferedCatalog } from '../llm/cost/offered-catalog.ts'
 import type { Logger } from '../log/logger.ts'
@@ -34,6 +35,8 @@ export interface RunningProxy {
   readonly closed: Promise<void>
   /** Calls that start from now on are priced by this catalog. */
   setModelCatalog(offered: OfferedCatalog): void
+  /** The admin server lets pages edit by it, if UI_EDITS allows that. */
+  useEditor(editor: SourceEditor): void
   /** Ends a period of TLS session tickets, as each hour does. */
   rotateTickets(): void
   /** Reports to the code that fetches key sets that a token named a key which the set of this source lacks. */

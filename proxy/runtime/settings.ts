@@ -33,6 +33,8 @@ export interface ProxySettings {
   readonly accessLog: boolean
   /** Pages of the web UI may send requests through listeners of this proxy. */
   readonly uiActions: boolean
+  /** Pages of the web UI may read and change the files that configure the process. */
+  readonly uiEdits: boolean
   /** File descriptor of all log lines. */
   readonly logFd: number
   /** Of 32 bytes each: the first seals, all open. undefined: a random one for each start. */
@@ -119,6 +121,7 @@ export function resolveSettings(
     logLevel: logLevelOf(source),
     accessLog: source.flag('ACCESS_LOG', true),
     uiActions: source.flag('UI_ACTIONS', false),
+    uiEdits: source.flag('UI_EDITS', false),
     logFd: 1,
     sessionKeys: sessionKeysOf(source),
     servesTenants: false,

@@ -21,6 +21,7 @@ const READ_PATHS = [
   '/config_dump',
   '/traffic',
   '/effective_policies',
+  '/model_prices',
   '/memory',
   '/logging',
   '/debug/trace',
