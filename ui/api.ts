@@ -7,6 +7,7 @@ type Schemas = components['schemas']
 export type Dump = Schemas['ConfigDump']
 export type Traffic = Schemas['Traffic']
 export type EffectivePolicies = Schemas['EffectivePolicies']
+export type ModelPrices = Schemas['ModelPrices']
 export type { TraceEvent }
 
 const ANSWER_MS = 10_000
@@ -14,6 +15,9 @@ const ANSWER_MS = 10_000
 const PROBLEM_LENGTH_MAX = 500
 
 export class ApiError extends Error {}
+
+const UNAUTHORIZED = 401
+const SIGN_IN = 'load this page again to sign in'
 
 export async function configDump(signal: AbortSignal): Promise<Dump> {
   return (await (await ask('config_dump', { signal })).json()) as Dump // api/admin/openapi.yaml
@@ -25,6 +29,10 @@ export async function memory(signal: AbortSignal): Promise<unknown> {
 
 export async function traffic(signal: AbortSignal): Promise<Traffic> {
   return (await (await ask('traffic', { signal })).json()) as Traffic // api/admin/openapi.yaml
+}
+
+export async function modelPrices(signal: AbortSignal): Promise<ModelPrices> {
+  return (await (await ask('model_prices', { signal })).json()) as ModelPrices // api/admin/openapi.yaml
 }
 
 /**
@@ -78,19 +86,27 @@ export interface AskOptions {
   readonly isStream?: boolean
   /** Posted as JSON; unset: GET. */
   readonly body?: object
+  /** A status besides those of success that has an answer. */
+  readonly also?: number
 }
 
 /** @throws {ApiError} */
-export async function ask(path: string, { signal, isStream = false, body }: AskOptions): Promise<Response> {
+export async function ask(path: string, { signal, isStream = false, body, also }: AskOptions): Promise<Response> {
   const limit = isStream ? signal : AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)])
   const headers = { 'content-type': 'application/json' }
   const response = await fetch(`../${path}`, {
     signal: limit,
+    // To the page of a login, which this page may not load.
+    redirect: 'manual',
     ...(body !== undefined && { method: 'POST', headers, body: JSON.stringify(body) }),
   })
-  if (response.ok) return response
+  if (response.ok || response.status === also) return response
+  if (response.type === 'opaqueredirect') {
+    throw new ApiError(`a login in front of the admin server redirects this page: ${SIGN_IN}`)
+  }
   const text = (await response.text()).slice(0, PROBLEM_LENGTH_MAX).trim()
-  throw new ApiError(`${response.status}: ${text}`)
+  const isLogin = response.status === UNAUTHORIZED && response.headers.get('www-authenticate') !== 'Bearer'
+  throw new ApiError(`${response.status}: ${text}${isLogin ? `; ${SIGN_IN}` : ''}`)
 }
 
 /** What the page shows for a failure. */

@@ -2,12 +2,15 @@
 // same words; without UI_ACTIONS it changes and sends nothing. The part of the URL after `#` is the page.
 import type { ComponentType } from 'preact'
 import { render } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect } from 'preact/hooks'
 import { configDump, type Dump } from './api.ts'
+import { hrefOf, usePlace } from './place.ts'
 import { usePolled } from './polled.ts'
 import { Backends } from './pages/backends.tsx'
 import { CelPlayground } from './pages/cel-playground.tsx'
 import { Chat } from './pages/chat.tsx'
+import { Connect } from './pages/connect.tsx'
+import { Configuration } from './pages/configuration.tsx'
 import { McpPlayground } from './pages/mcp-playground.tsx'
 import { McpServers } from './pages/mcp-servers.tsx'
 import { Models } from './pages/models.tsx'
@@ -27,24 +30,48 @@ interface Page {
 }
 
 const OVERVIEW: Page = { path: '', title: 'Overview', View: Overview }
-const PAGES: readonly Page[] = [
-  OVERVIEW,
-  { path: 'routes', title: 'Routes', View: Routes },
-  { path: 'policies', title: 'Policies', View: Policies },
-  { path: 'backends', title: 'Backends', View: Backends },
-  { path: 'models', title: 'Models', View: Models },
-  { path: 'mcp-servers', title: 'MCP servers', View: McpServers },
-  { path: 'requests', title: 'Requests', View: Requests },
-  { path: 'route-tester', title: 'Route tester', View: RouteTester },
-  { path: 'cel-playground', title: 'CEL playground', View: CelPlayground },
-  { path: 'chat', title: 'Chat', View: Chat },
-  { path: 'mcp-playground', title: 'MCP playground', View: McpPlayground },
-  { path: 'system', title: 'System', View: System },
+const GROUPS: readonly (readonly [name: string, pages: readonly Page[]])[] = [
+  [
+    'Traffic',
+    [
+      OVERVIEW,
+      { path: 'requests', title: 'Requests', View: Requests },
+      { path: 'routes', title: 'Routes', View: Routes },
+      { path: 'policies', title: 'Policies', View: Policies },
+      { path: 'backends', title: 'Backends', View: Backends },
+    ],
+  ],
+  [
+    'AI',
+    [
+      { path: 'models', title: 'Models', View: Models },
+      { path: 'mcp-servers', title: 'MCP servers', View: McpServers },
+    ],
+  ],
+  [
+    'Try',
+    [
+      { path: 'route-tester', title: 'Route tester', View: RouteTester },
+      { path: 'cel-playground', title: 'CEL playground', View: CelPlayground },
+      { path: 'chat', title: 'Chat', View: Chat },
+      { path: 'mcp-playground', title: 'MCP playground', View: McpPlayground },
+      { path: 'connect', title: 'Connect', View: Connect },
+    ],
+  ],
+  [
+    'Process',
+    [
+      { path: 'configuration', title: 'Configuration', View: Configuration },
+      { path: 'system', title: 'System', View: System },
+    ],
+  ],
 ]
+const PAGES = GROUPS.flatMap(([, pages]) => pages)
 
 function App() {
-  const { path, title, View } = usePage()
-  const { value: dump, problem } = usePolled(configDump, EVERY_MS)
+  const { page: wanted } = usePlace()
+  const { path, title, View } = PAGES.find((page) => page.path === wanted) ?? OVERVIEW
+  const { value: dump, problem, at } = usePolled(configDump, EVERY_MS)
   useEffect(() => {
     document.title = `${title} · Gw`
   }, [title])
@@ -56,15 +83,20 @@ function App() {
       <header>
         <p class="brand">Gw</p>
         <nav aria-label="Pages">
-          <ul>
-            {PAGES.map((page) => (
-              <li key={page.path}>
-                <a href={`#/${page.path}`} aria-current={page.path === path ? 'page' : undefined}>
-                  {page.title}
-                </a>
-              </li>
-            ))}
-          </ul>
+          {GROUPS.map(([name, pages]) => (
+            <div key={name}>
+              <p>{name}</p>
+              <ul>
+                {pages.map((page) => (
+                  <li key={page.path}>
+                    <a href={hrefOf(page.path)} aria-current={page.path === path ? 'page' : undefined}>
+                      {page.title}
+                    </a>
+                  </li>
+                ))}
+              </ul>
+            </div>
+          ))}
         </nav>
       </header>
       <main id="content" tabIndex={-1}>
@@ -72,22 +104,13 @@ function App() {
         {problem !== undefined && (
           <p class="notice" role="alert">
             {problem}
+            {at !== undefined && `. This page shows the state of ${at.toLocaleTimeString('en-GB')}.`}
           </p>
         )}
         {dump === undefined ? problem === undefined && <p>Loading the configuration.</p> : <View dump={dump} />}
       </main>
     </div>
   )
-}
-
-function usePage(): Page {
-  const [hash, setHash] = useState(location.hash)
-  useEffect(() => {
-    const changed = (): void => setHash(location.hash)
-    addEventListener('hashchange', changed)
-    return () => removeEventListener('hashchange', changed)
-  }, [])
-  return PAGES.find(({ path }) => hash === `#/${path}`) ?? OVERVIEW
 }
 
 /** Without a change of the page, which is in the same part of the URL. */

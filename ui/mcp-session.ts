@@ -12,6 +12,18 @@ export interface McpItem {
   readonly schema: unknown
 }
 
+/** A request of a server that the user answers. */
+export interface McpQuestion {
+  readonly id: number
+  readonly kind: 'elicitation' | 'sampling'
+  /** The question of an elicitation; the messages of a sampling. */
+  readonly text: string
+  /** JSON Schema of the fields of an elicitation. */
+  readonly schema: unknown
+  readonly accept: (content: Readonly<Record<string, unknown>>) => void
+  readonly decline: () => void
+}
+
 export interface McpSession {
   readonly server: string
   readonly items: readonly McpItem[]
@@ -27,15 +39,30 @@ export interface McpOptions {
   readonly token: string
   /** Of the last request. */
   readonly onTrace: (events: readonly TraceEvent[]) => void
+  /** Those that wait for an answer. */
+  readonly onQuestions: (questions: readonly McpQuestion[]) => void
 }
 
-const CALL_MS_MAX = 60_000
+/** As long as the admin server waits for a response: the user may have to answer questions of the server. */
+const CALL_MS_MAX = 300_000
 /** Statuses whose responses have no body. */
 const EMPTY: ReadonlySet<number> = new Set([204, 205, 304])
 
 /** @throws {Error} of the client, with the response of the gateway. */
-export async function openMcp({ url, token, onTrace }: McpOptions): Promise<McpSession> {
-  const client = new Client({ name: 'gw-ui', version: '1' })
+export async function openMcp({ url, token, onTrace, onQuestions }: McpOptions): Promise<McpSession> {
+  const client = new Client({ name: 'gw-ui', version: '1' }, { capabilities: { sampling: {}, elicitation: {} } })
+  const questions = new Questions(onQuestions)
+  client.setRequestHandler('elicitation/create', async ({ params }) => {
+    const schema = 'requestedSchema' in params ? params.requestedSchema : undefined
+    const content = await questions.ask('elicitation', params.message, schema)
+    return content === undefined ? { action: 'decline' } : { action: 'accept', content: contentOf(content) }
+  })
+  client.setRequestHandler('sampling/createMessage', async ({ params }) => {
+    const text = JSON.stringify(params, undefined, 2)
+    const content = await questions.ask('sampling', text, SAMPLED)
+    if (content === undefined) throw new Error('the user has declined')
+    return { model: 'typed by the user', role: 'assistant', content: { type: 'text', text: String(content['text']) } }
+  })
   let isOpen = true
   const report: typeof onTrace = (events) => {
     if (isOpen) onTrace(events)
@@ -60,11 +87,61 @@ export async function openMcp({ url, token, onTrace }: McpOptions): Promise<McpS
     call: (item, given) => callItem(client, item, given),
     close() {
       isOpen = false
+      questions.close()
       // A session whose end does not arrive expires.
       const ended = (): void => void client.close()
       transport.terminateSession().then(ended, ended)
     },
   }
+}
+
+/** The user plays the model. */
+const SAMPLED = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] }
+
+type Content = Readonly<Record<string, unknown>>
+
+/** Requests of servers in their order. */
+class Questions {
+  readonly #onChange: McpOptions['onQuestions']
+  #open: readonly McpQuestion[] = []
+  #count = 0
+
+  constructor(onChange: McpOptions['onQuestions']) {
+    this.#onChange = onChange
+  }
+
+  /** undefined: the user declines. */
+  ask(kind: McpQuestion['kind'], text: string, schema: unknown): Promise<Content | undefined> {
+    const { promise, resolve } = Promise.withResolvers<Content | undefined>()
+    const id = this.#count++
+    const end = (content: Content | undefined): void => {
+      this.#open = this.#open.filter((one) => one.id !== id)
+      this.#onChange(this.#open)
+      resolve(content)
+    }
+    this.#open = [...this.#open, { id, kind, text, schema, accept: end, decline: () => end(undefined) }]
+    this.#onChange(this.#open)
+    return promise
+  }
+
+  close(): void {
+    for (const { decline } of this.#open) decline()
+  }
+}
+
+/** Answers to an elicitation are plain values. */
+function contentOf(content: Content): Record<string, string | number | boolean | string[]> {
+  return Object.fromEntries(
+    Object.entries(content).map(([name, value]) => [
+      name,
+      typeof value === 'number' || typeof value === 'boolean' ? value : listOrText(value),
+    ]),
+  )
+}
+
+function listOrText(value: unknown): string | string[] {
+  if (Array.isArray(value)) return value.map(String)
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 function itemOf(

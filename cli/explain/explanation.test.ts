@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { TraceEvent } from '../trace/event-reader.ts'
-import { explanationOf } from './explanation.ts'
+import { decidingEvent, explanationOf } from './explanation.ts'
 import { explanationText } from './text.ts'
 
 type Message = TraceEvent['message']
@@ -128,7 +128,14 @@ describe('explanationOf', () => {
     ['gateway/default', 'gateway/default', undefined],
   ])('names the origin of %s', (key, object, field) => {
     const events = trace(403, 'x', 'x', selection('route', 'csrf', key), policy('csrf', 'answered 403'))
-    expect(explanationOf(events)?.decision.sources).toEqual([{ object, field }])
+    expect(explanationOf(events)?.decision.sources).toEqual([{ key, object, field }])
+  })
+
+  it('has the key of the rule, and the position of the event that decided', () => {
+    const events = trace(403, 'x', 'x', ROUTE, policy('cors', 'skipped'), policy('csrf', 'answered 403'))
+    expect(explanationOf(events)?.routeKey).toBe(ROUTE.selectedRoute)
+    expect(events[decidingEvent(events)]?.message.kind).toBe('csrf')
+    expect(decidingEvent(trace(200, null, 'x', ROUTE))).toBe(-1)
   })
 
   it('lists the rules that do not match', () => {

@@ -15,6 +15,8 @@ export interface Explanation {
   readonly milliseconds: number
   readonly listener: string | undefined
   readonly route: string | undefined
+  /** As in `/config_dump`. */
+  readonly routeKey: string | undefined
   readonly decision: Decision
   /** Results of policies before the decision. */
   readonly before: readonly string[]
@@ -32,6 +34,8 @@ export interface Decision {
 }
 
 export interface PolicySource {
+  /** As in `/config_dump`. */
+  readonly key: string
   readonly object: string
   /** undefined: only the key is known. */
   readonly field: string | undefined
@@ -62,7 +66,7 @@ export function explanationOf(all: readonly TraceEvent[]): Explanation | undefin
   const last = events.findLast(({ message }) => message.type === 'requestFinished')
   if (last === undefined) return undefined
   const { status, error } = last.message
-  const at = messages.findLastIndex(({ type, result }) => type === 'policy' && ANSWERED.test(detailsOf(result)))
+  const at = messages.findLastIndex(isAnswer)
   const decision = decisionOf(messages, at, error ?? undefined)
   const failure = failureOf(status, messages)
   return {
@@ -71,10 +75,20 @@ export function explanationOf(all: readonly TraceEvent[]): Explanation | undefin
     milliseconds: last.eventEnd / 1000,
     listener: listenerOf(messages),
     route: routeOf(messages),
+    routeKey: messages.findLast(({ type }) => type === 'routeSelection')?.selectedRoute,
     decision,
     before: policyResults(messages.slice(0, at === -1 ? undefined : at)),
     cure: status !== undefined && status < 400 ? undefined : cureOf(decision, { messages, at, failure }),
   }
+}
+
+/** Position of the event by which a policy answered; -1: none did. */
+export function decidingEvent(events: readonly TraceEvent[]): number {
+  return events.findLastIndex(({ scope = [], message }) => scope.length === 0 && isAnswer(message))
+}
+
+function isAnswer({ type, result }: Message): boolean {
+  return type === 'policy' && ANSWERED.test(detailsOf(result))
 }
 
 function decisionOf(messages: readonly Message[], at: number, error: string | undefined): Decision {
@@ -144,9 +158,9 @@ const RULE_KEY = /^route\/(.+?)(?:\/[a-zA-Z]+\/\d+)?$/
 export function sourceOf(key: string, field: string): PolicySource {
   const [, section, name] = POLICY_KEY.exec(key) ?? []
   if (section !== undefined)
-    return { object: `GwPolicy ${name}`, field: `spec.${section}.${FIELDS.get(field) ?? field}` }
+    return { key, object: `GwPolicy ${name}`, field: `spec.${section}.${FIELDS.get(field) ?? field}` }
   const rule = RULE_KEY.exec(key)?.[1]
-  return { object: rule === undefined ? key : `the rule ${rule}`, field: rule === undefined ? undefined : field }
+  return { key, object: rule === undefined ? key : `the rule ${rule}`, field: rule === undefined ? undefined : field }
 }
 
 function listenerOf(messages: readonly Message[]): string | undefined {

@@ -11,6 +11,8 @@ const START_MS = 60_000
 export interface RunningCommand {
   readonly url: string
   readonly admin: string
+  /** Its configuration. */
+  readonly file: string
   stop(): Promise<void>
 }
 
@@ -63,5 +65,5 @@ export async function startCommand(
     await stop()
     throw new Error(log, { cause: error })
   }
-  return { url: `http://127.0.0.1:${port}`, admin: `http://${admin}`, stop }
+  return { url: `http://127.0.0.1:${port}`, admin: `http://${admin}`, file, stop }
 }

@@ -11,7 +11,7 @@ import { createMetrics } from '#operator/admin/metrics.ts'
 import { startServers } from '#operator/admin/servers.ts'
 import { configFor, type TestOperator, testOperator } from '#operator/controllers/operator.testing.ts'
 import { FakeKube } from '#test/fakekube/server.ts'
-import { CASE_MS, SETUP_MS, startUi, type Ui, flaws, NO_FLAWS } from '#test/ui/browser.testing.ts'
+import { CASE_MS, SETUP_MS, startUi, THEMES, type Ui, flaws, NO_FLAWS } from '#test/ui/browser.testing.ts'
 import { until } from '#test/wait.ts'
 
 const GATEWAY_API = 'gateway.networking.k8s.io/v1'
@@ -75,10 +75,7 @@ function acknowledge(generations: Readonly<Record<string, number>>): void {
   kube.store.update('configmaps', { ...object, data: Object.fromEntries(entries) }, false)
 }
 
-it.each([
-  ['light, on a desk', { colorScheme: 'light', viewport: { width: 1280, height: 800 } }],
-  ['dark, on a phone', { colorScheme: 'dark', viewport: { width: 390, height: 844 } }],
-] as const)(
+it.each(THEMES)(
   'the web UI of a controller has Gateways, proxies that are behind, and conditions that report a problem, %s',
   async (_, options) => {
     const page = await ui.open(options, admin)

@@ -16,7 +16,25 @@ const TOOLS = [
     description: 'The weather of the next days',
     inputSchema: { type: 'object', properties: { place: { type: 'string' } }, required: ['place'] },
   },
+  { name: 'ask-user', description: 'Asks the user where to look', inputSchema: { type: 'object' } },
+  { name: 'ask-model', description: 'Asks a model of the client', inputSchema: { type: 'object' } },
 ]
+/** What the tools ask the client during a call. */
+const QUESTIONS: Readonly<Record<string, object>> = {
+  'ask-user': {
+    method: 'elicitation/create',
+    params: {
+      message: 'Which place?',
+      requestedSchema: { type: 'object', properties: { place: { type: 'string' } }, required: ['place'] },
+    },
+  },
+  'ask-model': {
+    method: 'sampling/createMessage',
+    params: { messages: [{ role: 'user', content: { type: 'text', text: 'The weather?' } }], maxTokens: 10 },
+  },
+}
+/** Calls that wait for an answer, by the id of the question. */
+const waiting = new Map<string, (answer: unknown) => void>()
 
 /** `environment`: of the gateway. */
 export async function startDemo(environment: Readonly<Record<string, string>> = {}): Promise<Demo> {
@@ -47,7 +65,7 @@ export async function startDemo(environment: Readonly<Record<string, string>> = 
 }
 
 function fileOf(provider: number, mcp: number): string {
-  return JSON.stringify({
+  const file = {
     config: {
       modelCatalog: [
         { inline: { providers: { openai: { models: { 'gpt-demo': { rates: { input: '2', output: '8' } } } } } } },
@@ -100,30 +118,49 @@ function fileOf(provider: number, mcp: number): string {
       ],
     },
     mcp: { gateways: 'default', targets: [{ name: 'weather', mcp: { host: `http://127.0.0.1:${mcp}/mcp` } }] },
-  }).replace('"PORT"', 'PORT')
+  }
+  return JSON.stringify(file, undefined, 2).replace('"PORT"', 'PORT')
 }
 
 const USAGE = { prompt_tokens: 900, completion_tokens: 300, total_tokens: 1200 }
 const TOOL_CALL = { id: 'call-1', type: 'function', function: { name: 'forecast', arguments: '{"place":"Bern"}' } }
 
-/** Says hello; calls a tool if the request has tools. */
+/** Of chat completions, as the gateway sends it. */
+interface ChatRequest {
+  readonly stream?: boolean
+  readonly tools?: readonly unknown[]
+  readonly messages: readonly { readonly role: string; readonly content?: unknown }[]
+}
+
+/** Says hello, and what it sees; calls a tool if the request has tools, and says its result. */
 async function serveModel(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { stream, tools } = JSON.parse(await text(request)) as { stream?: boolean; tools?: unknown[] } // of the gateway
-  const calls = tools === undefined ? {} : { tool_calls: [{ index: 0, ...TOOL_CALL }] }
+  const { stream, tools, messages } = JSON.parse(await text(request)) as ChatRequest
+  const [first, rest, hasCall] = answerTo(messages)
+  const calls = tools === undefined || !hasCall ? {} : { tool_calls: [{ index: 0, ...TOOL_CALL }] }
   if (stream === true) {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     for (const delta of [
-      { role: 'assistant', content: 'Hel' },
-      { content: 'lo', ...calls },
+      { role: 'assistant', content: first },
+      { content: rest, ...calls },
     ]) {
       response.write(`data: ${JSON.stringify(chunkOf({ choices: [{ index: 0, delta }] }))}\n\n`)
     }
     response.end(`data: ${JSON.stringify(chunkOf({ choices: [], usage: USAGE }))}\n\ndata: [DONE]\n\n`)
     return
   }
-  const choices = [{ index: 0, message: { role: 'assistant', content: 'Hello', ...calls }, finish_reason: 'stop' }]
+  const message = { role: 'assistant', content: `${first}${rest}`, ...calls }
+  const choices = [{ index: 0, message, finish_reason: 'stop' }]
   const body = { id: 'c', object: 'chat.completion', created: 1, model: 'gpt-demo', choices, usage: USAGE }
   response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+}
+
+/** In two parts, and whether it calls a tool. */
+function answerTo(messages: ChatRequest['messages']): readonly [string, string, boolean] {
+  const last = messages.at(-1)
+  if (last?.role === 'tool') return ['The tool ', `says ${String(last.content)}`, false]
+  const [, type = '', data = ''] = /"data:([a-z/]+);base64,([^"]*)"/.exec(JSON.stringify(last?.content)) ?? []
+  const seen = type === '' ? '' : `, I see ${Buffer.from(data, 'base64').length} bytes of ${type}`
+  return ['Hel', `lo${seen}`, true]
 }
 
 function chunkOf(part: object): object {
@@ -132,13 +169,31 @@ function chunkOf(part: object): object {
 
 /** Of JSON-RPC. */
 interface Call {
-  readonly id?: number
-  readonly method: string
-  readonly params?: { readonly arguments?: { readonly place?: string } }
+  readonly id?: number | string
+  readonly method?: string
+  readonly params?: { readonly name?: string; readonly arguments?: { readonly place?: string } }
+  /** Of a question of this server. */
+  readonly result?: unknown
 }
 
 async function serveMcp(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const call = request.method === 'POST' ? (JSON.parse(await text(request)) as Call) : undefined // of the gateway
+  if (request.method !== 'POST') {
+    response.writeHead(405).end()
+    return
+  }
+  const call = JSON.parse(await text(request)) as Call // of the gateway
+  if (call.method === undefined) waiting.get(String(call.id))?.(call.result)
+  if (call.method === undefined || call.id === undefined) {
+    response.writeHead(202).end()
+    return
+  }
+  const { name = '', arguments: { place = '' } = {} } = call.params ?? {}
+  const question = call.method === 'tools/call' ? QUESTIONS[name] : undefined
+  if (question === undefined) answerCall(call.id, call.method, place, response)
+  else askClient(call.id, question, response)
+}
+
+function answerCall(id: number | string, method: string, place: string, response: ServerResponse): void {
   const results: Readonly<Record<string, object>> = {
     initialize: {
       protocolVersion: '2025-06-18',
@@ -146,13 +201,23 @@ async function serveMcp(request: IncomingMessage, response: ServerResponse): Pro
       serverInfo: { name: 'weather', version: '1' },
     },
     'tools/list': { tools: TOOLS },
-    'tools/call': { content: [{ type: 'text', text: `Rain in ${call?.params?.arguments?.place}` }] },
+    'tools/call': { content: [{ type: 'text', text: `Rain in ${place}` }] },
   }
-  const result = call === undefined ? undefined : results[call.method]
-  if (call?.id === undefined) response.writeHead(call === undefined ? 405 : 202).end()
-  else {
-    const rest = result === undefined ? { error: { code: -32_601, message: 'unknown method' } } : { result }
-    const body = JSON.stringify({ jsonrpc: '2.0', id: call.id, ...rest })
-    response.writeHead(200, { 'content-type': 'application/json' }).end(body)
-  }
+  const result = results[method]
+  const rest = result === undefined ? { error: { code: -32_601, message: 'unknown method' } } : { result }
+  const body = JSON.stringify({ jsonrpc: '2.0', id, ...rest })
+  response.writeHead(200, { 'content-type': 'application/json' }).end(body)
+}
+
+/** Asks in the stream of the call, and ends it with the answer as its result. */
+function askClient(id: number | string, question: object, response: ServerResponse): void {
+  const own = `question-${waiting.size}`
+  const send = (message: object): boolean =>
+    response.write(`event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', ...message })}\n\n`)
+  response.writeHead(200, { 'content-type': 'text/event-stream' })
+  waiting.set(own, (answer) => {
+    send({ id, result: { content: [{ type: 'text', text: JSON.stringify(answer ?? 'declined') }] } })
+    response.end()
+  })
+  send({ id: own, ...question })
 }

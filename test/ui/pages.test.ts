@@ -1,6 +1,8 @@
 // Pages of the web UI about what a proxy does and has, in a real browser: traffic, policies in force, models, MCP
 // servers. Needs Chromium (`apt-get install chromium`).
 // @module-tag full
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CASE_MS, SETUP_MS, violations } from '#test/ui/browser.testing.ts'
 import { type Demo, startDemo } from '#test/ui/demo.testing.ts'
@@ -82,6 +84,13 @@ describe('the page Models', () => {
         'openai',
         'gpt-spare',
       ])
+      await cells('Prices', 'gpt-demo').nth(2).getByText('$2', { exact: true }).waitFor()
+      expect((await cells('Prices', 'gpt-demo').allTextContents()).slice(0, 4)).toEqual([
+        'openai',
+        'gpt-demo',
+        '$2',
+        '$8',
+      ])
       expect(await page.content()).not.toContain('secret-of-the-provider')
       expect(await violations(page)).toEqual([])
       expect(demo.problems).toEqual([])
@@ -104,6 +113,28 @@ describe('the page MCP servers', () => {
         'weather',
         'StreamableHTTP',
       ])
+      expect(await violations(page)).toEqual([])
+      expect(demo.problems).toEqual([])
+      await page.context().close()
+    },
+    CASE_MS,
+  )
+})
+
+describe('the page Connect', () => {
+  it(
+    'has commands with the address of the gateway that work',
+    async () => {
+      const page = await demo.open()
+      await page.getByRole('link', { name: 'Connect' }).press('Enter')
+      const command = await page.getByLabel('curl', { exact: true }).textContent()
+      expect(command).toContain('"model":"best"')
+      const { stdout } = await promisify(execFile)('sh', ['-c', `${command} --silent`])
+      expect(stdout).toContain('Hello')
+      const server = await page.getByLabel('VS Code: .vscode/mcp.json', { exact: true }).textContent()
+      expect(JSON.parse(server ?? '')).toEqual({
+        servers: { gw: { type: 'http', url: `${demo.gateway.url.replace('127.0.0.1', 'localhost')}/mcp` } },
+      })
       expect(await violations(page)).toEqual([])
       expect(demo.problems).toEqual([])
       await page.context().close()

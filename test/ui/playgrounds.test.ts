@@ -1,13 +1,14 @@
 // The playgrounds of the web UI in a real browser. Needs Chromium (`apt-get install chromium`).
 // @module-tag full
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { CASE_MS, SETUP_MS, flaws, NO_FLAWS } from '#test/ui/browser.testing.ts'
+import { CASE_MS, SETUP_MS, flaws, NO_FLAWS, THEMES, violations } from '#test/ui/browser.testing.ts'
 import { type Demo, startDemo } from '#test/ui/demo.testing.ts'
 
-const THEMES = [
-  ['light, on a desk', { colorScheme: 'light', viewport: { width: 1280, height: 800 } }],
-  ['dark, on a phone', { colorScheme: 'dark', viewport: { width: 390, height: 844 } }],
-] as const
+/** An image of one dot. */
+const DOT = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+)
 
 let ui: Demo
 
@@ -53,9 +54,9 @@ describe.each(THEMES)('%s', (_, theme) => {
       await page.getByLabel('Message').fill('Hi')
       await page.getByRole('button', { name: 'Send' }).focus()
       await page.keyboard.press('Enter')
-      await page.getByText('900 input tokens, 300 output tokens, 0.0042 USD').waitFor()
       const messages = page.getByRole('list', { name: 'Messages' }).getByRole('listitem')
-      expect(await messages.allTextContents()).toEqual(['userHi', 'assistantHello'])
+      await messages.getByText(/300 output tokens, 0\.0042 USD.*, first text after \d.* in all$/).waitFor()
+      expect((await messages.allTextContents()).map((text) => text.slice(0, 12))).toEqual(['YouHi', 'ModelHello90'])
       await page.getByRole('heading', { name: '200' }).waitFor()
       expect(await flaws(page)).toEqual(NO_FLAWS)
       expect(ui.problems).toEqual([])
@@ -73,6 +74,10 @@ describe.each(THEMES)('%s', (_, theme) => {
       await page.getByRole('button', { name: 'Connect' }).focus()
       await page.keyboard.press('Enter')
       await page.getByRole('status').getByText('Connected to').waitFor()
+      const tool = page.getByRole('row').filter({ hasText: 'The weather of the next days' })
+      expect((await tool.getByRole('cell').allTextContents()).slice(0, 3)).toEqual(['tool', 'weather', 'forecast'])
+      await tool.getByText('place', { exact: true }).click()
+      await tool.getByLabel('JSON Schema').getByText('"required": [').waitFor()
       await page.getByRole('button', { name: 'forecast' }).focus()
       await page.keyboard.press('Enter')
       await page.getByLabel('place (required)').fill('Bern')
@@ -130,11 +135,10 @@ describe.each(THEMES)('%s', (_, theme) => {
       expect((await fetch(`${ui.gateway.url}/admin/replay`, { method: 'PUT', headers, body: 'a' })).status).toBe(403)
       const watched = page.getByRole('button', { name: /PUT .*replay → 403/ })
       await watched.waitFor()
-      await page.getByRole('button', { name: 'Stop' }).click()
       await page.getByLabel('Status').selectOption('2xx')
       await page.getByText('No request matches the filters.').waitFor()
       await page.getByLabel('Status').selectOption('4xx')
-      await page.getByLabel('Method, path or policy').fill('authorization')
+      await page.getByLabel('Method, path, route').fill('authorization')
       await watched.focus()
       await page.keyboard.press('Enter')
       await page.getByRole('button', { name: 'Edit and send again' }).focus()
@@ -164,6 +168,7 @@ describe('the chat', () => {
       const page = await ui.open()
       await page.getByRole('link', { name: 'Chat' }).click()
       await page.getByLabel('Model').fill('gpt-demo')
+      await page.getByText('Tools', { exact: true }).click()
       await page.getByLabel('Tools').fill('[{"type": "function", "function": {"name": "forecast"}}]')
       for (const isStream of [true, false]) {
         await page.getByRole('button', { name: 'New chat' }).click()
@@ -172,6 +177,9 @@ describe('the chat', () => {
         await page.getByRole('button', { name: 'Send' }).click()
         await page.getByLabel('Call of forecast').getByText('forecast({"place":"Bern"})').waitFor()
       }
+      await page.getByLabel('Result of forecast').fill('Rain')
+      await page.getByRole('button', { name: 'Send results' }).click()
+      await page.getByRole('listitem').getByText('The tool says Rain').waitFor()
       await page.getByLabel('Tools').fill('{')
       await page.getByRole('button', { name: 'Send' }).click()
       await page.getByRole('status').getByText('JSON').waitFor()
@@ -180,6 +188,88 @@ describe('the chat', () => {
       await page.getByRole('button', { name: 'Send' }).click()
       await page.getByRole('status').getByText('the gateway answered 404').waitFor()
       expect(await page.evaluate('[...Object.keys(localStorage), ...Object.keys(sessionStorage)]')).toEqual([])
+      expect(ui.problems).toEqual([])
+      await page.context().close()
+    },
+    CASE_MS,
+  )
+})
+
+describe.each([
+  ['Chat completions', '/v1/chat/completions'],
+  ['Messages', '/v1/messages'],
+  ['Responses', '/v1/responses'],
+])('the chat in the format %s', (format, path) => {
+  it(
+    'sends images, and shows calls of tools, with and without a stream',
+    async () => {
+      const page = await ui.open()
+      await page.getByRole('link', { name: 'Chat' }).click()
+      await page.getByLabel('Format', { exact: true }).selectOption(format)
+      expect(await page.getByLabel('URL').inputValue()).toBe(
+        `${ui.gateway.url.replace('127.0.0.1', 'localhost')}${path}`,
+      )
+      await page.getByLabel('Model').fill('gpt-demo')
+      await page.getByText('Tools', { exact: true }).click()
+      await page.getByLabel('Tools').fill('[{"type": "function", "function": {"name": "forecast"}}]')
+      for (const isStream of [true, false]) {
+        await page.getByRole('button', { name: 'New chat' }).click()
+        await page.getByLabel('Stream').setChecked(isStream)
+        await page.getByLabel('Message').fill('What is this?')
+        await page.getByLabel('Images').setInputFiles({ name: 'dot.png', mimeType: 'image/png', buffer: DOT })
+        await page.getByText('dot.png').waitFor()
+        await page.getByRole('button', { name: 'Send' }).click()
+        await page.getByText(`Hello, I see ${DOT.length} bytes of image/png`).waitFor()
+        await page.getByRole('img', { name: 'dot.png' }).waitFor()
+        await page.getByLabel('Call of forecast').getByText('forecast({"place":"Bern"})').waitFor()
+        await page.getByText(/0\.0042 USD/).waitFor()
+      }
+      expect(await flaws(page)).toEqual(NO_FLAWS)
+      expect(ui.problems).toEqual([])
+      await page.context().close()
+    },
+    CASE_MS,
+  )
+})
+
+describe('images of the chat', () => {
+  it(
+    'must be images, and not too large',
+    async () => {
+      const page = await ui.open()
+      await page.getByRole('link', { name: 'Chat' }).click()
+      const images = page.getByLabel('Images')
+      await images.setInputFiles({ name: 'a.svg', mimeType: 'image/svg+xml', buffer: DOT })
+      await page.getByRole('alert').getByText('a.svg is not an image').waitFor()
+      await images.setInputFiles({ name: 'a.png', mimeType: 'image/png', buffer: Buffer.alloc(2 * 1024 * 1024 + 1) })
+      await page.getByRole('alert').getByText('larger than 2 MiB').waitFor()
+      await page.context().close()
+    },
+    CASE_MS,
+  )
+})
+
+describe('the MCP playground', () => {
+  it(
+    'lets the user answer questions of a server, and decline them',
+    async () => {
+      const page = await ui.open()
+      await page.getByRole('link', { name: 'MCP playground' }).click()
+      await page.getByRole('button', { name: 'Connect' }).click()
+      for (const [tool, answer, button, result] of [
+        ['ask-user', 'Bern', 'Answer', '"place\\":\\"Bern'],
+        ['ask-user', '', 'Decline', 'decline'],
+        ['ask-model', 'Sunny', 'Answer', 'Sunny'],
+      ] as const) {
+        await page.getByRole('button', { name: tool }).click()
+        await page.getByRole('button', { name: 'Call' }).click()
+        const question = page.getByRole('region', { name: 'Request of the server' })
+        await question.waitFor()
+        expect(await violations(page)).toEqual([])
+        if (answer !== '') await question.getByRole('textbox').fill(answer)
+        await question.getByRole('button', { name: button }).click()
+        await page.getByLabel('Result').getByText(result).waitFor()
+      }
       expect(ui.problems).toEqual([])
       await page.context().close()
     },

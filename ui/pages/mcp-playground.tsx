@@ -3,24 +3,28 @@
 import { useEffect, useState } from 'preact/hooks'
 import { explanationOf } from '#cli/explain/explanation.ts'
 import { ApiError, type Dump, problemOf, type TraceEvent } from '../api.ts'
+import { serverRows } from '../backend-parts.ts'
 import { listenerUrls } from '../listener-urls.ts'
-import { type McpItem, type McpSession, openMcp } from '../mcp-session.ts'
+import { type McpItem, type McpQuestion, type McpSession, openMcp } from '../mcp-session.ts'
 import { ActionsOff, mayAct } from '../parts/actions-off.tsx'
 import { Explained } from '../parts/explained.tsx'
 import { Choice, TextArea, TextField } from '../parts/fields.tsx'
+import { Filter, isShown } from '../parts/filter.tsx'
 import { Table } from '../parts/table.tsx'
 import { fieldsOfSchema, type SchemaField, valuesOf } from '../schema-fields.ts'
 
 export function McpPlayground({ dump }: { readonly dump: Dump }) {
-  return mayAct(dump) ? <Connected url={`${listenerUrls(dump)[0] ?? 'http://localhost:8080'}/mcp`} /> : <ActionsOff />
+  const url = `${listenerUrls(dump)[0] ?? 'http://localhost:8080'}/mcp`
+  return mayAct(dump) ? <Connected url={url} dump={dump} /> : <ActionsOff />
 }
 
-function Connected({ url: first }: { readonly url: string }) {
+function Connected({ url: first, dump }: { readonly url: string; readonly dump: Dump }) {
   const [url, setUrl] = useState(first)
   const [token, setToken] = useState('')
   const [session, setSession] = useState<McpSession | undefined>(undefined)
   const [item, setItem] = useState<McpItem | undefined>(undefined)
   const [events, setEvents] = useState<readonly TraceEvent[]>([])
+  const [questions, setQuestions] = useState<readonly McpQuestion[]>([])
   const [status, setStatus] = useState('')
   useEffect(() => () => session?.close(), [session])
   const connect = async (): Promise<void> => {
@@ -30,7 +34,7 @@ function Connected({ url: first }: { readonly url: string }) {
     setItem(undefined)
     setStatus('Connecting.')
     try {
-      const opened = await openMcp({ url, token, onTrace: setEvents })
+      const opened = await openMcp({ url, token, onTrace: setEvents, onQuestions: setQuestions })
       setSession(opened)
       setStatus(`Connected to ${opened.server}.`)
     } catch (error) {
@@ -52,33 +56,109 @@ function Connected({ url: first }: { readonly url: string }) {
         </button>
         <p role="status">{status}</p>
       </form>
-      {session !== undefined && <Items items={session.items} onItem={setItem} />}
+      {questions.map((question) => (
+        <Question key={question.id} question={question} />
+      ))}
+      {session !== undefined && (
+        <Items items={session.items} servers={serverRows(dump).map(({ endpoint }) => endpoint)} onItem={setItem} />
+      )}
       {session !== undefined && item !== undefined && <Call key={item.name} session={session} item={item} />}
-      {events.length > 0 && <Explained explanation={explanationOf(events)} />}
+      {events.length > 0 && <Explained explanation={explanationOf(events)} dump={dump} />}
     </>
   )
 }
 
-function Items({ items, onItem }: { readonly items: readonly McpItem[]; readonly onItem: (item: McpItem) => void }) {
+interface ItemsProps {
+  readonly items: readonly McpItem[]
+  /** Names before those of tools and prompts, where a backend has several servers. */
+  readonly servers: readonly string[]
+  readonly onItem: (item: McpItem) => void
+}
+
+function Items({ items, servers, onItem }: ItemsProps) {
+  const [text, setText] = useState('')
   return (
-    <Table
-      caption="Tools, resources and prompts"
-      columns={[
-        { head: 'Kind', cell: ({ kind }: McpItem) => kind },
-        {
-          head: 'Name',
-          cell: (item) => (
-            <button class="plain mono" type="button" onClick={() => onItem(item)}>
-              {item.name}
-            </button>
-          ),
-        },
-        { head: 'Description', cell: ({ description }) => description },
-      ]}
-      rows={items}
-      keyOf={({ kind, name }) => `${kind} ${name}`}
-      empty="The server offers nothing to this client."
-    />
+    <>
+      <Filter label="Name or description" text={text} onText={setText} />
+      <Table
+        caption="Tools, resources and prompts"
+        columns={[
+          { head: 'Kind', cell: ({ kind }: McpItem) => kind },
+          { head: 'Server', cell: ({ name }) => serverOf(name, servers) },
+          {
+            head: 'Name',
+            cell: (item) => (
+              <button class="plain mono" type="button" onClick={() => onItem(item)}>
+                {item.name}
+              </button>
+            ),
+          },
+          { head: 'Description', cell: ({ description }) => description },
+          { head: 'Arguments', cell: ({ schema }) => <Arguments schema={schema} /> },
+        ]}
+        rows={items.filter(({ name, description }) => isShown(text, [name, description]))}
+        keyOf={({ kind, name }) => `${kind} ${name}`}
+        empty={text === '' ? 'The server offers nothing to this client.' : 'Nothing has this text.'}
+      />
+    </>
+  )
+}
+
+/** Of a name with the prefix of its server, or of the only server. */
+function serverOf(name: string, servers: readonly string[]): string {
+  if (servers.length === 1) return servers[0] ?? ''
+  return servers.find((server) => name.startsWith(`${server}_`) || name.startsWith(`${server}+`)) ?? ''
+}
+
+function Arguments({ schema }: { readonly schema: unknown }) {
+  const fields = fieldsOfSchema(schema)
+  if (fields.length === 0) return <>none</>
+  return (
+    <details>
+      <summary>{fields.map(({ name, isRequired }) => `${name}${isRequired ? '' : '?'}`).join(', ')}</summary>
+      <pre tabIndex={0} aria-label="JSON Schema">
+        {JSON.stringify(schema, undefined, 2)}
+      </pre>
+    </details>
+  )
+}
+
+/** A request of a server that waits for the user. */
+function Question({ question: { kind, text, schema, accept, decline } }: { readonly question: McpQuestion }) {
+  const fields = fieldsOfSchema(schema)
+  const [texts, setTexts] = useState<ReadonlyMap<string, string>>(new Map())
+  const [problem, setProblem] = useState('')
+  return (
+    <section class="explained" aria-label={`Request of the server: ${kind}`}>
+      <h2>{kind === 'elicitation' ? 'The server asks you' : 'The server asks for an answer of a model'}</h2>
+      {kind === 'elicitation' ? <p>{text}</p> : <pre tabIndex={0}>{text}</pre>}
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          try {
+            accept(valuesOf(fields, texts, schema))
+          } catch (error) {
+            setProblem(reasonOf(error))
+          }
+        }}
+      >
+        {fields.map((field) => (
+          <SchemaInput
+            key={field.name}
+            field={field}
+            text={texts.get(field.name)}
+            onText={(next) => setTexts((all) => new Map(all).set(field.name, next))}
+          />
+        ))}
+        <button class="main" type="submit">
+          Answer
+        </button>
+        <button type="button" onClick={decline}>
+          Decline
+        </button>
+        <p role="status">{problem}</p>
+      </form>
+    </section>
   )
 }
 

@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks'
 import type { Dump } from '../api.ts'
 import { type ServerRow, serverRows } from '../backend-parts.ts'
+import { hrefOf } from '../place.ts'
 import { Filter, isShown } from '../parts/filter.tsx'
 import { Health, latencyOf } from '../parts/health.tsx'
 import { countText } from '../parts/numbers.ts'
@@ -14,6 +15,10 @@ export function McpServers({ dump }: { readonly dump: Dump }) {
   )
   return (
     <>
+      <p>
+        <a href={hrefOf('mcp-playground')}>MCP playground</a> lists the tools of these servers with their descriptions
+        and schemas, as a client of the gateway gets them.
+      </p>
       <Filter label="Backend, server or address" text={text} onText={setText} />
       <Table
         caption="MCP servers"

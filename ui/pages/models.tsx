@@ -1,7 +1,7 @@
 // What do we use and spend? Names of models, providers with failover groups and health, and the use of each model.
 import { useState } from 'preact/hooks'
 import { fieldsOf } from '#cli/proxy/backends.ts'
-import { type Dump, traffic as trafficOfHour } from '../api.ts'
+import { type Dump, modelPrices, type ModelPrices, traffic as trafficOfHour } from '../api.ts'
 import { offeredModels, type OfferedModel, type ProviderRow, providerRows } from '../backend-parts.ts'
 import { Filter, isShown } from '../parts/filter.tsx'
 import { Health, latencyOf } from '../parts/health.tsx'
@@ -72,8 +72,61 @@ export function Models({ dump }: { readonly dump: Dump }) {
         keyOf={({ namespace, name, group, endpoint }) => [namespace, name, group, endpoint].join(' ')}
         empty="No backend has model providers."
       />
+      <Prices text={text} />
     </>
   )
+}
+
+const PRICES_EVERY_MS = 60_000
+/** The filter finds the others. */
+const PRICES_MAX = 100
+
+type Price = ModelPrices['models'][number]
+
+function Prices({ text }: { readonly text: string }) {
+  const { value, problem } = usePolled(modelPrices, PRICES_EVERY_MS)
+  const found = (value?.models ?? []).filter(({ provider, model }) => isShown(text, [`${provider}/${model}`]))
+  const more = found.length - PRICES_MAX + (value?.omitted ?? 0)
+  const rate = (head: string, name: keyof Price['rates']) => ({
+    head,
+    cell: ({ rates: { [name]: dollars } }: Price) => (dollars === undefined ? '' : dollarsText(dollars)),
+    isNumber: true,
+  })
+  return (
+    <>
+      <h2>Prices for a million tokens</h2>
+      {problem !== undefined && <p class="notice">{problem}</p>}
+      <Table
+        caption="Prices for a million tokens"
+        columns={[
+          { head: 'Provider', cell: ({ provider }: Price) => provider },
+          { head: 'Model', cell: ({ model }) => model },
+          rate('Input', 'input'),
+          rate('Output', 'output'),
+          rate('Cache read', 'cacheRead'),
+          rate('Cache write', 'cacheWrite'),
+          { head: 'Long contexts', cell: tiersOf },
+        ]}
+        rows={found.slice(0, PRICES_MAX)}
+        keyOf={({ provider, model }) => `${provider} ${model}`}
+        empty={
+          text === ''
+            ? 'No model catalog: set config.modelCatalog for prices and costs.'
+            : 'No priced model has this text.'
+        }
+      />
+      {more > 0 && <p class="soft">{`${countText(more)} more: use the filter.`}</p>}
+    </>
+  )
+}
+
+function tiersOf({ tiers = [] }: Price): string {
+  return tiers
+    .map(({ contextOver, rates: { input, output } }) => {
+      const parts = [input, output].map((dollars) => (dollars === undefined ? '–' : dollarsText(dollars)))
+      return `over ${countText(contextOver)} tokens ${parts.join(' / ')}`
+    })
+    .join('; ')
 }
 
 /** Of policies. */

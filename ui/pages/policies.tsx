@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import { fieldsOf } from '#cli/proxy/backends.ts'
 import { targetText } from '#cli/proxy/rows.ts'
 import type { Dump } from '../api.ts'
+import { useItem } from '../place.ts'
 import { Filter, isShown } from '../parts/filter.tsx'
 import { Table } from '../parts/table.tsx'
 
@@ -10,7 +11,7 @@ type PolicyRow = Dump['policies'][number]
 
 export function Policies({ dump: { policies } }: { readonly dump: Dump }) {
   const [text, setText] = useState('')
-  const [shown, setShown] = useState<string | undefined>(undefined)
+  const [shown, setShown] = useItem('policies')
   const rows = policies.filter((row) => isShown(text, [row.key, targetText(row.target), namesOf(row)]))
   const selected = policies.find(({ key }) => key === shown)
   return (
@@ -40,7 +41,7 @@ export function Policies({ dump: { policies } }: { readonly dump: Dump }) {
         {selected !== undefined && (
           <section aria-label={`Policy ${selected.key}`}>
             <div class="bar">
-              <button type="button" onClick={() => setShown(undefined)}>
+              <button type="button" onClick={() => setShown('')}>
                 Close
               </button>
             </div>

@@ -1,44 +1,27 @@
 // What happened to this request? Watches requests one after the other: what decided, and each event with the state of
 // the request and what changed in it.
-import { useEffect, useState } from 'preact/hooks'
-import { explanationOf } from '#cli/explain/explanation.ts'
-import { labelOf, millisecondsOf, summaryOf } from '#cli/trace/summary.ts'
-import { type Dump, problemOf, type TraceEvent, watchRequest } from '../api.ts'
+import { useState } from 'preact/hooks'
+import { decidingEvent, explanationOf } from '#cli/explain/explanation.ts'
+import type { Dump } from '../api.ts'
+import { Comparison } from '../parts/comparison.tsx'
 import { EventDetail } from '../parts/event-detail.tsx'
 import { Explained } from '../parts/explained.tsx'
+import { Choice } from '../parts/fields.tsx'
 import { Replay } from '../parts/replay.tsx'
-import { RequestList, type Watched } from '../parts/request-list.tsx'
-
-/** Older ones are forgotten. */
-const REQUESTS_MAX = 50
-
-interface Watch {
-  readonly expression: string
-  readonly stop: AbortController
-}
+import { RequestList, titleOf } from '../parts/request-list.tsx'
+import { Timeline } from '../parts/timeline.tsx'
+import { changeWatch, startWatch, stopWatch, useWatch, type Watched } from '../watched-requests.ts'
 
 export function Requests({ dump }: { readonly dump: Dump }) {
-  const [expression, setExpression] = useState('')
-  const [watch, setWatch] = useState<Watch | undefined>(undefined)
-  const [state, setState] = useState('')
-  const [requests, setRequests] = useState<readonly Watched[]>([])
-  const [shown, setShown] = useState<number | undefined>(undefined)
-  const [at, setAt] = useState(0)
-
-  useEffect(() => {
-    if (watch === undefined) return undefined
-    const add = (id: number, event: TraceEvent): void => setRequests((all) => withEvent(all, id, event))
-    void follow(watch, { add, report: setState }).then(() => setWatch(undefined))
-    return () => watch.stop.abort()
-  }, [watch])
-
+  const { requests, expression, isWatching, status, shown } = useWatch()
   const request = requests.find(({ id }) => id === shown)
   return (
     <>
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          setWatch(watch === undefined ? { expression, stop: new AbortController() } : undefined)
+          if (isWatching) stopWatch()
+          else void startWatch()
         }}
       >
         <label>
@@ -47,71 +30,64 @@ export function Requests({ dump }: { readonly dump: Dump }) {
             type="text"
             class="mono"
             value={expression}
-            disabled={watch !== undefined}
+            disabled={isWatching}
             placeholder={'request.path.startsWith("/api")'}
-            onInput={({ currentTarget }) => setExpression(currentTarget.value)}
+            onInput={({ currentTarget }) => changeWatch({ expression: currentTarget.value })}
           />
         </label>
         <button class="main" type="submit">
-          {watch === undefined ? 'Watch' : 'Stop'}
+          {isWatching ? 'Stop' : 'Watch'}
         </button>
-        <p role="status">{watch === undefined && state === '' ? 'Not watching.' : state}</p>
+        <p role="status">{!isWatching && status === '' ? 'Not watching.' : status}</p>
       </form>
-      <RequestList
-        requests={requests}
-        shown={shown}
-        onShow={(id) => {
-          setShown(id)
-          setAt(0)
-        }}
-      />
-      {request !== undefined && (
-        <>
-          <Explained explanation={explanationOf(request.events)} />
-          <Replay key={request.id} events={request.events} dump={dump} />
-          <h2>Events</h2>
-          <div class="split">
-            <ol class="scroll" aria-label="Events" tabIndex={0}>
-              {request.events.map((event, index) => (
-                <li key={index}>
-                  <button class="plain" type="button" aria-pressed={index === at} onClick={() => setAt(index)}>
-                    {millisecondsOf(event)} ms {labelOf(event)}
-                  </button>{' '}
-                  <span class={event.severity === 'error' ? 'bad' : undefined}>{summaryOf(event)}</span>
-                </li>
-              ))}
-            </ol>
-            <EventDetail events={request.events} index={at} />
-          </div>
-        </>
-      )}
+      <RequestList requests={requests} shown={shown} onShow={(id) => changeWatch({ shown: id })} />
+      {request !== undefined && <Shown key={request.id} request={request} others={requests} dump={dump} />}
     </>
   )
 }
 
-/** Until it is stopped, or the proxy rejects the expression. */
-async function follow(
-  { expression, stop: { signal } }: Watch,
-  { add, report }: { readonly add: (id: number, event: TraceEvent) => void; readonly report: (text: string) => void },
-): Promise<void> {
-  try {
-    while (!signal.aborted) {
-      const id = performance.now()
-      await watchRequest(expression, signal, {
-        onEvent: (event) => add(id, event),
-        onReady: () => report('Waiting for the next request.'),
-      })
-    }
-  } catch (error) {
-    if (!signal.aborted) report(problemOf(error))
-  } finally {
-    if (signal.aborted) report('')
-  }
+interface ShownProps {
+  readonly request: Watched
+  readonly others: readonly Watched[]
+  readonly dump: Dump
 }
 
-/** The newest request first. */
-function withEvent(all: readonly Watched[], id: number, event: TraceEvent): readonly Watched[] {
-  const known = all.find((one) => one.id === id)
-  if (known === undefined) return [{ id, events: [event] }, ...all].slice(0, REQUESTS_MAX)
-  return all.map((one) => (one === known ? { id, events: [...known.events, event] } : one))
+function Shown({ request, others, dump }: ShownProps) {
+  const [at, setAt] = useState<number | undefined>(undefined)
+  const { events } = request
+  const shown = at ?? Math.max(0, decidingEvent(events))
+  return (
+    <>
+      <Explained explanation={explanationOf(events)} dump={dump} />
+      <Replay events={events} dump={dump} />
+      <CompareWith request={request} others={others} />
+      <h2>Events</h2>
+      <div class="split">
+        <Timeline events={events} shown={shown} onShow={setAt} />
+        <EventDetail events={events} index={shown} />
+      </div>
+    </>
+  )
+}
+
+const NONE = 'no other request'
+
+/** The snapshots of another watched request beside those of this one. */
+function CompareWith({ request, others }: Pick<ShownProps, 'request' | 'others'>) {
+  const [title, setTitle] = useState(NONE)
+  const titles = new Map(others.filter(({ id }) => id !== request.id).map((other) => [titleOf(other), other] as const))
+  const other = titles.get(title)
+  if (titles.size === 0) return null
+  return (
+    <>
+      <div class="bar">
+        <Choice label="Compare with" value={title} options={[NONE, ...titles.keys()]} onValue={setTitle} />
+      </div>
+      {other !== undefined && (
+        <section aria-label="Comparison">
+          <Comparison before={request.events} after={other.events} titles={[titleOf(request), title]} />
+        </section>
+      )}
+    </>
+  )
 }

@@ -4,6 +4,7 @@ import { backendText, routeRows } from '#cli/proxy/rows.ts'
 import { fieldsOf } from '#cli/proxy/backends.ts'
 import { givenName } from '#cli/proxy/given-names.ts'
 import type { Dump } from '../api.ts'
+import { useItem } from '../place.ts'
 import { EffectivePolicies } from '../parts/effective-policies.tsx'
 import { Filter, isShown } from '../parts/filter.tsx'
 import { Table } from '../parts/table.tsx'
@@ -20,14 +21,14 @@ type RouteRow = ReturnType<typeof routeRows>[number]
 
 export function Routes({ dump }: { readonly dump: Dump }) {
   const [text, setText] = useState('')
-  const [shown, setShown] = useState<string | undefined>(undefined)
+  const [shown, setShown] = useItem('routes')
   const rows = routeRows(dump).filter((row) =>
     isShown(text, [row.key, givenName(row.name), hostsOf(row), matchesOf(row), backendsOf(row)]),
   )
   return (
     <>
       <Filter label="Name, host, path or backend" text={text} onText={setText} />
-      {shown !== undefined && <EffectivePolicies key={shown} route={shown} onClose={() => setShown(undefined)} />}
+      {shown !== '' && <EffectivePolicies key={shown} route={shown} dump={dump} onClose={() => setShown('')} />}
       <Table
         caption="Routes"
         columns={[

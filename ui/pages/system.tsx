@@ -4,6 +4,7 @@ import { type Dump, logLevel, memory, traffic } from '../api.ts'
 import { usePolled } from '../polled.ts'
 import { Actions } from '../parts/actions.tsx'
 import { Cards } from '../parts/cards.tsx'
+import { untilText } from '../parts/numbers.ts'
 import { Table } from '../parts/table.tsx'
 
 const EVERY_MS = 5000
@@ -32,7 +33,7 @@ export function System({ dump }: { readonly dump: Dump }) {
         columns={[
           { head: 'Use', cell: ({ use }) => use.replaceAll('_', ' ') },
           { head: 'Of', cell: ({ owner }) => owner },
-          { head: 'Valid until', cell: ({ notAfter }) => notAfter },
+          { head: 'Valid until', cell: ({ notAfter }) => untilText(notAfter) },
           { head: 'State', cell: ({ state }) => <span class={state === 'valid' ? 'good' : 'bad'}>{state}</span> },
         ]}
         rows={dump.certificates}
@@ -47,7 +48,7 @@ export function System({ dump }: { readonly dump: Dump }) {
           { head: 'Owner', cell: ({ owner }) => owner },
           { head: 'Used by', cell: ({ usedBy }) => usedBy.join(', ') },
           { head: 'Valid tokens', cell: ({ tokens }) => tokens, isNumber: true },
-          { head: 'First expiry', cell: ({ firstExpiry }) => firstExpiry },
+          { head: 'First expiry', cell: ({ firstExpiry }) => firstExpiry && untilText(firstExpiry) },
           { head: 'Last error', cell: ({ lastError }) => lastError?.message },
         ]}
         rows={dump.credentials}

@@ -10,13 +10,16 @@ const ALWAYS_DIFFERENT = /^\/(?:request\/startTime|source\/port|proxy(?:\/|$))/
 export interface ComparisonProps {
   readonly before: readonly TraceEvent[]
   readonly after: readonly TraceEvent[]
+  /** Of both, in this order. */
+  readonly titles: readonly [string, string]
 }
 
-export function Comparison({ before, after }: ComparisonProps) {
+export function Comparison({ before, after, titles }: ComparisonProps) {
   const [one, other] = [snapshotsOf(before), snapshotsOf(after)]
   const stages = [...new Set([...one.keys(), ...other.keys()])]
   const [chosen, setChosen] = useState('')
-  const stage = stages.includes(chosen) ? chosen : (stages.at(-1) ?? '')
+  const differing = stages.find((name) => linesOf(one.get(name), other.get(name)).join() !== SAME)
+  const stage = stages.includes(chosen) ? chosen : (differing ?? stages.at(-1) ?? '')
   const [left, right] = [one.get(stage), other.get(stage)]
   return (
     <>
@@ -26,15 +29,21 @@ export function Comparison({ before, after }: ComparisonProps) {
       <h3>Difference, without times and ports of clients</h3>
       <pre tabIndex={0} aria-label="Difference">
         {left === undefined || right === undefined
-          ? `only ${left === undefined ? 'the request that was sent again' : 'the first request'} has this snapshot`
-          : patchLines(left, right, (path) => ALWAYS_DIFFERENT.test(path)).join('\n')}
+          ? `only “${titles[left === undefined ? 1 : 0]}” has this snapshot`
+          : linesOf(left, right).join('\n')}
       </pre>
       <div class="split even">
-        <State title="Before" state={left} />
-        <State title="Sent again" state={right} />
+        <State title={titles[0]} state={left} />
+        <State title={titles[1]} state={right} />
       </div>
     </>
   )
+}
+
+const SAME = 'no change'
+
+function linesOf(left: unknown, right: unknown): string[] {
+  return patchLines(left, right, (path) => ALWAYS_DIFFERENT.test(path))
 }
 
 function State({ title, state }: { readonly title: string; readonly state: unknown }) {

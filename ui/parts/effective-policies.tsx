@@ -2,7 +2,8 @@
 import { useCallback } from 'preact/hooks'
 import { sourceOf } from '#cli/explain/explanation.ts'
 import { givenReference } from '#cli/proxy/given-names.ts'
-import { effectivePolicies, type EffectivePolicies as Policies } from '../api.ts'
+import { type Dump, effectivePolicies, type EffectivePolicies as Policies } from '../api.ts'
+import { hrefOf } from '../place.ts'
 import { usePolled } from '../polled.ts'
 import { Table } from './table.tsx'
 
@@ -11,14 +12,16 @@ type Source = Field['sources'][number]
 
 /** The configuration may change while it is shown. */
 const EVERY_MS = 10_000
+const LINE_LENGTH_MAX = 48
 
 export interface EffectivePoliciesProps {
   /** Of the rule. */
   readonly route: string
+  readonly dump: Dump
   readonly onClose: () => void
 }
 
-export function EffectivePolicies({ route, onClose }: EffectivePoliciesProps) {
+export function EffectivePolicies({ route, dump, onClose }: EffectivePoliciesProps) {
   const { value, problem } = usePolled(
     useCallback((signal) => effectivePolicies(route, signal), [route]),
     EVERY_MS,
@@ -37,12 +40,17 @@ export function EffectivePolicies({ route, onClose }: EffectivePoliciesProps) {
           {problem}
         </p>
       )}
-      {value !== undefined && <Sections policies={value} />}
+      {value !== undefined && <Sections policies={value} dump={dump} />}
     </section>
   )
 }
 
-function Sections({ policies: { parents, connection, gateway, route, backends } }: { readonly policies: Policies }) {
+interface SectionsProps {
+  readonly policies: Policies
+  readonly dump: Dump
+}
+
+function Sections({ policies: { parents, connection, gateway, route, backends }, dump }: SectionsProps) {
   const parts: readonly (readonly [name: string, fields: readonly Field[]])[] = [
     ['Connections', connection],
     ['Before routing', gateway],
@@ -61,9 +69,12 @@ function Sections({ policies: { parents, connection, gateway, route, backends } 
         columns={[
           { head: 'Part', cell: ({ part }: (typeof rows)[number]) => part },
           { head: 'Field', cell: ({ field }) => <span class="mono">{field}</span> },
-          { head: 'Value', cell: ({ value }) => <pre class="value">{JSON.stringify(value, undefined, 1)}</pre> },
-          { head: 'From', cell: ({ sources, field }) => <Sources sources={sources} field={field} /> },
-          { head: 'Overrides', cell: ({ overridden, field }) => <Sources sources={overridden} field={field} /> },
+          { head: 'Value', cell: ({ value }) => <pre class="value">{valueText(value)}</pre> },
+          { head: 'From', cell: ({ sources, field }) => <Sources sources={sources} field={field} dump={dump} /> },
+          {
+            head: 'Overrides',
+            cell: ({ overridden, field }) => <Sources sources={overridden} field={field} dump={dump} />,
+          },
         ]}
         rows={rows}
         keyOf={({ part, field }) => `${part} ${field}`}
@@ -73,14 +84,32 @@ function Sections({ policies: { parents, connection, gateway, route, backends } 
   )
 }
 
-function Sources({ sources, field }: { readonly sources: readonly Source[]; readonly field: string }) {
+interface SourcesProps {
+  readonly sources: readonly Source[]
+  readonly field: string
+  readonly dump: Dump
+}
+
+function Sources({ sources, field, dump }: SourcesProps) {
   return (
     <>
-      {sources.map((source) => (
-        <div key={`${source.kind} ${source.key}`}>{sourceText(source, field)}</div>
-      ))}
+      {sources.map((source) => {
+        const text = sourceText(source, field)
+        const isPolicy = dump.policies.some(({ key }) => key === source.key)
+        return (
+          <div key={`${source.kind} ${source.key}`}>
+            {isPolicy ? <a href={hrefOf('policies', source.key)}>{text}</a> : text}
+          </div>
+        )
+      })}
     </>
   )
+}
+
+/** In one line if it is short. */
+function valueText(value: unknown): string {
+  const line = JSON.stringify(value)
+  return line.length <= LINE_LENGTH_MAX ? line : JSON.stringify(value, undefined, 1)
 }
 
 function sourceText({ kind, key }: Source, field: string): string {

@@ -57,15 +57,17 @@ export function TextArea({ label, value, placeholder, onValue, rows }: FieldProp
   )
 }
 
+/** The label is beside the field: names of options inside it would be part of its name. */
 export function Choice({ label, value, options, onValue }: FieldProps & { readonly options: readonly string[] }) {
+  const id = useId()
   return (
-    <label>
-      {label}
-      <select value={value} onChange={({ currentTarget }) => onValue(currentTarget.value)}>
+    <div class="field">
+      <label for={id}>{label}</label>
+      <select id={id} value={value} onChange={({ currentTarget }) => onValue(currentTarget.value)}>
         {options.map((option) => (
           <option key={option}>{option}</option>
         ))}
       </select>
-    </label>
+    </div>
   )
 }

@@ -16,3 +16,14 @@ export function latencyText(seconds: number | null): string {
   if (seconds === null) return ''
   return seconds < 1 ? `${COUNT.format(seconds * 1000)} ms` : `${COUNT.format(seconds)} s`
 }
+
+const DAY_MS = 86_400_000
+const HOUR_MS = 3_600_000
+const RELATIVE = new Intl.RelativeTimeFormat('en')
+
+/** `2026-12-10 12:00 (in 12 days)`. `time`: in ISO 8601. */
+export function untilText(time: string, now = Date.now()): string {
+  const distance = Date.parse(time) - now
+  const [size, unit] = Math.abs(distance) < 2 * DAY_MS ? ([HOUR_MS, 'hour'] as const) : ([DAY_MS, 'day'] as const)
+  return `${time.slice(0, 16).replace('T', ' ')} (${RELATIVE.format(Math.trunc(distance / size), unit)})`
+}

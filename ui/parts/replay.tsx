@@ -18,9 +18,11 @@ export function Replay({ events, dump }: { readonly events: readonly TraceEvent[
   if (given === undefined) return null
   if (request === undefined) {
     return (
-      <button type="button" onClick={() => setRequest(given)}>
-        Edit and send again
-      </button>
+      <p>
+        <button type="button" onClick={() => setRequest(given)}>
+          Edit and send again
+        </button>
+      </p>
     )
   }
   if (!mayAct(dump)) return <ActionsOff />
@@ -33,14 +35,14 @@ export function Replay({ events, dump }: { readonly events: readonly TraceEvent[
           <div class="split even">
             <div>
               <h3>Before</h3>
-              <Explained label="Explanation before" explanation={explanationOf(events)} />
+              <Explained label="Explanation before" explanation={explanationOf(events)} dump={dump} />
             </div>
             <div>
               <h3>Sent again</h3>
-              <Explained label="Explanation after" explanation={explanationOf(replayed)} />
+              <Explained label="Explanation after" explanation={explanationOf(replayed)} dump={dump} />
             </div>
           </div>
-          <Comparison before={events} after={replayed} />
+          <Comparison before={events} after={replayed} titles={['Before', 'Sent again']} />
         </>
       )}
     </section>

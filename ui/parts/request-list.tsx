@@ -2,13 +2,11 @@
 import { useState } from 'preact/hooks'
 import { explanationOf } from '#cli/explain/explanation.ts'
 import type { TraceEvent } from '../api.ts'
+import type { Watched } from '../watched-requests.ts'
 import { Choice, TextField } from './fields.tsx'
 import { isShown } from './filter.tsx'
-
-export interface Watched {
-  readonly id: number
-  readonly events: readonly TraceEvent[]
-}
+import { stateOfStatus } from './states.ts'
+import { Table } from './table.tsx'
 
 export interface RequestListProps {
   readonly requests: readonly Watched[]
@@ -24,46 +22,95 @@ export function RequestList({ requests, shown, onShow }: RequestListProps) {
   const [text, setText] = useState('')
   const [status, setStatus] = useState(ALL)
   if (requests.length === 0) return <p class="soft">Press Watch, then send a request through the gateway.</p>
-  const rows = requests.filter(
-    ({ events }) =>
-      (status === ALL || statusOf(events) === status) && isShown(text, [titleOf(events), decisionOf(events)]),
-  )
+  const rows = requests.map(rowOf).filter((row) => {
+    return (status === ALL || row.group === status) && isShown(text, [row.title, row.route, row.decision, row.listener])
+  })
   return (
     <>
       <div class="bar" role="search">
-        <TextField label="Method, path or policy" value={text} onValue={setText} />
+        <TextField label="Method, path, route, listener or policy" value={text} onValue={setText} />
         <Choice label="Status" value={status} options={STATUSES} onValue={setStatus} />
       </div>
-      {rows.length === 0 && <p class="soft">No request matches the filters.</p>}
-      <ul aria-label="Requests">
-        {rows.map(({ id, events }) => (
-          <li key={id}>
-            <button class="plain mono" type="button" aria-pressed={id === shown} onClick={() => onShow(id)}>
-              {titleOf(events)}
-            </button>
-          </li>
-        ))}
-      </ul>
+      <Table
+        caption="Requests"
+        columns={[
+          { head: 'Time', cell: ({ time }: Row) => <span class="mono">{time}</span> },
+          { head: 'Status', cell: ({ status: code }) => <b class={stateOfStatus(code)}>{code ?? '…'}</b> },
+          {
+            head: 'Request',
+            cell: ({ id, title, method, url }) => (
+              <button
+                class="plain mono"
+                type="button"
+                aria-pressed={id === shown}
+                aria-label={title}
+                onClick={() => onShow(id)}
+              >
+                {method} {url}
+              </button>
+            ),
+          },
+          { head: 'Route', cell: ({ route }) => route },
+          { head: 'Decided by', cell: ({ decision }) => decision },
+          { head: 'Took', cell: ({ took }) => took, isNumber: true },
+        ]}
+        rows={rows}
+        keyOf={({ id }) => String(id)}
+        empty="No request matches the filters."
+      />
     </>
   )
 }
 
-function statusOf(events: readonly TraceEvent[]): string {
-  const { status } = explanationOf(events) ?? {}
-  return status === undefined ? INCOMPLETE : `${Math.floor(status / 100)}xx`
+interface Row {
+  readonly id: number
+  readonly time: string
+  readonly method: string
+  readonly url: string
+  readonly title: string
+  readonly status: number | undefined
+  readonly group: string
+  readonly listener: string
+  readonly route: string
+  readonly decision: string
+  readonly took: string
 }
 
-function decisionOf(events: readonly TraceEvent[]): string {
-  const { decision, route = '' } = explanationOf(events) ?? {}
-  return [route, decision?.name ?? '', ...(decision?.sources.map(({ object }) => object) ?? [])].join(' ')
+function rowOf({ id, at, events }: Watched): Row {
+  const { method = '', uri, path = '' } = requestOf(events)
+  const url = uri ?? path
+  const shared = { id, time: at.toLocaleTimeString('en-GB'), method, url }
+  const explanation = explanationOf(events)
+  if (explanation === undefined) return { ...shared, ...RUNNING, title: `${method} ${url} → …` }
+  const { status, milliseconds, listener = '', route = '', decision } = explanation
+  const took = `${milliseconds.toFixed(1)} ms`
+  return {
+    ...shared,
+    title: `${method} ${url} → ${status ?? INCOMPLETE}, ${took}`,
+    status,
+    group: status === undefined ? INCOMPLETE : `${Math.floor(status / 100)}xx`,
+    listener,
+    route,
+    decision: [decision.name, ...new Set(decision.sources.map(({ object }) => object))].join(', '),
+    took,
+  }
 }
 
-function titleOf(events: readonly TraceEvent[]): string {
-  const { request } = (events.find(({ message }) => message.requestState !== undefined)?.message.requestState ??
-    {}) as {
-    readonly request?: { readonly method?: string; readonly uri?: string; readonly path?: string }
-  } // api/admin/openapi.yaml
-  const { status, milliseconds } = explanationOf(events) ?? {}
-  const end = status === undefined ? '…' : `${status}, ${(milliseconds ?? 0).toFixed(1)} ms`
-  return `${request?.method ?? ''} ${request?.uri ?? request?.path ?? ''} → ${end}`
+const RUNNING = { status: undefined, group: INCOMPLETE, listener: '', route: '', decision: '', took: '' } as const
+
+export function titleOf(watched: Watched): string {
+  const { time, title } = rowOf(watched)
+  return `${time} ${title}`
+}
+
+interface ShownRequest {
+  readonly method?: string
+  readonly uri?: string
+  readonly path?: string
+}
+
+function requestOf(events: readonly TraceEvent[]): ShownRequest {
+  const state = events.find(({ message }) => message.requestState !== undefined)?.message.requestState
+  // api/admin/openapi.yaml
+  return state?.['request'] ?? {}
 }

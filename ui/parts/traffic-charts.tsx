@@ -25,8 +25,8 @@ export function TrafficCharts({ traffic }: { readonly traffic: Traffic }) {
         {...common}
         title="Errors a second"
         lines={[
-          { name: '5xx', values: per(1, serverErrors) },
-          { name: '4xx', values: per(1, clientErrors) },
+          { name: '5xx', values: per(1, serverErrors), state: 'bad' },
+          { name: '4xx', values: per(1, clientErrors), state: 'warn' },
         ]}
         textOf={countText}
       />
