@@ -14,6 +14,9 @@ const FILES: ReadonlyMap<string, readonly [file: string, type: string]> = new Ma
 /** `/ui` leads to `/ui/`. */
 export const UI_PATHS: readonly string[] = ['/ui', ...FILES.keys()]
 
+/** Folders that `make build` writes beside the bundle: of a proxy, and of a controller. */
+export const UI_FOLDERS = ['ui', 'ui-controller'] as const
+
 export interface UiFile {
   readonly type: string
   readonly body: Uint8Array
@@ -28,8 +31,7 @@ const HEADERS: UiFile['headers'] = {
   'referrer-policy': 'no-referrer',
 }
 
-/** Of the UI with this name, which `make build` writes. */
-export function uiFolder(name: 'ui' | 'ui-controller'): URL {
+export function uiFolder(name: (typeof UI_FOLDERS)[number]): URL {
   return new URL(import.meta.url.endsWith('.ts') ? `../../dist/${name}/` : `./${name}/`, import.meta.url)
 }
 

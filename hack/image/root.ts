@@ -4,6 +4,7 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { UI_FOLDERS } from '#api/admin/ui-files.ts'
 import type { Runtime } from './runtime.ts'
 
 /** User and group of the processes; the deployer's default says the same number. */
@@ -50,7 +51,7 @@ export function layBase({ root, runtime: { node, libraries, isOwn } }: BaseOptio
 export function layApp({ root, bundle, repository, runtime, sbom, licences }: AppOptions): void {
   const scripts = readdirSync(bundle).filter((name) => name.endsWith('.js'))
   for (const name of scripts) put(join(bundle, name), join(root, 'app', name), 0o644)
-  cpSync(join(bundle, 'ui'), join(root, 'app/ui'), { recursive: true })
+  for (const name of UI_FOLDERS) cpSync(join(bundle, name), join(root, 'app', name), { recursive: true })
   write(join(root, 'app/package.json'), '{ "type": "module" }\n')
   put(join(repository, 'LICENSE'), join(root, 'usr/share/doc/gw/LICENSE'), 0o644)
   write(join(root, 'usr/share/doc/gw/LICENSES-OF-PACKAGES'), licences)

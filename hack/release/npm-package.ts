@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { UI_FOLDERS } from '#api/admin/ui-files.ts'
 import { licences } from '../image/sbom.ts'
 
 const START = `#!/usr/bin/env -S node --disable-warning=ExperimentalWarning --use-system-ca
@@ -26,7 +27,7 @@ export function npmPackage({ repository, bundle, version, folder, to }: NpmPacka
   for (const name of readdirSync(bundle).filter((file) => file.endsWith('.js'))) {
     copyFileSync(join(bundle, name), join(folder, 'lib', name))
   }
-  cpSync(join(bundle, 'ui'), join(folder, 'lib/ui'), { recursive: true })
+  for (const name of UI_FOLDERS) cpSync(join(bundle, name), join(folder, 'lib', name), { recursive: true })
   writeFileSync(join(folder, 'bin/gw.js'), START)
   chmodSync(join(folder, 'bin/gw.js'), 0o755)
   for (const name of ['README.md', 'LICENSE', 'CHANGELOG.md']) copyFileSync(join(repository, name), join(folder, name))

@@ -6,6 +6,7 @@ import { existsSync, globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { UI_FOLDERS } from '#api/admin/ui-files.ts'
 import { RUN_AS_USER } from '#api/delivery/pod-contract.ts'
 import { VERSION } from '#api/version.ts'
 import { fakeTools } from './fake-tools.ts'
@@ -126,6 +127,13 @@ describe('an image', () => {
 
   it.runIf(process.getuid?.() === 0)('starts with compiled code as its own user', { timeout: RUN_MS }, () => {
     expect(gw('version').stderr).toMatch(/V8 code cache for ESM \S+program-\S+ was accepted/)
+  })
+
+  it('has the web UIs of proxy and controller', () => {
+    for (const folderName of UI_FOLDERS) {
+      const names = readdirSync(join(root, 'app', folderName), { recursive: true })
+      expect(names).toEqual(expect.arrayContaining(['index.html', 'assets/app.js', 'assets/style.css']))
+    }
   })
 
   it('has no source maps, no sources, no tests', () => {

@@ -2,11 +2,12 @@
 // the charts, and signatures that openssl verifies. Without images, which test/image checks.
 // @module-tag full
 import { execFileSync, spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
+import { UI_FOLDERS } from '#api/admin/ui-files.ts'
 import { VERSION } from '#api/version.ts'
 import { findHelm } from '#test/chart/helm.ts'
 import { findKubectl } from '#test/find-kubectl.ts'
@@ -59,6 +60,11 @@ describe.skipIf(!hasTools)('the npm package', () => {
     const gw = join(user, 'node_modules/.bin/gw')
     expect(execFileSync(gw, ['version'], { cwd: user, env: userEnvironment(), encoding: 'utf8' })).toContain(VERSION)
     expect(execFileSync('ls', ['node_modules'], { cwd: user, encoding: 'utf8' })).toBe('gw\n')
+  })
+
+  it('has the web UIs of proxy and controller', () => {
+    const files = readdirSync(join(user, 'node_modules/gw/lib'), { recursive: true })
+    expect(files).toEqual(expect.arrayContaining(UI_FOLDERS.map((name) => `${name}/assets/app.js`)))
   })
 
   it(
