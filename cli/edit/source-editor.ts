@@ -117,7 +117,7 @@ async function inTime(reloading: Promise<string | undefined>): Promise<string | 
   try {
     return await Promise.race([reloading, late])
   } finally {
-    // Without the race, nobody would handle it.
+    // Without the race, its rejection would be unhandled.
     late.catch(() => undefined)
     ended.abort()
   }

@@ -1,5 +1,5 @@
 // The page Configuration of the web UI in a real browser: problems at their lines, the difference, a saved file that is
-// in force, hidden credentials, a file that somebody else has changed. Needs Chromium (`apt-get install chromium`).
+// in force, hidden credentials, a file that another program has changed. Needs Chromium (`apt-get install chromium`).
 // @module-tag full
 import { appendFileSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

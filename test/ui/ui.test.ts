@@ -132,7 +132,7 @@ describe('the web UI', () => {
   )
 
   it(
-    'says what to do if a login in front of it wants to be repeated',
+    'says what to do if a login in front of it has to be repeated',
     async () => {
       const page = await ui.open()
       await page.getByRole('heading', { level: 2, name: 'Traffic' }).waitFor()
