@@ -1,7 +1,7 @@
 // Writes request and response heads from parsed form. The last protection against header injection: every value is
 // checked.
 import { fieldName, FieldKind, isToken } from './field-name.ts'
-import { hasSameFields, type HeaderList } from './headers.ts'
+import { type HeaderList, startsWithFields } from './headers.ts'
 import { reasonPhrase } from './reason-phrase.ts'
 
 /** The framing of an outgoing body. A number is a content-length. */
@@ -113,23 +113,36 @@ function framingLine(framing: OutgoingFraming): string {
   return framing === 'Chunked' ? 'transfer-encoding: chunked\r\n' : ''
 }
 
-/** An unchanged list that a peer repeats is written from its cached text. */
+/** Fields that a peer repeats are written from their cached text, also if others were added behind them. */
 function fieldBlock(headers: HeaderList, keepsLength: boolean): string | undefined {
   const { origin, fields } = headers
-  if (origin === undefined || keepsLength || !hasSameFields(fields, origin.fields)) {
-    return writtenBlock(headers, keepsLength)
+  if (origin === undefined || keepsLength || !startsWithFields(fields, origin.fields)) {
+    return writtenBlock(headers, { start: 0, end: fields.length, keepsLength })
   }
-  return (origin.block ??= writtenBlock(headers, false))
+  const ofOrigin = origin.fields.length
+  const block = (origin.block ??= writtenBlock(headers, { start: 0, end: ofOrigin, keepsLength: false }))
+  if (block === undefined || fields.length === ofOrigin) return block
+  const added = writtenBlock(headers, { start: ofOrigin, end: fields.length, keepsLength: false })
+  return added === undefined ? undefined : block + added
+}
+
+interface WrittenFields {
+  /** Indexes in the list. */
+  readonly start: number
+  readonly end: number
+  readonly keepsLength: boolean
 }
 
 /**
  * The fields of a list without those that the engine writes itself: framing always matches the body that is sent, even
  * if a filter left other values in the list.
  */
-function writtenBlock(headers: HeaderList, keepsLength: boolean): string | undefined {
-  const { fields, wireNames } = headers
+function writtenBlock(
+  { fields, wireNames }: HeaderList,
+  { start, end, keepsLength }: WrittenFields,
+): string | undefined {
   let text = ''
-  for (let i = 0; i < fields.length; i += 2) {
+  for (let i = start; i < end; i += 2) {
     const raw = fields[i] ?? ''
     const value = fields[i + 1] ?? ''
     const name = fieldName(raw)

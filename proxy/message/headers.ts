@@ -8,8 +8,12 @@ export interface FieldsOrigin {
 }
 
 export function hasSameFields(fields: readonly string[], others: readonly string[]): boolean {
-  if (fields.length !== others.length) return false
-  for (let i = 0; i < fields.length; i++) if (fields[i] !== others[i]) return false
+  return fields.length === others.length && startsWithFields(fields, others)
+}
+
+export function startsWithFields(fields: readonly string[], first: readonly string[]): boolean {
+  if (fields.length < first.length) return false
+  for (let i = 0; i < first.length; i++) if (fields[i] !== first[i]) return false
   return true
 }
 

@@ -48,10 +48,12 @@ interface Entry {
 
 function takeAll(entries: readonly Entry[], exchange: Exchange): HttpResponse | undefined {
   const nowMs = timeOrigin + exchange.startMs
-  for (const [index, { bucket, cost }] of entries.entries()) {
+  let index = 0
+  for (const { bucket, cost } of entries) {
     const state = bucket.take(cost, nowMs)
     if (!state.isAllowed) return refuse(exchange, state, index)
     noteRateLimit(exchange, state)
+    index++
   }
   return undefined
 }
