@@ -83,3 +83,39 @@ describe('a body that is drawn from an iterator', () => {
     expect(drawn).toBe(5)
   })
 })
+
+describe('a body that is there at once', () => {
+  const HEAD = 'head: \u00e9\r\n\r\n'
+
+  function sent(body: string | Buffer): Buffer[] {
+    const writes: Buffer[] = []
+    const transport = {
+      writeText: (latin1: string) => writes.push(Buffer.from(latin1, 'latin1')) > 0,
+      write: (bytes: Buffer) => writes.push(Buffer.from(bytes)) > 0,
+    }
+    const ends: boolean[] = []
+    const writer = new BodyWriter(transport as unknown as Transport, {
+      bodyWritten: (isComplete) => void ends.push(isComplete),
+    })
+    const length = Buffer.byteLength(body)
+    expect(writer.prepare(body)).toBe(length)
+    writer.send(HEAD, false)
+    expect([ends, writer.count, writer.isActive]).toEqual([[true], length, false])
+    return writes
+  }
+
+  it.each<[string, string | Buffer, number]>([
+    ['a short text', 'x'.repeat(100), 1],
+    ['a short text that is not ASCII', 'ä'.repeat(100), 1],
+    ['short bytes', Buffer.alloc(12_288, 0xe4), 1],
+    ['a text over 12 KiB', 'x'.repeat(12_289), 1],
+    ['a text over 12 KiB that is not ASCII', 'ä'.repeat(12_289), 1],
+    ['bytes over 12 KiB', Buffer.alloc(60_000, 0xe4), 1],
+    ['bytes over a slice', Buffer.alloc(70_000, 0xe4), 3],
+  ])('leaves with its head: %s', (_, body, count) => {
+    const writes = sent(body)
+    expect(writes.length).toBe(count)
+    const expected = Buffer.concat([Buffer.from(HEAD, 'latin1'), typeof body === 'string' ? Buffer.from(body) : body])
+    expect(Buffer.concat(writes).equals(expected)).toBe(true)
+  })
+})

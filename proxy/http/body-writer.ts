@@ -155,11 +155,11 @@ export class BodyWriter implements BodySink, PumpTarget {
   #sendReady(head: string, ready: string | Buffer): void {
     this.count = ready.length
     if (this.#isChunked) this.#sendReadyChunk(head, ready)
-    else if (typeof ready === 'string') this.#transport.writeText(head + ready)
-    else if (ready.length <= COALESCE_BYTES_MAX) this.#transport.writeText(head + ready.toString('latin1'))
+    else if (ready.length <= COALESCE_BYTES_MAX) this.#transport.writeText(head + latin1Of(ready))
     else {
-      this.#transport.writeText(head)
-      this.#rest = ready
+      const isShort = typeof ready === 'string' || ready.length <= SLICE_BYTES
+      if (!isShort) this.#transport.writeText(head)
+      this.#rest = isShort ? withHead(head, ready) : ready
       this.#writeRest()
       return
     }
@@ -238,6 +238,19 @@ export class BodyWriter implements BodySink, PumpTarget {
     this.abort()
     this.#owner.bodyWritten(false)
   }
+}
+
+function latin1Of(ready: string | Buffer): string {
+  return typeof ready === 'string' ? ready : ready.toString('latin1')
+}
+
+/** For one write, which costs more than a copy. `body`: a string is latin1. */
+function withHead(head: string, body: string | Buffer): Buffer {
+  const bytes = Buffer.allocUnsafe(head.length + body.length)
+  bytes.write(head, 0, 'latin1')
+  if (typeof body === 'string') bytes.write(body, head.length, 'latin1')
+  else body.copy(bytes, head.length)
+  return bytes
 }
 
 /** Cancels the body at its producer. */

@@ -2,6 +2,16 @@ import { describe, expect, it } from 'vitest'
 import { arrivedBody, TEXT_BYTES_MAX, textBody } from './arrived-body.ts'
 import { IncomingBody } from './incoming-body.ts'
 
+/** In memory that is used again later. */
+function borrowed(bytes: Buffer): IncomingBody {
+  const body = new IncomingBody({ pauseBody() {}, resumeBody() {}, cancelBody() {} }, undefined)
+  const memory = Buffer.from(bytes)
+  body.push(memory, 0, memory.length)
+  body.end()
+  queueMicrotask(() => memory.fill(0))
+  return body
+}
+
 function bodyOf(bytes: Buffer, isWhole = true): IncomingBody {
   const body = new IncomingBody({ pauseBody() {}, resumeBody() {}, cancelBody() {} }, undefined)
   body.push(bytes, 0, bytes.length)
@@ -17,6 +27,14 @@ describe('arrivedBody', () => {
       expect(arrivedBody(bodyOf(bytes), 100)).toEqual(bytes)
     }
     expect(arrivedBody(bodyOf(Buffer.alloc(0)), 100)).toBe('')
+  })
+
+  it('keeps what it returns when the memory of the bytes is used again', async () => {
+    for (const text of ['abc', 'äbc']) {
+      const arrived = arrivedBody(borrowed(Buffer.from(text)), 100)
+      await Promise.resolve()
+      expect(String(arrived)).toBe(text)
+    }
   })
 
   it('leaves a body that has not arrived, or is too large, to other readers', async () => {

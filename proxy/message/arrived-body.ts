@@ -4,10 +4,7 @@ import { IncomingBody } from './incoming-body.ts'
 
 /** A string has no characters beyond ASCII. undefined: it has not arrived, or is too large; it can still be read. */
 export function arrivedBody(body: StreamBody, bytesMax: number): Buffer | string | undefined {
-  const latin1 = body instanceof IncomingBody ? body.takeWhole(bytesMax) : undefined
-  if (latin1 === undefined) return undefined
-  // Other characters take two bytes in UTF-8. This count is faster than a regular expression.
-  return Buffer.byteLength(latin1) === latin1.length ? latin1 : Buffer.from(latin1, 'latin1')
+  return body instanceof IncomingBody ? body.takeArrived(bytesMax) : undefined
 }
 
 /** Longer texts are sent as bytes, in parts: a slow reader then holds little of them in memory. */

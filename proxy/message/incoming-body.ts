@@ -1,4 +1,5 @@
 // An incoming body: passed directly to a sink (socket to socket), iterated or collected; memory stays constant.
+import { isAscii } from 'node:buffer'
 import { BodyAborted, BodyTooLarge, type StreamBody } from './body.ts'
 import { HeldBytes } from './held-bytes.ts'
 import type { HeaderList } from './headers.ts'
@@ -169,14 +170,24 @@ export class IncomingBody implements StreamBody {
     return text
   }
 
+  /** As `takeWhole`: a string if all bytes are ASCII. */
+  takeArrived(bytesMax: number): string | Buffer | undefined {
+    if (this.#isTaken || this.#state !== 'Ended' || this.heldBytes > bytesMax) return undefined
+    this.#isTaken = true
+    const loan = this.#loan?.subarray(this.#loanStart, this.#loanEnd)
+    if (loan !== undefined && this.#queue === undefined) {
+      this.#loan = undefined
+      return isAscii(loan) ? loan.toString('latin1') : Buffer.from(loan)
+    }
+    const bytes = this.#takeHeld()
+    return isAscii(bytes) ? bytes.toString('latin1') : bytes
+  }
+
   /** As `takeWhole`, as bytes. */
   takeBytes(bytesMax: number): Buffer | undefined {
     if (this.#isTaken || this.#state !== 'Ended' || this.heldBytes > bytesMax) return undefined
     this.#isTaken = true
-    this.#keepLoan()
-    const bytes = (this.#queue ?? new HeldBytes()).whole()
-    this.#queue = undefined
-    return bytes
+    return this.#takeHeld()
   }
 
   /** Unread bytes that have arrived. */
@@ -282,6 +293,13 @@ export class IncomingBody implements StreamBody {
     const iterator = new BodyIterator(this)
     this.pipeTo(iterator)
     return iterator
+  }
+
+  #takeHeld(): Buffer {
+    this.#keepLoan()
+    const bytes = (this.#queue ?? new HeldBytes()).whole()
+    this.#queue = undefined
+    return bytes
   }
 
   #takeQueue(bytesMax: number): string | undefined {
