@@ -79,34 +79,47 @@ function changedValue(text: string, before: unknown, after: unknown): string {
 }
 
 function changedObject(text: string, before: Readonly<JsonObject>, after: Readonly<JsonObject>): string {
-  if (isUnchanged(before, after)) return text
-  const added = Object.keys(after).filter((name) => isAdded(before, after, name))
+  const keeps = keepsAll(before, after)
+  const added = addedMembers(before, after)
+  if (keeps && added === '') return text
+  if (keeps && Object.keys(before).length > 0) return extendedObject(text, added)
   const { places } = new MemberPlaces(text)
   let out = ''
   // The end of the previous member, and with that the comma and the white space between the two.
   let gapStart = text.indexOf('{') + 1
-  let isEmpty = true
+  let isFirst = true
   for (const { name, start, valueStart, valueEnd } of places) {
     if (Object.hasOwn(after, name) && after[name] !== undefined) {
       const gap = text.slice(gapStart, start)
-      out += isEmpty ? gap.replace(',', '') : gap
+      out += isFirst ? gap.replace(',', '') : gap
       out += text.slice(start, valueStart) + changedValue(text.slice(valueStart, valueEnd), before[name], after[name])
-      isEmpty = false
+      isFirst = false
     }
     gapStart = valueEnd
   }
-  for (const name of added) {
-    out += `${isEmpty ? '' : ','}${JSON.stringify(name)}:${JSON.stringify(after[name])}`
-    isEmpty = false
-  }
+  out += isFirst ? added.slice(1) : added
   return text.slice(0, text.indexOf('{') + 1) + out + text.slice(gapStart)
 }
 
-/** Both are JSON objects: their enumerable members are their own. */
-function isUnchanged(before: Readonly<JsonObject>, after: Readonly<JsonObject>): boolean {
+/** All members of `before` are as they were. Both are JSON objects: their enumerable members are their own. */
+function keepsAll(before: Readonly<JsonObject>, after: Readonly<JsonObject>): boolean {
   for (const name in before) if (before[name] !== after[name] || !Object.hasOwn(after, name)) return false
-  for (const name in after) if (isAdded(before, after, name)) return false
   return true
+}
+
+/** The text of the new members, each with a comma in front of it. */
+function addedMembers(before: Readonly<JsonObject>, after: Readonly<JsonObject>): string {
+  let added = ''
+  for (const name in after) {
+    if (isAdded(before, after, name)) added += `,${JSON.stringify(name)}:${JSON.stringify(after[name])}`
+  }
+  return added
+}
+
+/** Behind the last value of an object that has members. */
+function extendedObject(text: string, added: string): string {
+  const end = text.slice(0, text.lastIndexOf('}')).trimEnd().length
+  return text.slice(0, end) + added + text.slice(end)
 }
 
 function isAdded(before: Readonly<JsonObject>, after: Readonly<JsonObject>, name: string): boolean {

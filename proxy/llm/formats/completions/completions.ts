@@ -12,6 +12,7 @@ export const completions: Format = {
   },
   wantsUsage: (request) => asObject(request['stream_options'])['include_usage'] === true,
   askForUsage(request) {
+    if (completions.wantsUsage(request)) return
     request['stream_options'] = { ...asObject(request['stream_options']), include_usage: true }
   },
   recognises: ({ choices }) => Array.isArray(choices),
