@@ -81,8 +81,8 @@ class DetectedAnswer implements Pick<SentFormat, 'observe' | 'hasContent'> {
     for (const answer of Array.isArray(json) ? json : [json]) if (isRecord(answer)) this.observe(this.facts, answer)
   }
 
-  event(event: SseEvent): void {
-    observeEvent(this, this, { ...event, data: nativeData(event.data) })
+  event({ data }: SseEvent): void {
+    observeEvent(this, this, nativeData(data))
   }
 
   observe(facts: LlmFacts, answer: JsonObject): void {

@@ -21,7 +21,7 @@ import { parseExactObject, parseObject, type JsonObject } from './json.ts'
 import type { ReplyContext } from './reply-context.ts'
 import { arrayOfEvents, jsonArrayStream } from './json-array.ts'
 import { missingRetryAfter } from './retry-after.ts'
-import { passThroughStream, passThroughWhole, translatedStream } from './stream.ts'
+import { passThroughStream, translatedStream } from './stream.ts'
 import { reportUnobserved } from './stream-observer.ts'
 import { readStart } from './stream-start.ts'
 import { answerNotes } from './translate/dropped-fields.ts'
@@ -84,14 +84,7 @@ function streamFrom(
   decoded: Cancellable<Buffer>,
 ): HttpResponse {
   const sent = ownHeaders(context, headers, STREAM_TYPES[context.call.framing])
-  const whole = isPassedThrough(context) ? passThroughWhole(context, decoded) : undefined
-  return new HttpResponse(status, sent, whole ?? streamOf(context, headers, decoded), false)
-}
-
-/** No part of the stream is changed, or read by anything but the observer. */
-function isPassedThrough({ call, guards, texts }: ReplyContext): boolean {
-  const isUnread = texts === undefined && guards?.checksStreams !== true
-  return isUnread && call.conversion.translation === undefined && call.framing === 'Sse'
+  return new HttpResponse(status, sent, streamOf(context, headers, decoded), false)
 }
 
 function streamOf(context: ReplyContext, headers: HeaderList, decoded: Cancellable<Buffer>): Cancellable<Buffer> {

@@ -114,7 +114,7 @@ class SocketObserver implements BodyObserver {
   seen(buffer: Buffer, start: number, end: number): void {
     try {
       for (const data of this.#reader?.push(buffer.subarray(start, end)) ?? []) {
-        observeEvent(this.#context, this.#format, { event: '', data })
+        observeEvent(this.#context, this.#format, data)
       }
     } catch (error) {
       if (!(error instanceof WebSocketError)) throw error

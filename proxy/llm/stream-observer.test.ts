@@ -1,61 +1,6 @@
 // Facts of forwarded streams at every chunk boundary, and the work for events that have none.
 import { describe, expect, it } from 'vitest'
-import type { FormatName } from '#api/llm/formats.ts'
-import { DerivedByKey } from '../message/derived-headers.ts'
-import type { Exchange } from '../exchange/exchange.ts'
-import type { LlmFacts } from '../exchange/facts.ts'
-import { HeaderList } from '../message/headers.ts'
-import { exchangeOf } from '../policy/exchange.testing.ts'
-import { FORMATS } from './formats/table.ts'
-import { StreamObserver } from './stream-observer.ts'
-import { DroppedFields } from './translate/dropped-fields.ts'
-import { ToolNames } from './translate/tool-names.ts'
-import { emptyFacts } from './usage.ts'
-
-interface Observed {
-  readonly facts: LlmFacts
-  readonly exchange: Exchange
-  /** Events that the format has read. */
-  readonly readEvents: number
-}
-
-function observed(name: FormatName, chunks: readonly Buffer[]): Observed {
-  const exchange = exchangeOf({ method: 'POST' })
-  const facts = emptyFacts('p')
-  let readEvents = 0
-  const sent: (typeof FORMATS)[FormatName] = {
-    ...FORMATS[name],
-    observe: (to, event) => {
-      readEvents++
-      FORMATS[name].observe(to, event)
-    },
-  }
-  const observer = new StreamObserver({
-    exchange,
-    facts,
-    texts: undefined,
-    guards: undefined,
-    answerHeaders: new DerivedByKey<string | undefined>(),
-    bodyBytesMax: 10_000,
-    translationBytesMax: 10_000,
-    call: {
-      conversion: { client: sent, sent, translation: undefined },
-      model: 'm',
-      isStreaming: true,
-      params: undefined,
-      framing: 'Sse',
-      includeUsage: false,
-      toolNames: new ToolNames(),
-      pathAndQuery: '/',
-      headers: new HeaderList(),
-      body: Buffer.alloc(0),
-      dropped: new DroppedFields(),
-    },
-  })
-  for (const chunk of chunks) observer.push(chunk)
-  observer.end()
-  return { facts, exchange, readEvents }
-}
+import { observed } from './stream-observer.testing.ts'
 
 const word = (text: string, more = '"usage":null'): string =>
   `data: {"model":"m1","choices":[{"delta":{"content":${JSON.stringify(text)}}}],${more}}\n\n`

@@ -1,24 +1,25 @@
 // Reads model, usage, first token and errors from the events of a stream. It only observes: it never changes or ends
 // the stream.
 import { SseParser, SseTooLarge, type SseEvent } from '../http/sse.ts'
+import { dataStartIn, EVENT_END, eventStartIn, lastDataLineIn, lineEndIn, NO_DATA, OTHER_DATA } from './event-text.ts'
 import type { SentFormat } from './formats/format.ts'
 import { asObject, asString, parseObject, type JsonObject } from './json.ts'
 import type { ReplyContext } from './reply-context.ts'
 
-const EVENT_END = '\n\n'
 /**
  * Text of an event that may have usage or an error. Wider than the check of `observeEvent`, which reads the data of the
  * event: an event may split its data over several lines.
  */
 const NOTABLE = /"usage\w*"(?!\s*:\s*null)|"error"/g
 
-/** A string has no characters beyond ASCII. */
-type Chunk = Buffer | string
+/** First byte of a byte order mark. */
+const MARK_START = 0xef
+const LINE_END = Buffer.from('\n')
 
-/** The part of `chunk` from `start` to `end`. */
+/** Events that are complete in `bytes`. */
 interface CompleteEvents {
-  readonly chunk: Chunk
-  /** The whole chunk in latin1. */
+  readonly bytes: Buffer
+  /** `bytes` in latin1. */
   readonly text: string
   readonly start: number
   readonly end: number
@@ -27,26 +28,34 @@ interface CompleteEvents {
 /** An event over the limit ends the observation, not the stream. */
 export class StreamObserver {
   readonly #context: ReplyContext
-  #parser: SseParser | undefined
+  readonly #sent: SentFormat
+  /** For events that are not complete in one chunk, or have unusual lines; undefined: there was none. */
+  #parser: SseParser | undefined = undefined
+  #hasBegun = false
+  #isOver = false
+  /** Data of the last event, or with `#isUnparsed` the whole event as it arrived, in latin1. */
   #last = ''
-  /** The event after `#last` as it arrived, in latin1; not parsed yet. */
-  #unparsed: string | undefined = undefined
+  #isUnparsed = false
 
   constructor(context: ReplyContext) {
     this.#context = context
-    this.#parser = new SseParser(context.bodyBytesMax)
+    this.#sent = context.call.conversion.sent
   }
 
-  push(chunk: Chunk): void {
-    const parser = this.#parser
-    if (parser === undefined) return
+  /** The bytes are not read after the call. */
+  push(bytes: Buffer): void {
+    if (this.#isOver || bytes.length === 0) return
     // One conversion: calls into native code cost more than all searches in the text of a short chunk.
-    const text = typeof chunk === 'string' ? chunk : chunk.toString('latin1')
+    const text = bytes.toString('latin1')
+    const isMarked = !this.#hasBegun && bytes[0] === MARK_START
+    this.#hasBegun ||= !isMarked
     try {
-      if (text.includes('\r')) this.#parse(parser, bytesOf(chunk, 0))
-      else this.#pushLines(parser, chunk, text)
+      if (isMarked || text.includes('\r')) this.#parse(bytes)
+      else this.#pushLines(bytes, text)
+      this.#hasBegun = true
     } catch (error) {
       if (!(error instanceof SseTooLarge)) throw error
+      this.#isOver = true
       this.#parser = undefined
       reportUnobserved(this.#context, error.message)
     }
@@ -54,70 +63,97 @@ export class StreamObserver {
 
   /** The client got a truncated stream; the log reports it. */
   end(): void {
-    const { call, exchange } = this.#context
-    const { lastEvent } = call.conversion.sent
-    if (this.#parser === undefined || lastEvent === undefined) return
-    const rest = this.#unparsed
-    if (rest !== undefined) this.#parse(new SseParser(Number.POSITIVE_INFINITY), Buffer.from(rest, 'latin1'))
-    if (!lastEvent.test(this.#last)) exchange.errorDetail ??= 'the stream of the provider ended without its final event'
+    const { lastEvent } = this.#sent
+    if (this.#isOver || lastEvent === undefined) return
+    const data = this.#isUnparsed ? dataOf(this.#last) : this.#last
+    if (!lastEvent.test(data)) {
+      this.#context.exchange.errorDetail ??= 'the stream of the provider ended without its final event'
+    }
   }
 
-  /** Lines that end with LF alone. `text`: the chunk in latin1. */
-  #pushLines(parser: SseParser, chunk: Chunk, text: string): void {
+  /** Lines that end with LF alone. `text`: the bytes in latin1. */
+  #pushLines(bytes: Buffer, text: string): void {
     let at = 0
-    while (at < text.length && !this.#isSearchable(parser)) {
-      const end = text.indexOf(EVENT_END, at)
-      const next = end === -1 ? text.length : end + EVENT_END.length
-      this.#parse(parser, bytesOf(chunk, at, next))
+    while (at < text.length && this.#parser?.isBetweenEvents === false) {
+      const next = eventEndIn(text, at)
+      this.#parse(bytes.subarray(at, next))
       at = next
     }
     const last = text.lastIndexOf(EVENT_END)
     if (last >= at) {
       const end = last + EVENT_END.length
-      this.#search(parser, { chunk, text, start: at, end })
+      this.#readEvents({ bytes, text, start: at, end })
       at = end
     }
-    if (at < text.length) this.#parse(parser, bytesOf(chunk, at))
+    if (at < text.length) this.#parse(bytes.subarray(at))
   }
 
-  /** The next events matter only for usage and errors. */
-  #isSearchable(parser: SseParser): boolean {
-    return this.#context.facts.timeToFirstTokenMs !== undefined && parser.isBetweenEvents
+  #readEvents({ bytes, text, start, end }: CompleteEvents): void {
+    let at = start
+    while (at < end && this.#context.facts.timeToFirstTokenMs === undefined) {
+      const next = Math.min(end, eventEndIn(text, at))
+      this.#read({ bytes, text, start: at, end: next })
+      at = next
+    }
+    if (at < end) this.#search({ bytes, text, start: at, end })
   }
 
-  /** Most events have nothing to read, and are not parsed. */
-  #search(parser: SseParser, { chunk, text, start, end }: CompleteEvents): void {
+  /** Events that matter only for usage and errors: most have nothing to read. */
+  #search({ bytes, text, start, end }: CompleteEvents): void {
     let at = start
     NOTABLE.lastIndex = at
     for (let found = NOTABLE.exec(text); found !== null && found.index < end; found = NOTABLE.exec(text)) {
-      const eventEnd = text.indexOf(EVENT_END, found.index) + EVENT_END.length
-      this.#parse(parser, bytesOf(chunk, Math.max(at, eventStartIn(text, found.index)), eventEnd))
+      const eventEnd = eventEndIn(text, found.index)
+      this.#read({ bytes, text, start: Math.max(at, eventStartIn(text, found.index)), end: eventEnd })
       at = eventEnd
       NOTABLE.lastIndex = at
     }
-    const dataStart = text.lastIndexOf('\ndata', end - EVENT_END.length) + 1
-    if (dataStart < at || !text.startsWith('data', dataStart)) return
-    const lastStart = Math.max(at, eventStartIn(text, dataStart))
+    const dataLine = lastDataLineIn(text, at, end)
+    if (dataLine === -1) return
+    const lastStart = Math.max(at, eventStartIn(text, dataLine))
     // A copy: a slice would keep the text of the whole chunk in memory.
-    this.#unparsed = bytesOf(chunk, lastStart, end).toString('latin1')
+    this.#last = bytes.toString('latin1', lastStart, end)
+    this.#isUnparsed = true
   }
 
-  #parse(parser: SseParser, bytes: Buffer): void {
-    for (const event of parser.push(bytes)) {
-      observeEvent(this.#context, this.#context.call.conversion.sent, event)
-      this.#last = event.data
-      this.#unparsed = undefined
-    }
+  /** One event. */
+  #read({ bytes, text, start, end }: CompleteEvents): void {
+    const dataStart = dataStartIn(text, start, end)
+    if (dataStart === OTHER_DATA) this.#parse(bytes.subarray(start, end))
+    else if (dataStart !== NO_DATA) this.#observe(bytes.toString('utf8', dataStart, lineEndIn(text, dataStart)))
+  }
+
+  #parse(bytes: Buffer): void {
+    const parser = (this.#parser ??= this.#newParser())
+    for (const { data } of parser.push(bytes)) this.#observe(data)
+  }
+
+  #newParser(): SseParser {
+    const parser = new SseParser(this.#context.bodyBytesMax)
+    // Only the first line of the stream may begin with a byte order mark.
+    if (this.#hasBegun) parser.push(LINE_END)
+    return parser
+  }
+
+  #observe(data: string): void {
+    observeEvent(this.#context, this.#sent, data)
+    this.#last = data
+    this.#isUnparsed = false
   }
 }
 
-function bytesOf(chunk: Chunk, start: number, end = chunk.length): Buffer {
-  return typeof chunk === 'string' ? Buffer.from(chunk.slice(start, end), 'latin1') : chunk.subarray(start, end)
+/** Behind the end of the event that contains the character at `at`. */
+function eventEndIn(text: string, at: number): number {
+  const end = text.indexOf(EVENT_END, at)
+  return end === -1 ? text.length : end + EVENT_END.length
 }
 
-function eventStartIn(text: string, at: number): number {
-  const previousEnd = text.lastIndexOf(EVENT_END, at)
-  return previousEnd === -1 ? 0 : previousEnd + EVENT_END.length
+/** `event`: as it arrived, in latin1. */
+function dataOf(event: string): string {
+  const start = dataStartIn(event, 0, event.length)
+  if (start >= 0) return event.slice(start, lineEndIn(event, start))
+  const [parsed] = new SseParser(Number.POSITIVE_INFINITY).push(Buffer.from(event, 'latin1'))
+  return parsed?.data ?? ''
 }
 
 /** The response continues, but tokens of the rest are not counted. */
@@ -130,11 +166,11 @@ export function reportUnobserved({ exchange }: Pick<ReplyContext, 'exchange'>, r
 /** Usage that is not null: some providers have null in every event. A quote within a text has a backslash. */
 const COUNTS = /"usage\w*"\s*:\s*\{/
 
-/** Reads one event of a stream in the format `sent`. */
+/** Reads the data of one event of a stream in the format `sent`. */
 export function observeEvent(
   { facts, exchange }: Pick<ReplyContext, 'facts' | 'exchange'>,
   sent: Pick<SentFormat, 'observe' | 'hasContent'>,
-  { data }: SseEvent,
+  data: SseEvent['data'],
 ): void {
   const needsFirstToken = facts.timeToFirstTokenMs === undefined
   // Most events of a stream are one token each: they are only parsed while facts are missing.

@@ -8,7 +8,7 @@ import { IncomingBody } from '../message/incoming-body.ts'
 import { exchangeOf } from '../policy/exchange.testing.ts'
 import { FORMATS } from './formats/table.ts'
 import type { ReplyContext } from './reply-context.ts'
-import { passThroughStream, passThroughWhole } from './stream.ts'
+import { passThroughStream } from './stream.ts'
 import { DroppedFields } from './translate/dropped-fields.ts'
 import { emptyFacts } from './usage.ts'
 import { ToolNames } from './translate/tool-names.ts'
@@ -46,13 +46,17 @@ async function loggedFor(format: FormatName, text: string): Promise<string | und
     },
     cancel() {},
   }
-  let received = ''
-  for await (const chunk of passThroughStream(context, body)) received += String(chunk)
-  expect(received).toBe(text)
-  expect(passThroughWhole(other, arrived(text))?.toString()).toBe(text)
+  expect(await textOf(passThroughStream(context, body))).toBe(text)
+  expect(await textOf(passThroughStream(other, arrived(text)))).toBe(text)
   expect(other.exchange.errorDetail).toBe(context.exchange.errorDetail)
   expect({ ...other.facts, timeToFirstTokenMs: 0 }).toEqual({ ...context.facts, timeToFirstTokenMs: 0 })
   return context.exchange.errorDetail
+}
+
+async function textOf(stream: Cancellable<Buffer>): Promise<string> {
+  let text = ''
+  for await (const chunk of stream) text += String(chunk)
+  return text
 }
 
 function arrived(text: string): IncomingBody {
@@ -65,11 +69,16 @@ function arrived(text: string): IncomingBody {
 
 const TRUNCATED = 'the stream of the provider ended without its final event'
 
-describe('a stream that has not arrived', () => {
-  it('is not taken as a whole', () => {
+describe('a stream that has arrived', () => {
+  it('is read at once, and sent as any other body', () => {
+    const [context, whole] = [contextFor('Completions'), arrived('data: {"model":"m1"}\n\n')]
+    expect(passThroughStream(context, whole)).toBe(whole)
+    expect([whole.isUntouched, context.facts.responseModel]).toEqual([true, 'm1'])
+  })
+
+  it('is not one that continues', () => {
     const open = new IncomingBody({ pauseBody() {}, resumeBody() {}, cancelBody() {} }, undefined)
-    expect(passThroughWhole(contextFor('Completions'), open)).toBeUndefined()
-    expect(open.isUntouched).toBe(true)
+    expect(passThroughStream(contextFor('Completions'), open)).not.toBe(open)
   })
 })
 

@@ -1,8 +1,7 @@
 // Event streams chunk by chunk, never buffered as a whole: unchanged (usage observed), or translated.
 import { messageOf } from '../exchange/diagnosis.ts'
-import { arrivedBody, TEXT_BYTES_MAX } from '../message/arrived-body.ts'
 import type { Cancellable } from '../message/body.ts'
-import { IncomingBody } from '../message/incoming-body.ts'
+import { type BodyObserver, IncomingBody } from '../message/incoming-body.ts'
 import { madeStream } from '../message/made-stream.ts'
 import { RelayedStream, type RelayWatcher } from '../message/relayed-stream.ts'
 import { FRAMES } from './frames.ts'
@@ -13,19 +12,12 @@ import { reportIfBug } from '../exchange/defects.ts'
 
 /** Forwards the provider's bytes unchanged and reads model, usage and first token. */
 export function passThroughStream(context: ReplyContext, body: Cancellable<Buffer>): Cancellable<Buffer> {
-  const watcher = passThroughWatcher(context)
-  if (body instanceof IncomingBody) return new RelayedStream(body, watcher)
-  return madeStream(passedThrough(watcher, body), () => body.cancel())
-}
-
-/** As `passThroughStream`, if the whole stream has arrived. undefined: it has not, or is too large. */
-export function passThroughWhole(context: ReplyContext, body: Cancellable<Buffer>): Buffer | string | undefined {
-  const whole = body instanceof IncomingBody ? arrivedBody(body, TEXT_BYTES_MAX) : undefined
-  if (whole === undefined) return undefined
-  const observer = new StreamObserver(context)
-  observer.push(whole)
-  observer.end()
-  return whole
+  const watcher = new PassThroughWatcher(context)
+  if (!(body instanceof IncomingBody)) return madeStream(passedThrough(watcher, body), () => body.cancel())
+  if (!body.isEnded) return new RelayedStream(body, watcher)
+  // Nothing can fail any more: the body is sent as any other, without a copy for the watcher.
+  body.observe(watcher)
+  return body
 }
 
 export function translatedStream(
@@ -40,35 +32,51 @@ export function translatedStream(
 async function* passedThrough(watcher: RelayWatcher, body: Cancellable<Buffer>): AsyncGenerator<Buffer> {
   try {
     for await (const chunk of body) {
-      watcher.seen(chunk)
+      watcher.seen(chunk, 0, chunk.length)
       yield chunk
     }
-    watcher.ended()
+    watcher.over()
   } catch (error) {
     yield watcher.failed(error)
   }
 }
 
-function passThroughWatcher(context: ReplyContext): RelayWatcher {
-  const observer = new StreamObserver(context)
-  let isBetweenEvents = true
-  return {
-    seen(chunk) {
-      observer.push(chunk)
-      isBetweenEvents = endsEvent(chunk)
-    },
-    ended() {
-      observer.end()
-    },
-    // Half an event would corrupt the next one.
-    failed: (error) => Buffer.from(`${isBetweenEvents ? '' : '\n\n'}${brokenStream(context, error)}`),
+class PassThroughWatcher implements RelayWatcher, BodyObserver {
+  readonly #context: ReplyContext
+  readonly #observer: StreamObserver
+  #isBetweenEvents = true
+
+  constructor(context: ReplyContext) {
+    this.#context = context
+    this.#observer = new StreamObserver(context)
+  }
+
+  seen(buffer: Buffer, start: number, end: number): void {
+    this.#observer.push(start === 0 && end === buffer.length ? buffer : buffer.subarray(start, end))
+    this.#isBetweenEvents = endsEvent(buffer, start, end)
+  }
+
+  over(): void {
+    this.#observer.end()
+  }
+
+  /** Half an event would corrupt the next one. */
+  failed(error: unknown): Buffer {
+    return Buffer.from(`${this.#isBetweenEvents ? '' : '\n\n'}${brokenStream(this.#context, error)}`)
   }
 }
 
+const LF = 10
+const CR = 13
+
 /** An end that is split over two chunks is not detected, which is harmless: a reader skips empty lines. */
-function endsEvent(chunk: Buffer): boolean {
-  const end = chunk.toString('latin1', Math.max(0, chunk.length - 4))
-  return end.endsWith('\n\n') || end.endsWith('\r\n\r\n') || end.endsWith('\r\r')
+function endsEvent(bytes: Buffer, start: number, end: number): boolean {
+  if (end - start < 2) return false
+  const last = bytes[end - 1]
+  const beforeLast = bytes[end - 2]
+  if (last === beforeLast) return last === LF || last === CR
+  if (last !== LF || beforeLast !== CR || end - start < 4) return false
+  return bytes[end - 3] === LF && bytes[end - 4] === CR
 }
 
 async function* translated(
@@ -86,7 +94,7 @@ async function* translated(
     for await (const chunk of body) {
       let text = ''
       for (const event of reader.push(chunk)) {
-        observeEvent(context, context.call.conversion.sent, event)
+        observeEvent(context, context.call.conversion.sent, event.data)
         text += translator.event(event)
       }
       if (text !== '') yield Buffer.from(text)

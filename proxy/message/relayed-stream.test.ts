@@ -20,8 +20,8 @@ function relayed(watched: Partial<RelayWatcher> = {}) {
   const source = new IncomingBody(peer, undefined)
   const seen: string[] = []
   const watcher: RelayWatcher = {
-    seen: (bytes) => void seen.push(String(bytes)),
-    ended: () => void seen.push('ended'),
+    seen: (buffer, start, end) => void seen.push(buffer.toString('utf8', start, end)),
+    over: () => void seen.push('ended'),
     failed: (error) => Buffer.from(error instanceof Error ? error.message : ''),
     ...watched,
   }

@@ -4,9 +4,10 @@ import type { Cancellable } from './body.ts'
 import { type BodySink, type BodySource, IncomingBody } from './incoming-body.ts'
 
 export interface RelayWatcher {
-  /** The bytes are valid only during the call. */
-  seen(bytes: Buffer): void
-  ended(): void
+  /** The range is valid only during the call. */
+  seen(buffer: Buffer, start: number, end: number): void
+  /** The source ended. */
+  over(): void
   /** @returns the last bytes of the stream. */
   failed(error: unknown): Buffer
 }
@@ -38,7 +39,7 @@ export class RelayedStream implements Cancellable<Buffer>, BodySource, BodySink 
 
   bodyChunk(buffer: Buffer, start: number, end: number): boolean {
     try {
-      this.#watcher.seen(buffer.subarray(start, end))
+      this.#watcher.seen(buffer, start, end)
     } catch (error) {
       this.#fail(error)
       this.#source.cancel()
@@ -49,7 +50,7 @@ export class RelayedStream implements Cancellable<Buffer>, BodySource, BodySink 
   }
 
   bodyEnd(): void {
-    this.#watcher.ended()
+    this.#watcher.over()
     this.body.end()
   }
 
