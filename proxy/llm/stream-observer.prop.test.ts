@@ -152,7 +152,7 @@ function readFully({ name, bytes }: Stream): Read {
   const format = FORMATS[name]
   const facts = emptyFacts('p')
   const events = new SseParser(Number.POSITIVE_INFINITY).push(bytes)
-  const answers = events.flatMap(({ data }) => parseObject(data) ?? [])
+  const answers = events.map(({ data }) => parseObject(data)).filter((answer) => answer !== undefined)
   for (const answer of answers) format.observe(facts, answer)
   const error = answers.findLast((answer) => answer['type'] === 'error' || answer['error'] !== undefined)
   const isCut = format.lastEvent !== undefined && !format.lastEvent.test(events.at(-1)?.data ?? '')
