@@ -1,6 +1,8 @@
 // `make images`: the images of controller and proxy, from an empty base, with the container tool that is there.
-//   node hack/image/main.ts [--tag TAG] [--registry REGISTRY] [--tool docker|buildah|nerdctl|podman] [--demo]
-//     [--bundle FOLDER] [--output FOLDER] [--context FOLDER] [--platform linux/amd64|linux/arm64]
+//   node hack/image/main.ts [--tag TAG] [--registry REGISTRY] [--tool docker|buildah|nerdctl|podman|none] [--demo]
+//     [--bundle FOLDER] [--output FOLDER] [--context FOLDER] [--platform linux/amd64|linux/arm64] [--without-compiled]
+// --tool none: only the archives of the images, in --output. --without-compiled: without compiled code, so that equal
+// inputs give equal archives.
 // --demo also builds upstreams and client of samples and cluster tests; --context takes what --output had before.
 // --platform: of the images, that of this machine by default; another one needs Debian here, and gets no compiled code.
 // The tag "content" stands for a hash of what is in the images. Needs the bundle in dist/ (make build). Pulls no image.
@@ -29,6 +31,7 @@ const { values } = parseArgs({
     output: { type: 'string', default: join(repository, 'dist/image') },
     context: { type: 'string', default: '' },
     platform: { type: 'string', default: ownPlatform() },
+    'without-compiled': { type: 'boolean', default: false },
   },
 })
 
@@ -43,7 +46,7 @@ const context = values.context === '' ? makeContext(resolve(values.output)) : re
 const tag = values.tag === 'content' ? contentTag(context) : values.tag
 const revision = git('rev-parse', 'HEAD') ?? 'unknown'
 for (const [target, repositoryName] of Object.entries(IMAGES)) {
-  if (target === 'demo' && !values.demo) continue
+  if (tool === 'none' || (target === 'demo' && !values.demo)) continue
   const name = [values.registry, repositoryName].filter((part) => part !== '').join('/')
   build(tool, target, `${name}:${tag}`)
 }
@@ -74,7 +77,8 @@ function makeContext(folder: string): string {
   const appLicences = licences(repository, bundle)
   layApp({ root: join(folder, 'app'), bundle, repository, runtime: runtime.folder, sbom: bill, licences: appLicences })
   mkdirSync(join(folder, 'compiled/app'), { recursive: true })
-  if (runtime.isOwn) layCompiled({ root: join(folder, 'compiled'), app: join(folder, 'app') })
+  if (runtime.isOwn && !values['without-compiled'])
+    layCompiled({ root: join(folder, 'compiled'), app: join(folder, 'app') })
   mkdirSync(join(folder, 'demo/app'), { recursive: true })
   if (values.demo) bundleDemo(join(folder, 'demo/app/demo.js'))
   for (const part of ['base', 'app', 'compiled', 'demo']) {

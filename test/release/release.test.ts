@@ -104,6 +104,15 @@ describe.skipIf(!hasTools)('the release', () => {
     expect(text).toMatch(/name: GW_PROXY_IMAGE_REGISTRY\n\s+value: registry.example\/gw/)
   })
 
+  it('has charts with the images of the registry', () => {
+    for (const chart of ['gw', 'gw-standalone']) {
+      const archive = join(release, `charts/${chart}-${VERSION}.tgz`)
+      const values = execFileSync('tar', ['-xzOf', archive, `${chart}/values.yaml`], { encoding: 'utf8' })
+      expect(values).toContain('registry: registry.example/gw\n')
+      expect(values).not.toMatch(/registry: gw\.dev$/m)
+    }
+  })
+
   it('has checksums and a provenance that belong to the files and the key', () => {
     const check = execFileSync('sha256sum', ['--check', 'SHA256SUMS'], { cwd: release, encoding: 'utf8' })
     expect(check.trim().split('\n')).toEqual([
