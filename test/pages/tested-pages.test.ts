@@ -1,6 +1,6 @@
 // Every page that shows the output of a command has a test that runs it, or a reason why not.
 import { existsSync, globSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { expect, it } from 'vitest'
 import { commandBlocks } from '#test/console-steps.ts'
 import { QUICKSTART_PAGES, TESTS, WITHOUT_TEST } from './tested-pages.ts'
@@ -21,6 +21,5 @@ it('each page with outputs is listed once', () => {
 it.each(Object.entries(TESTS))('%s is read by %s', (page, test) => {
   expect(existsSync(join(ROOT, test))).toBe(true)
   if (QUICKSTART_PAGES.some((one) => one === page)) return
-  const name = page.split('/').at(-1) ?? ''
-  expect(readFileSync(join(ROOT, test), 'utf8')).toContain(name)
+  expect(readFileSync(join(ROOT, test), 'utf8')).toContain(basename(page, '.md'))
 })

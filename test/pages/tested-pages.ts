@@ -7,7 +7,11 @@ export const QUICKSTART_PAGES = ['README.md', 'docs/concepts/request-path.md', '
 export const TESTS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(QUICKSTART_PAGES.map((page) => [page, 'test/pages/quickstart-pages.test.ts'])),
   'docs/cli.md': 'test/cli/page.test.ts',
+  'docs/llm/azure.md': 'test/conformance/vendor-pages.test.ts',
+  'docs/llm/bedrock.md': 'test/conformance/vendor-pages.test.ts',
+  'docs/llm/gemini.md': 'test/conformance/vendor-pages.test.ts',
   'docs/llm/start.md': 'test/pages/start.test.ts',
+  'docs/llm/vertex.md': 'test/conformance/vendor-pages.test.ts',
   'docs/migrating.md': 'test/pages/migrating.test.ts',
   'docs/start/from-ingress.md': 'test/e2e/37-from-ingress.test.ts',
 }
