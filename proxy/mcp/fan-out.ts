@@ -4,7 +4,6 @@ import { messageOf } from '../exchange/diagnosis.ts'
 import type { MCPBackend } from '#api/ir/types.gen.ts'
 import { reportIfBug } from '../exchange/defects.ts'
 import type { Exchange } from '../exchange/exchange.ts'
-import type { Cancellable } from '../message/body.ts'
 import { madeStream } from '../message/made-stream.ts'
 import {
   isResponse,
@@ -244,39 +243,4 @@ async function page(
     if (sent?.code !== METHOD_NOT_FOUND) throw error
     return { error: sent }
   }
-}
-
-/** Items of several streams in the order of arrival. Ends when all have ended; cancelling it cancels all. */
-export function interleave<T>(streams: readonly Cancellable<T>[]): Cancellable<T> {
-  return madeStream(interleaved(streams), () => cancelAll(streams))
-}
-
-async function* interleaved<T>(streams: readonly Cancellable<T>[]): AsyncGenerator<T> {
-  const iterators = streams.map((stream) => stream[Symbol.asyncIterator]())
-  const pending = new Map<number, Promise<{ index: number; step: IteratorResult<T> }>>()
-  const advance = (index: number): void => {
-    const step = iterators[index]?.next()
-    if (step !== undefined)
-      pending.set(
-        index,
-        step.then((result) => ({ index, step: result })),
-      )
-  }
-  for (const index of iterators.keys()) advance(index)
-  try {
-    while (pending.size > 0) {
-      const { index, step } = await Promise.race(pending.values())
-      pending.delete(index)
-      if (step.done === true) continue
-      yield step.value
-      advance(index)
-    }
-  } finally {
-    for (const step of pending.values()) step.catch(() => {})
-    cancelAll(streams)
-  }
-}
-
-function cancelAll(streams: readonly Cancellable<unknown>[]): void {
-  for (const stream of streams) stream.cancel()
 }

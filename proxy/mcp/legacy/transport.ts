@@ -5,7 +5,8 @@ import { madeStream } from '../../message/made-stream.ts'
 import { HttpResponse } from '../../message/message.ts'
 import { callOf, type McpCall, type McpEndpoint } from '../context.ts'
 import { answerRequest, notifyAll } from '../dispatch.ts'
-import { interleave, listenToAll, notify, type Member } from '../fan-out.ts'
+import { listenToAll, notify, type Member } from '../fan-out.ts'
+import { interleave } from '../interleave.ts'
 import { accepted, EVENT_STREAM, jsonAnswer, plain, resumableStream } from '../http-reply.ts'
 import {
   isRequest,
