@@ -1,6 +1,7 @@
 // One child process with MCP over stdin and stdout, one JSON message per line. One process is one session.
 import { spawn, type ChildProcessByStdio } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
+import { jsonExcess } from '#api/bounded-json.ts'
 import type { StdioTarget } from '#api/ir/types.gen.ts'
 import {
   isRequest,
@@ -32,7 +33,7 @@ interface Call {
 export interface StdioEvents {
   /** `byItself`: not by `stop`. */
   readonly exited: (byItself: boolean) => void
-  /** A line that the process wrote to its standard error. */
+  /** A line that the process wrote to its standard error, or why a message of it is of no use. */
   readonly logged: (line: string) => void
 }
 
@@ -43,6 +44,7 @@ export class StdioProcess {
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>
   readonly #calls = new Map<JsonRpcId, Call>()
   readonly #onExit: (byItself: boolean) => void
+  readonly #logged: (line: string) => void
   #rest: Buffer[] = []
   #restBytes = 0
   #isOver = false
@@ -54,6 +56,7 @@ export class StdioProcess {
     const { cmd, args = [] } = target
     this.lastUsedMs = nowMs
     this.#onExit = exited
+    this.#logged = logged
     // Detached: the process leads a group, which ends with it. Commands such as npx start the server as their child.
     this.#child = spawn(cmd, args, { env: environmentOf(target), stdio: ['pipe', 'pipe', 'pipe'], detached: true })
     this.#child.on('error', (error) => this.#over(new Error(`${cmd} cannot be started: ${error.message}`)))
@@ -164,7 +167,10 @@ export class StdioProcess {
   /** Lines that are not messages are log output and ignored. */
   #dispatch(line: string): void {
     const message = parseMessage(line)
-    if (message === undefined) return
+    if (message === undefined) {
+      if (line.startsWith('{')) this.#checkExcess(line)
+      return
+    }
     if (isResponse(message)) {
       const call = this.#calls.get(message.id)
       this.#calls.delete(message.id)
@@ -177,6 +183,16 @@ export class StdioProcess {
       const error = { code: -32_603, message: 'no client is listening' }
       this.write({ jsonrpc: '2.0', id: message.id, error })
     }
+  }
+
+  /** A response that is too complex to be read may be that of any call. */
+  #checkExcess(line: string): void {
+    const excess = jsonExcess(line)
+    if (excess === undefined) return
+    const reason = `a message of the process cannot be read: ${excess}`
+    this.#logged(reason)
+    for (const { fail } of this.#calls.values()) fail(new Error(reason))
+    this.#calls.clear()
   }
 
   /** Progress belongs to its call: clients of several servers get it nowhere else. */

@@ -32,8 +32,9 @@ for await (const line of createInterface({ input: process.stdin })) {
   } else if (method === 'tools/call') {
     const { progressToken } = params._meta ?? {}
     if (progressToken !== undefined) say({ method: 'notifications/progress', params: { progressToken, progress: 1, total: 2 } })
-    const { characters = 1, ms = 0, text = '' } = params.arguments
-    const answer = () => say({ id, result: { content: [{ type: 'text', text: 'x'.repeat(characters) + text.length }] } })
+    const { characters = 1, ms = 0, text = '', rows = 0 } = params.arguments
+    const structuredContent = { rows: Array.from({ length: rows }, () => ({})) }
+    const answer = () => say({ id, result: { structuredContent, content: [{ type: 'text', text: 'x'.repeat(characters) + text.length }] } })
     if (ms > 0) setTimeout(answer, ms)
     else answer()
   } else if (id !== undefined) say({ id, result: { tools: [] } })
@@ -42,6 +43,7 @@ for await (const line of createInterface({ input: process.stdin })) {
 const IDLE_MS = 1500
 const folder = mkdtempSync(join(tmpdir(), 'gw-test-'))
 const script = join(folder, 'server.mjs')
+const logged: string[] = []
 let bridge: StdioBridge
 /** Its sessions do not end in the time of a test. */
 let patient: StdioBridge
@@ -50,7 +52,7 @@ let exposed: { readonly impatient: RenderedConfig; readonly patient: RenderedCon
 
 beforeAll(async () => {
   writeFileSync(script, SERVER)
-  bridge = await createStdioBridge({ logged: () => {}, idleMs: IDLE_MS })
+  bridge = await createStdioBridge({ logged: (line) => logged.push(line), idleMs: IDLE_MS })
   gateway = await testProxy({
     workers: 1,
     routes: [
@@ -163,6 +165,15 @@ describe('a process', () => {
       { session },
     )
     expect(answer.text).toContain(`x${10 * 2 ** 20}`)
+  })
+
+  it('fails a call with a result that is too complex, and serves the next one', async () => {
+    logged.splice(0)
+    const { client, call } = await connect('serves')
+    await expect(call('t', { rows: 100_001 })).rejects.toThrow('could not be called')
+    expect(logged).toEqual([expect.stringContaining('the JSON has more than 100000 objects, arrays and members')])
+    expect(await call('t', { rows: 10 })).toBe('x0')
+    await client.close()
   })
 
   it('reports progress on the stream of the call, also as one of several while the client listens', async () => {
