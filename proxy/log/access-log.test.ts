@@ -172,6 +172,19 @@ describe('createAccessLog', () => {
     )
   })
 
+  it('shortens texts of clients and servers', () => {
+    const exchange = exchangeOf()
+    const long = 'x'.repeat(5000)
+    const errors = { errorCode: 1, errorMessage: long, dropped: undefined }
+    exchange.mcp = { methodName: long, sessionId: 'abc', kind: 'tool', target: 'time', name: long, ...errors }
+    exchange.errorDetail = `time: initialize failed: ${long}`
+    for (const format of ['text', 'json'] as const) {
+      const line = logged(exchange, format)
+      expect(line.length).toBeLessThan(4 * 2048 + 1000)
+      expect(line.match(/…/g)).toHaveLength(4)
+    }
+  })
+
   it('writes the cost of a call as a decimal number of USD', () => {
     const exchange = exchangeOf()
     exchange.llm = { ...emptyFacts('openai'), pricing: pricedAt({ usd: { total: 0.000123456789 } }) }

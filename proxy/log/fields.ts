@@ -95,9 +95,16 @@ export function addOutcome(line: FieldSink, exchange: Exchange, durationMs: numb
   if (exchange.picked !== undefined) line.plain('inferencepool.selected_endpoint', exchange.picked.selected)
   if (exchange.llm !== undefined) addLlm(line, exchange.llm, durationMs)
   if (exchange.retryAttempt > 0) line.number('retry.attempt', exchange.retryAttempt)
-  line.quoted('error', exchange.errorDetail)
+  line.quoted('error', shortened(exchange.errorDetail))
   if (exchange.reason !== 'Upstream') line.plain('reason', exchange.reason)
   line.plain('duration', `${Math.floor(durationMs)}ms`)
+}
+
+/** Characters of a text from a client or a server: a message of an MCP server may have 32 MiB. */
+const TEXT_CHARACTERS_MAX = 2048
+
+function shortened(text: string | undefined): string | undefined {
+  return text === undefined || text.length <= TEXT_CHARACTERS_MAX ? text : `${text.slice(0, TEXT_CHARACTERS_MAX)}…`
 }
 
 /** Claims come from the client's token: `sub` may be any value. */
@@ -107,24 +114,24 @@ function subjectOf(claims: unknown): string | undefined {
 }
 
 function addA2a(line: FieldSink, a2a: A2aFacts): void {
-  line.text('a2a.method', a2a.method)
+  line.text('a2a.method', shortened(a2a.method))
   line.plain('a2a.response.outcome', a2a.outcome)
   line.number('a2a.response.error_code', a2a.errorCode)
-  line.text('a2a.result.kind', a2a.resultKind)
-  line.text('a2a.task.state', a2a.taskState)
-  line.text('a2a.context.id', a2a.contextId)
+  line.text('a2a.result.kind', shortened(a2a.resultKind))
+  line.text('a2a.task.state', shortened(a2a.taskState))
+  line.text('a2a.context.id', shortened(a2a.contextId))
 }
 
 function addMcp(line: FieldSink, mcp: McpFacts): void {
-  line.text('mcp.method.name', mcp.methodName)
+  line.text('mcp.method.name', shortened(mcp.methodName))
   line.text('mcp.target', mcp.target)
   line.plain('mcp.resource.type', mcp.kind)
-  if (mcp.kind === 'resource') line.text('mcp.resource.uri', mcp.name)
-  else if (mcp.kind === 'tool') line.text('gen_ai.tool.name', mcp.name)
-  else if (mcp.kind === 'prompt') line.text('gen_ai.prompt.name', mcp.name)
+  if (mcp.kind === 'resource') line.text('mcp.resource.uri', shortened(mcp.name))
+  else if (mcp.kind === 'tool') line.text('gen_ai.tool.name', shortened(mcp.name))
+  else if (mcp.kind === 'prompt') line.text('gen_ai.prompt.name', shortened(mcp.name))
   line.text('mcp.session.id', mcp.sessionId)
   line.number('mcp.error.code', mcp.errorCode)
-  line.quoted('mcp.error.message', mcp.errorMessage)
+  line.quoted('mcp.error.message', shortened(mcp.errorMessage))
   line.quoted('gw.mcp.guardrails', guardText(mcp.guards))
 }
 
