@@ -243,6 +243,7 @@ describe('images of the chat', () => {
       await page.getByRole('alert').getByText('a.svg is not an image').waitFor()
       await images.setInputFiles({ name: 'a.png', mimeType: 'image/png', buffer: Buffer.alloc(2 * 1024 * 1024 + 1) })
       await page.getByRole('alert').getByText('larger than 2 MiB').waitFor()
+      expect(await page.getByRole('button', { name: 'Remove images' }).count()).toBe(0)
       await page.context().close()
     },
     CASE_MS,

@@ -90,7 +90,7 @@ export function loadStandalone(input: StandaloneInput): LoadedStandalone {
 }
 
 function build(file: StandaloneFile, context: BuildContext): void {
-  const { gateways = {}, backends = [], binds = [], routeGroups = [], policies = [], mcp, llm, ui } = file
+  const { gateways = {}, backends = [], binds = [], routeGroups = [], policies = [], mcp, llm } = file
   const listeners = new ListenerRegistry(context)
   const registry = new GatewayRegistry(context, listeners)
   const registries = { listeners, routes: new RouteRegistry(context), tcpRoutes: new TcpRouteRegistry(context) }
@@ -105,7 +105,7 @@ function build(file: StandaloneFile, context: BuildContext): void {
   if (mcp !== undefined) addMcp(mcp, { gateways: registry, listeners }, context)
   if (llm !== undefined) addLlm(llm, { gateways: registry, listeners }, context)
   // After all other routes, which may have the root of a listener.
-  if (ui !== undefined) addUi(ui, file.config?.adminAddr, { gateways: registry, context })
+  addUi(file, { gateways: registry, context })
   addTargeted(policies, context)
   addFrontend(file, listeners.gateways, context)
 }

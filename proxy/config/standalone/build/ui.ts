@@ -2,7 +2,7 @@
 // change anything from other origins than its own, and these routes do not lead to their paths.
 import type { RenderedConfig, RouteMatch, RouteTarget } from '#api/ir/types.gen.ts'
 import { pathTo } from '../field-path.ts'
-import type { UiFields } from '../schema/file.ts'
+import type { StandaloneFile, UiFields } from '../schema/file.ts'
 import type { Address } from '../schema/values.ts'
 import { DEFAULT_NAMESPACE, type BuildContext } from './context.ts'
 import type { GatewayRegistry } from './gateways.ts'
@@ -42,7 +42,8 @@ export interface UiParts {
   readonly context: BuildContext
 }
 
-export function addUi(fields: UiFields, admin: Address | undefined, { gateways, context }: UiParts): void {
+export function addUi({ ui: fields, config }: StandaloneFile, { gateways, context }: UiParts): void {
+  if (fields === undefined) return
   const keys = gateways.listenersOf(fields.gateways, { path: PATH })
   const { policies = {} } = fields
   const at = pathTo(PATH, 'policies')
@@ -52,7 +53,7 @@ export function addUi(fields: UiFields, admin: Address | undefined, { gateways, 
   context.config.backends.push({
     key: BACKEND,
     name: { namespace: DEFAULT_NAMESPACE, name: BACKEND },
-    static: reachable(admin ?? DEFAULT_ADMIN),
+    static: reachable(config?.adminAddr ?? DEFAULT_ADMIN),
   })
   for (const listenerKey of keys) {
     if (!isGuarded(policies, listenerKey, context)) {
