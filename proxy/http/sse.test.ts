@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { SseParser, SseTooLarge, type SseEvent } from './sse.ts'
+import { onlyEventData, SseParser, SseTooLarge, type SseEvent } from './sse.ts'
 
 const STREAM =
   'event: a\ndata: 1\n\n: comment\r\ndata: 2\r\ndata: ü€\r\n\r\ndata\r\rdata:  x\nid: 7\n\nretry: 50\nid: 8\ndata:\n\nretry: soon\ndata: unfinished'
@@ -44,5 +44,37 @@ describe('SseParser', () => {
     expect(() => new SseParser(10).push(Buffer.from('data: 123456\ndata: 123456\n'))).toThrow(SseTooLarge)
     expect(() => new SseParser(10).push(Buffer.from('data\n'.repeat(11)))).toThrow(SseTooLarge)
     expect(new SseParser(10).push(Buffer.from('data: 1\n\ndata: 2\n\ndata: 3\n\n'))).toHaveLength(3)
+  })
+})
+
+describe('onlyEventData', () => {
+  it.each([
+    ['data: x\n\n', 'x'],
+    ['event: message\ndata: {"a": 1}\n\n', '{"a": 1}'],
+    [': ping\r\n\r\nevent: message\r\ndata:  x\r\n\r\n: bye\r\n', ' x'],
+    ['data:\n\n', ''],
+    ['data: x\n\nevent: of no event\n', 'x'],
+  ])('reads the only event of a whole stream: %j', (text, data) => {
+    expect(onlyEventData(text)).toBe(data)
+    expect(new SseParser(1000).push(Buffer.from(text))).toMatchObject([{ data }])
+  })
+
+  it.each([
+    '',
+    'data: x',
+    'data: x\n',
+    'data: x\n\n: unfinished',
+    'data: x\ndata: y\n\n',
+    'data: x\n\ndata: y\n\n',
+    'data: x\n\ndata: unfinished\n',
+    ': a\rdata: x\n\ndata: y\n\n',
+    'data: x\ry\n\n',
+    'data: x\r\r',
+    'id: 1\ndata: x\n\n',
+    'retry: 1\ndata: x\n\n',
+    'data\n\n',
+    '\u{FEFF}data: x\n\n',
+  ])('leaves other forms to the parser: %j', (text) => {
+    expect(onlyEventData(text)).toBeUndefined()
   })
 })

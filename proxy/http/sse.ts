@@ -144,6 +144,31 @@ export class SseParser {
   }
 }
 
+/**
+ * The data of a whole stream with one event, without building events: one line, without an id or a time to connect
+ * again. undefined: the stream has another form, or does not end with a complete event; `SseParser` reads every form.
+ */
+export function onlyEventData(text: string): string | undefined {
+  const lines = text.split('\n')
+  if (lines.pop() !== '') return undefined
+  let data: string | undefined
+  let isFinished = false
+  for (const ended of lines) {
+    const line = ended.endsWith('\r') ? ended.slice(0, -1) : ended
+    // A CR alone ends a line as well.
+    if (line.includes('\r')) return undefined
+    if (line === '') isFinished ||= data !== undefined
+    else if (line.startsWith('data:')) {
+      if (data !== undefined) return undefined
+      data = line.slice(line.startsWith(' ', DATA_START) ? DATA_START + 1 : DATA_START)
+    } else if (!IGNORED_LINE.test(line)) return undefined
+  }
+  return isFinished ? data : undefined
+}
+
+const DATA_START = 'data:'.length
+const IGNORED_LINE = /^(?:event)?:/
+
 export function sseData(json: unknown): string {
   return `data: ${JSON.stringify(json)}\n\n`
 }

@@ -13,6 +13,8 @@ export type Answering = (request: UpstreamRequest) => {
   readonly type: string
   readonly session?: string
   readonly body: string
+  /** The bytes of the body after which the rest arrives later; undefined: it arrives as a whole. */
+  readonly cutAt?: number | undefined
 }
 
 // Only the called members of the interfaces exist: a test that calls others fails with a TypeError.
@@ -34,22 +36,41 @@ const PICKER: EndpointPicker = {
   find: () => ENDPOINT,
 }
 
+const SOURCE = { pauseBody() {}, resumeBody() {}, cancelBody() {} }
+
 /** A body that has arrived as a whole. */
 export function arrived(text: string): IncomingBody {
   const bytes = Buffer.from(text)
-  const body = new IncomingBody({ pauseBody() {}, resumeBody() {}, cancelBody() {} }, bytes.length)
+  const body = new IncomingBody(SOURCE, bytes.length)
   body.push(bytes, 0, bytes.length)
   body.end()
+  return body
+}
+
+/** A body of which the bytes from `cutAt` on arrive in the next turn of the event loop. */
+function arriving(text: string, cutAt: number): IncomingBody {
+  const bytes = Buffer.from(text)
+  const body = new IncomingBody(SOURCE, undefined)
+  body.push(bytes, 0, cutAt)
+  body.settle()
+  setImmediate(() => {
+    body.push(bytes, cutAt, bytes.length)
+    body.settle()
+    body.end()
+  })
   return body
 }
 
 export function mcpBackend(names: readonly string[], answering: Answering): BackendHandler {
   const client = {
     call(_: unknown, request: UpstreamRequest, __: unknown, outcome: CallOutcome): void {
-      const { type, session, body } = answering(request)
+      const { type, session, body: text, cutAt } = answering(request)
       const headers = HeaderList.of([['content-type', type]])
       if (session !== undefined) headers.append('mcp-session-id', session)
-      queueMicrotask(() => outcome.answered({ status: 200, headers, body: arrived(body) }))
+      queueMicrotask(() => {
+        const body = cutAt === undefined ? arrived(text) : arriving(text, cutAt)
+        outcome.answered({ status: 200, headers, body })
+      })
     },
   }
   const environment = {
@@ -63,6 +84,7 @@ export function mcpBackend(names: readonly string[], answering: Answering): Back
     bufferBytesMax: 2 ** 21,
     textReads: { request: false, response: false },
     sessionKeys: [new Uint8Array(32)],
+    mcpSessionTtlMs: 60_000,
   } as unknown as BackendEnvironment
   const targets = names.map((name) => ({ name, ref: { backend: `ns/${name}` as const } }))
   return compileMcpBackend(

@@ -8,6 +8,7 @@ import { madeStream } from '../message/made-stream.ts'
 import {
   isResponse,
   METHOD_NOT_FOUND,
+  type JsonRpcMessage,
   type JsonRpcNotification,
   type JsonRpcRequest,
   type JsonRpcResponse,
@@ -57,28 +58,51 @@ export async function ask(
 ): Promise<Answer> {
   const { target, session } = member
   const reply = await target.send(exchange, request, session, deadlineMs)
-  const { events } = reply
-  const messages = events === undefined ? reply.messages : messagesOf(resumed(exchange, { ...member, events }))
-  const response = await responseIn(exchange, { target, request, messages })
+  const { events, whole } = reply
+  const sent = { target, request }
+  const response =
+    whole === undefined
+      ? await responseIn(exchange, {
+          ...sent,
+          messages: events === undefined ? reply.messages : messagesOf(resumed(exchange, { ...member, events })),
+        })
+      : asResponse(exchange, sent, whole.message)
   if (response !== undefined) {
     return { member, response, serverSession: reply.serverSession, endpoint: reply.endpoint }
   }
   throw new TargetError(`${target.name}: the server closed its stream without a response to ${request.method}`)
 }
 
+interface Asked {
+  readonly target: McpTarget
+  readonly request: JsonRpcRequest
+}
+
+/** undefined: it is not the response to the request. */
+function asResponse(
+  exchange: Exchange,
+  { target, request }: Asked,
+  message: JsonRpcMessage,
+): JsonRpcResponse | undefined {
+  if (!isResponse(message)) return undefined
+  if (message.id === request.id) return message
+  noteDropped(exchange, target.name)
+  return undefined
+}
+
 async function responseIn(
   exchange: Exchange,
-  call: { readonly target: McpTarget; readonly request: JsonRpcRequest; readonly messages: MessageStream },
+  asked: Asked & { readonly messages: MessageStream },
 ): Promise<JsonRpcResponse | undefined> {
-  const { target, request, messages } = call
+  const { target, messages } = asked
   let others = 0
   try {
     for await (const message of messages) {
-      if (isResponse(message) && message.id === request.id) return message
+      const response = asResponse(exchange, asked, message)
+      if (response !== undefined) return response
       if (++others > DROPPED_MAX) {
         throw new TargetError(`${target.name}: more than ${DROPPED_MAX} messages came before the response`)
       }
-      if (isResponse(message)) noteDropped(exchange, target.name)
     }
   } catch (error) {
     if (error instanceof TargetError) throw error

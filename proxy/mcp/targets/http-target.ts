@@ -20,7 +20,7 @@ import { isRequest, type JsonRpcMessage } from '../jsonrpc.ts'
 import type { Later } from '../later.ts'
 import { messagesOf } from './events.ts'
 import { RequestHeaders } from './request-headers.ts'
-import { eventsIn, isStream, wholeOf } from './response-messages.ts'
+import { eventsIn, wholeReply } from './response-messages.ts'
 import {
   type EventStream,
   type McpTarget,
@@ -80,7 +80,7 @@ interface Call {
   /** undefined: GET and DELETE. */
   readonly message: JsonRpcMessage | undefined
   readonly body: Buffer | string | undefined
-  /** Only the whole answer is of use, if it is not a stream: it is read before it is copied. */
+  /** An answer that has arrived is read before it is copied. */
   readonly readsAnswer?: boolean
   /** The session that the server opens is ended if the client has left: its id is of use. */
   readonly isOpening?: boolean
@@ -116,11 +116,11 @@ export function httpTarget(settings: HttpTargetOptions): McpTarget {
         deadlineMs,
       })
       if (response.status >= 300) throw await httpError(response, passesSignIn(exchange, settings))
-      const reading = isRequest(message) && !isStream(response) ? wholeOf(name, response, arrived) : undefined
+      const reading = isRequest(message) ? wholeReply(name, response, arrived) : undefined
       const whole = reading instanceof Promise ? await reading : reading
       const serverSession = response.headers.get('mcp-session-id')
       if (whole === undefined) {
-        const events = eventsIn(name, response)
+        const events = eventsIn(name, response, arrived)
         return { serverSession, endpoint: endpoint.label, events, messages: messagesOf(events) }
       }
       return new WholeReply(serverSession, endpoint.label, whole)
@@ -292,7 +292,7 @@ function callEndpoint(
     chargeAnswer(state, health, { exchange, request, response: answer, latencyMs: headMs - now })
     exchange.upstreamHeadMs ??= headMs
     trace?.upstreamAnswered(exchange, response)
-    const isRead = readsAnswer === true && response.status < 300 && !isStream(response)
+    const isRead = readsAnswer === true && response.status < 300
     return { response, arrived: isRead ? arrivedBody(response.body, MESSAGE_BYTES_MAX) : undefined }
   }
   const failed = (error: unknown): void => {

@@ -1,26 +1,51 @@
 // The messages in the HTTP response of a server: one as JSON, or a stream of events.
 import { jsonExcess } from '#api/bounded-json.ts'
-import { SseParser } from '../../http/sse.ts'
+import { onlyEventData, SseParser } from '../../http/sse.ts'
 import { BodyAborted, BodyTooLarge, type StreamBody } from '../../message/body.ts'
 import { arrivedBody } from '../../message/arrived-body.ts'
 import { madeStream } from '../../message/made-stream.ts'
 import type { UpstreamResponse } from '../../upstream/target.ts'
 import { EVENT_STREAM } from '../http-reply.ts'
-import { parseMessage, type JsonRpcMessage } from '../jsonrpc.ts'
+import { isResponse, parseMessage, type JsonRpcMessage } from '../jsonrpc.ts'
 import type { Later } from '../later.ts'
 import { type EventStream, MESSAGE_BYTES_MAX, type ServerEvent, TargetError, type WholeMessage } from './target.ts'
 
-/** The response to a notification has no content: it is read only if it is a stream. */
-export function eventsIn(name: string, response: UpstreamResponse): EventStream {
-  return madeStream(read(name, response), () => response.body.cancel())
+/**
+ * The response to a notification has no content: it is read only if it is a stream. `arrived`: the body, if it has been
+ * read.
+ */
+export function eventsIn(name: string, { body }: UpstreamResponse, arrived?: Buffer | string): EventStream {
+  const chunks = arrived === undefined ? body : [Buffer.from(arrived)]
+  return madeStream(read(name, chunks), () => body.cancel())
 }
 
-export function isStream({ headers }: UpstreamResponse): boolean {
+function isStream({ headers }: UpstreamResponse): boolean {
   return headers.get('content-type')?.startsWith(EVENT_STREAM) === true
 }
 
+/** The response to a request, if the server sends nothing else; undefined: it sends a stream, or nothing. */
+export function wholeReply(
+  name: string,
+  response: UpstreamResponse,
+  arrived: Buffer | string | undefined,
+): Later<WholeMessage | undefined> {
+  if (!isStream(response)) return wholeOf(name, response, arrived)
+  return arrived === undefined ? undefined : onlyResponseIn(arrived)
+}
+
+/**
+ * The response in a stream that has arrived and holds nothing else: as the same response in JSON. undefined: the stream
+ * has to be read event by event.
+ */
+function onlyResponseIn(arrived: Buffer | string): WholeMessage | undefined {
+  const data = onlyEventData(arrived.toString('utf8'))
+  const message = data === undefined ? undefined : parseMessage(data)
+  if (data === undefined || message === undefined || !isResponse(message)) return undefined
+  return { message, text: typeof arrived === 'string' ? data : Buffer.from(data) }
+}
+
 /** `arrived`: the body, if it has been read. undefined: no content. */
-export function wholeOf(
+function wholeOf(
   name: string,
   { body }: UpstreamResponse,
   arrived = arrivedBody(body, MESSAGE_BYTES_MAX),
@@ -46,9 +71,9 @@ async function collected(name: string, body: StreamBody): Promise<WholeMessage |
 /** Official servers that send their events again send those without a message so. */
 const NO_MESSAGE = '{}'
 
-async function* read(name: string, response: UpstreamResponse): AsyncGenerator<ServerEvent> {
+async function* read(name: string, chunks: Iterable<Buffer> | AsyncIterable<Buffer>): AsyncGenerator<ServerEvent> {
   const parser = new SseParser(MESSAGE_BYTES_MAX)
-  for await (const chunk of response.body) {
+  for await (const chunk of chunks) {
     for (const { data, id, retryMs } of parser.push(chunk)) {
       if (data !== '' && data !== NO_MESSAGE) yield { message: messageOf(name, data), id, retryMs }
       else if (id !== undefined || retryMs !== undefined) yield { message: undefined, id, retryMs }
