@@ -35,6 +35,15 @@ describe('SharedParts', () => {
   })
 })
 
+describe('SharedParts with long values', () => {
+  it('forgets them by their length', () => {
+    const parts = new SharedParts()
+    const first = parts.of({ rare: true })
+    for (let index = 0; index < 2000; index++) parts.of({ text: String(index).padEnd(1500, '.') })
+    expect(parts.of({ rare: true })).not.toBe(first)
+  })
+})
+
 describe('SharedTexts', () => {
   it('gives equal texts, whether they are known or forgotten', () => {
     const texts = new SharedTexts()
