@@ -74,7 +74,7 @@ async function servePage(samples: readonly (readonly Sample[])[]): Promise<numbe
 async function serveManifests(objects: readonly Sample[]): Promise<number> {
   const port = await freePort()
   const name = 'vendor'
-  const [backend] = objects.filter(({ kind }) => kind === 'GwBackend')
+  const backend = objects.find(({ kind }) => kind === 'GwBackend')
   const tunnel = { backendRef: { group: 'gw.dev', kind: 'GwBackend', name: 'tunnel' } }
   const gateway = (kind: string, spec: object) => ({
     apiVersion: 'gateway.networking.k8s.io/v1',
