@@ -21,8 +21,8 @@ const PORT = 19_105
 const TLS_PORT = 19_106
 const ADMIN = 19_205
 const START_MS_MAX = 60_000
-/** Time for the threads to release memory of the start or the load. */
-const REST_MS = 5000
+/** Longer than the pause after which a worker with load gives memory back. */
+const REST_MS = 15_000
 const MIXED_CLIENTS = 64
 const IDLE_CONNECTIONS = 500
 const BODY = Buffer.alloc(256 * 1024, 'x')

@@ -1,4 +1,4 @@
-// When a thread gives memory back: after a quiet second, when there is something to give.
+// When a thread gives memory back: after a quiet time, when there is something to give.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { HeapRelease, ownHeap, QuietTime, type ReleasableHeap, type WorkerLoad } from './heap-release.ts'
 
@@ -61,21 +61,35 @@ describe('HeapRelease', () => {
 
 describe('HeapRelease of a thread that looks at itself each second', () => {
   function look(release: HeapRelease, isQuiet: boolean): void {
-    release.look(isQuiet)
+    release.look({ isQuiet, hadLoad: false })
     vi.advanceTimersByTime(1000)
   }
 
   it('releases once the thread has been quiet, and not between requests', () => {
     const { heap, release } = started(100 * MIB)
     for (let i = 0; i < 5; i++) {
-      release.look(true)
+      release.look({ isQuiet: true, hadLoad: false })
       vi.advanceTimersByTime(900)
-      release.look(false)
+      release.look({ isQuiet: false, hadLoad: false })
       vi.advanceTimersByTime(1000)
     }
     expect(heap.releases).toBe(0)
     look(release, true)
     look(release, true)
+    expect(heap.releases).toBe(1)
+  })
+
+  it('keeps optimized code in pauses of less than ten seconds, once the thread had load', () => {
+    const { heap, release } = started(100 * MIB)
+    for (let i = 0; i < 5; i++) {
+      release.look({ isQuiet: true, hadLoad: true })
+      vi.advanceTimersByTime(9999)
+      release.look({ isQuiet: false, hadLoad: true })
+      vi.advanceTimersByTime(1)
+    }
+    expect(heap.releases).toBe(0)
+    release.look({ isQuiet: true, hadLoad: true })
+    vi.advanceTimersByTime(10_000)
     expect(heap.releases).toBe(1)
   })
 

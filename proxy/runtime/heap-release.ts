@@ -12,8 +12,19 @@ export interface ReleasableHeap {
   release(): void
 }
 
+export interface ThreadLook {
+  readonly isQuiet: boolean
+  /** Since the start of the thread. */
+  readonly hadLoad: boolean
+}
+
 /** Longer than from one change of a program to its next. */
 const QUIET_MS = 1000
+/**
+ * After load: a collection also removes optimized code, because classes of requests have no instances meanwhile. The
+ * next requests then cost three times as much for two seconds, which a pause between bursts must not cause.
+ */
+const QUIET_AFTER_LOAD_MS = 10_000
 /** By less than a half, and less than this, it is left to V8: what the next change needs is taken again at once. */
 const GROWTH_MIN = 1.5
 const BYTES_MIN = 8 * 1024 * 1024
@@ -34,16 +45,20 @@ export class HeapRelease {
   }
 
   /** For threads that look at themselves at intervals: quiet since the look before, or at work. */
-  look(isQuiet: boolean): void {
+  look({ isQuiet, hadLoad }: ThreadLook): void {
     if (!isQuiet) this.defer()
-    else if (!this.#isQuiet) this.schedule()
+    else if (!this.#isQuiet) this.#schedule(hadLoad ? QUIET_AFTER_LOAD_MS : QUIET_MS)
     this.#isQuiet = isQuiet
   }
 
   /** Work is done; when nothing follows on it, the heap is looked at. */
   schedule(): void {
+    this.#schedule(QUIET_MS)
+  }
+
+  #schedule(quietMs: number): void {
     clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => this.#releaseGrown(), QUIET_MS).unref()
+    this.#timer = setTimeout(() => this.#releaseGrown(), quietMs).unref()
   }
 
   #releaseGrown(): void {

@@ -9,6 +9,10 @@ export class LoadStart {
   #requests = 0
   #hasStarted = false
 
+  get hasStarted(): boolean {
+    return this.#hasStarted
+  }
+
   /** `requests`: that have ended so far. */
   look(requests: number): void {
     if (this.#hasStarted) return

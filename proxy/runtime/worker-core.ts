@@ -351,7 +351,8 @@ export class WorkerCore {
       const { activeRequests } = this.#binds
       const { requests } = this.#recorder
       this.#loadStart.look(requests)
-      this.#heapRelease.look(this.#quietTime.look({ utilization: load, activeRequests, requests }))
+      const isQuiet = this.#quietTime.look({ utilization: load, activeRequests, requests })
+      this.#heapRelease.look({ isQuiet, hadLoad: this.#loadStart.hasStarted })
       table.setGauge('loopUtilization', load)
       utilization = performance.eventLoopUtilization()
       // Not process.memoryUsage: it opens a file, and fails where no file descriptor is left.
