@@ -145,7 +145,10 @@ async function serveModel(request: IncomingMessage, response: ServerResponse): P
     ]) {
       response.write(`data: ${JSON.stringify(chunkOf({ choices: [{ index: 0, delta }] }))}\n\n`)
     }
-    response.end(`data: ${JSON.stringify(chunkOf({ choices: [], usage: USAGE }))}\n\ndata: [DONE]\n\n`)
+    const reason = 'tool_calls' in calls ? 'tool_calls' : 'stop'
+    const last = [{ choices: [{ index: 0, delta: {}, finish_reason: reason }] }, { choices: [], usage: USAGE }]
+    for (const chunk of last) response.write(`data: ${JSON.stringify(chunkOf(chunk))}\n\n`)
+    response.end('data: [DONE]\n\n')
     return
   }
   const message = { role: 'assistant', content: `${first}${rest}`, ...calls }

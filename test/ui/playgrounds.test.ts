@@ -218,7 +218,7 @@ describe.each([
         await page.getByLabel('Images').setInputFiles({ name: 'dot.png', mimeType: 'image/png', buffer: DOT })
         await page.getByText('dot.png').waitFor()
         await page.getByRole('button', { name: 'Send' }).click()
-        await page.getByText(`Hello, I see ${DOT.length} bytes of image/png`).waitFor()
+        await page.getByText(`Hello, I see ${DOT.length} bytes of image/png`, { exact: true }).waitFor()
         await page.getByRole('img', { name: 'dot.png' }).waitFor()
         await page.getByLabel('Call of forecast').getByText('forecast({"place":"Bern"})').waitFor()
         await page
