@@ -5,6 +5,7 @@ import { cpus, loadavg, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { fileURLToPath } from 'node:url'
+import { alternatingRows } from './alternating.ts'
 import { load, start, watching, type Running, type Sample } from './measure.ts'
 import type { MeasuredRoute } from './measured-route.ts'
 import { type Contender, contenders, flushUpstream, upstream } from './servers.ts'
@@ -20,13 +21,16 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '3' },
     connections: { type: 'string', default: '32' },
     only: { type: 'string' },
-    // Routes whose names contain the text.
+    // Routes whose names contain the text, or one of several between `;`.
     routes: { type: 'string', default: '' },
+    // Only gw and nginx, both warm, in rounds of a second that alternate.
+    alternate: { type: 'boolean', default: false },
   },
 })
 const seconds = Number(values.seconds)
 const rounds = Number(values.rounds)
 const connections = Number(values.connections)
+const routeNames = values.routes.split(';')
 
 async function main(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'gw-bench-'))
@@ -34,6 +38,10 @@ async function main(): Promise<void> {
   try {
     running.push(await start(upstream(folder), CLIENT_CPU))
     running.push(await start(flushUpstream(folder, ROOT), CLIENT_CPU))
+    if (values.alternate) {
+      await alternate(folder)
+      return
+    }
     const chosen = contenders(folder, ROOT).filter(
       ({ name }) => values.only === undefined || values.only.split(';').includes(name),
     )
@@ -67,8 +75,17 @@ async function main(): Promise<void> {
   }
 }
 
+async function alternate(folder: string): Promise<void> {
+  const all = contenders(folder, ROOT)
+  const [nginx, gw] = ['nginx', 'gw'].map((wanted) => all.find(({ name }) => name === wanted))
+  if (nginx === undefined || gw === undefined) throw new Error('bench/servers.ts has no nginx or no gw')
+  const pinned = { serverCpu: SERVER_CPU, clientCpu: CLIENT_CPU }
+  console.table(await alternatingRows({ nginx, gw, names: routeNames, rounds, connections, folder, ...pinned }))
+  console.log(`medians (minima) of ${rounds} rounds of 1 s, load ${loadavg()[0]?.toFixed(1)}`)
+}
+
 function routesOf({ routes = [] }: Contender): readonly MeasuredRoute[] {
-  return routes.filter(({ name }) => name.includes(values.routes))
+  return routes.filter(({ name }) => routeNames.some((part) => name.includes(part)))
 }
 
 function print(
