@@ -39,7 +39,7 @@ export class SecretReader {
     return outcome
   }
 
-  /** undefined: a piece is missing or does not match its name, or there are none; the whole is read for the reason. */
+  /** undefined: a piece is missing or has another content, or the document has no pieces. The whole is read then. */
   #fromPieces(ref: DocumentRef, file: ReadFile): { readonly value: RenderedSecrets } | undefined {
     const head = headIn(ref, file)
     if (head === undefined) return undefined
