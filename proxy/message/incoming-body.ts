@@ -251,6 +251,17 @@ export class IncomingBody implements StreamBody {
     sink?.bodyCancelled?.()
   }
 
+  /** Another sink gets what has not arrived yet. The former one sees a cancellation, and loses what it has not read. */
+  replaceSink(sink: BodySink): void {
+    const former = this.#sink
+    this.#isTaken = true
+    this.#drop()
+    former?.bodyCancelled?.()
+    if (this.#state !== 'Open') return
+    this.#sink = sink
+    this.#source.resumeBody()
+  }
+
   /** The deadline passed: cancels the source, and fails the read of the consumer. */
   interrupt(error: Error): void {
     if (this.#state !== 'Open') return
@@ -455,8 +466,8 @@ class BodyIterator implements AsyncIterator<Buffer, undefined>, BodySink {
   }
 
   return(): Promise<IteratorResult<Buffer, undefined>> {
-    this.bodyCancelled()
-    this.#body.cancel()
+    // After its end, another sink may have the rest of the body.
+    if (!this.#isEnded) this.#body.cancel()
     return Promise.resolve({ done: true, value: undefined })
   }
 }

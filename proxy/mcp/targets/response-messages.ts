@@ -4,6 +4,7 @@ import { onlyEventData, SseParser } from '../../http/sse.ts'
 import { BodyAborted, BodyTooLarge, type StreamBody } from '../../message/body.ts'
 import { arrivedBody } from '../../message/arrived-body.ts'
 import { madeStream } from '../../message/made-stream.ts'
+import { readRest } from '../../message/unread-rest.ts'
 import type { UpstreamResponse } from '../../upstream/target.ts'
 import { EVENT_STREAM } from '../http-reply.ts'
 import { isResponse, parseMessage, type JsonRpcMessage } from '../jsonrpc.ts'
@@ -15,8 +16,13 @@ import { type EventStream, MESSAGE_BYTES_MAX, type ServerEvent, TargetError, typ
  * read.
  */
 export function eventsIn(name: string, { body }: UpstreamResponse, arrived?: Buffer | string): EventStream {
-  const chunks = arrived === undefined ? body : [Buffer.from(arrived)]
-  return madeStream(read(name, chunks), () => body.cancel())
+  if (arrived !== undefined) return madeStream(read(name, [Buffer.from(arrived)]), () => {})
+  const progress = { hasResponse: false }
+  return madeStream(read(name, body, progress), () => {
+    // The server ends its stream soon after the response.
+    if (progress.hasResponse) readRest(body)
+    else body.cancel()
+  })
 }
 
 function isStream({ headers }: UpstreamResponse): boolean {
@@ -71,12 +77,19 @@ async function collected(name: string, body: StreamBody): Promise<WholeMessage |
 /** Official servers that send their events again send those without a message so. */
 const NO_MESSAGE = '{}'
 
-async function* read(name: string, chunks: Iterable<Buffer> | AsyncIterable<Buffer>): AsyncGenerator<ServerEvent> {
+async function* read(
+  name: string,
+  chunks: Iterable<Buffer> | AsyncIterable<Buffer>,
+  progress = { hasResponse: false },
+): AsyncGenerator<ServerEvent> {
   const parser = new SseParser(MESSAGE_BYTES_MAX)
   for await (const chunk of chunks) {
     for (const { data, id, retryMs } of parser.push(chunk)) {
-      if (data !== '' && data !== NO_MESSAGE) yield { message: messageOf(name, data), id, retryMs }
-      else if (id !== undefined || retryMs !== undefined) yield { message: undefined, id, retryMs }
+      if (data !== '' && data !== NO_MESSAGE) {
+        const message = messageOf(name, data)
+        progress.hasResponse ||= isResponse(message)
+        yield { message, id, retryMs }
+      } else if (id !== undefined || retryMs !== undefined) yield { message: undefined, id, retryMs }
     }
   }
 }
