@@ -6,6 +6,8 @@ import type { Citation, Signature } from './request.ts'
 
 /** Of one answer. Each is an object in memory, however short its text is. */
 const PARTS_MAX = 100_000
+/** Of one part that waits for its end; further ones stay without a range. */
+const CITATIONS_MAX = 10_000
 
 interface OpenState {
   readonly kind: OpenPart['kind']
@@ -13,6 +15,10 @@ interface OpenState {
   fallback: string | undefined
   /** Of tokens that were no whole character. */
   logprobs: readonly TokenLogprob[]
+  /** UTF-16 units of its text so far. */
+  length: number
+  /** Without a range: they belong to the whole part. */
+  cited: Citation[]
 }
 
 export class AnswerWriter {
@@ -52,6 +58,8 @@ export class AnswerWriter {
       kind: part.kind,
       fallback: part.kind === 'toolCall' ? argumentsText : undefined,
       logprobs: [],
+      length: 0,
+      cited: [],
     })
     this.#events.push({ kind: 'open', index, part })
     return index
@@ -62,6 +70,7 @@ export class AnswerWriter {
     if (part?.kind !== 'text' && part?.kind !== 'refusal' && part?.kind !== 'reasoning') return
     const all = part.logprobs.length === 0 ? logprobs : [...part.logprobs, ...logprobs]
     part.logprobs = text === '' ? all : []
+    part.length += text.length
     if (text !== '') this.#events.push({ kind: 'text', index, text, ...(all.length > 0 && { logprobs: all }) })
   }
 
@@ -72,8 +81,13 @@ export class AnswerWriter {
     this.#events.push({ kind: 'arguments', index, text })
   }
 
+  /** One without a range follows at the end of its part, and covers it. */
   citation(index: number, citation: Citation): void {
-    if (this.#open.get(index)?.kind === 'text') this.#events.push({ kind: 'citation', index, citation })
+    const part = this.#open.get(index)
+    if (part?.kind !== 'text') return
+    const isRanged = citation.start !== undefined && citation.end !== undefined
+    if (isRanged || part.cited.length === CITATIONS_MAX) this.#events.push({ kind: 'citation', index, citation })
+    else part.cited.push(citation)
   }
 
   signature(index: number, signature: Signature): void {
@@ -85,6 +99,9 @@ export class AnswerWriter {
     if (part === undefined) return
     if (part.fallback !== undefined) this.arguments(index, part.fallback)
     this.#open.delete(index)
+    for (const one of part.cited) {
+      this.#events.push({ kind: 'citation', index, citation: { ...one, start: 0, end: part.length } })
+    }
     this.#events.push({ kind: 'close', index })
   }
 

@@ -108,13 +108,26 @@ export function decodeAnnotation(annotation: unknown): readonly Citation[] {
   ]
 }
 
-/** undefined: without a URL, which the format requires. */
-export function encodeAnnotation({ url, title, start, end }: Citation): JsonObject | undefined {
+/**
+ * undefined: without a URL, which the format requires.
+ * @param base where the part begins in the content of the message
+ */
+export function encodeAnnotation({ url, title, start = 0, end = 0 }: Citation, base: number): JsonObject | undefined {
   if (url === undefined) return undefined
   return {
     type: 'url_citation',
-    url_citation: { url, title: title ?? url, start_index: start ?? 0, end_index: end ?? 0 },
+    url_citation: { url, title: title ?? url, start_index: base + start, end_index: base + end },
   }
+}
+
+function annotationsOf(parts: readonly FoldedPart[]): readonly JsonObject[] {
+  let base = 0
+  return parts.flatMap((part) => {
+    if (part.kind !== 'text') return []
+    const start = base
+    base += part.text.length
+    return part.citations.map((one) => encodeAnnotation(one, start)).filter((one) => one !== undefined)
+  })
 }
 
 export function encodeAnswer(events: readonly AnswerEvent[], { createdSeconds }: AnswerContext): JsonObject {
@@ -147,8 +160,7 @@ function messageOf(parts: readonly FoldedPart[]): JsonObject {
   const reasoning = joined(parts, 'reasoning')
   const calls = parts.flatMap((part) => (part.kind === 'toolCall' ? [toolCall(part)] : []))
   const images = parts.flatMap((part) => (part.kind === 'image' ? [encodeImage(part)] : []))
-  const annotations = parts.flatMap((part) => (part.kind === 'text' ? part.citations : [])).map(encodeAnnotation)
-  const cited = annotations.filter((one) => one !== undefined)
+  const cited = annotationsOf(parts)
   const blocks = thinkingBlocks(parts)
   return {
     role: 'assistant',

@@ -23,8 +23,10 @@ export class CompletionsEncoder implements StreamEncoder {
   #model = ''
   #usage: Partial<Usage> = {}
   /** Of the open parts, and the index of each tool call among the calls. */
-  readonly #parts = new Map<number, { kind: OpenPart['kind']; call: number; reasoning: string }>()
+  readonly #parts = new Map<number, { kind: OpenPart['kind']; call: number; reasoning: string; base: number }>()
   #calls = 0
+  /** UTF-16 units of the content so far. */
+  #contentLength = 0
 
   constructor(context: AnswerContext) {
     this.#context = context
@@ -64,7 +66,7 @@ export class CompletionsEncoder implements StreamEncoder {
         return this.#chunk({ tool_calls: [{ index: call, function: { arguments: event.text } }] })
       }
       case 'citation': {
-        const annotation = encodeAnnotation(event.citation)
+        const annotation = encodeAnnotation(event.citation, this.#parts.get(event.index)?.base ?? 0)
         return annotation === undefined ? '' : this.#chunk({ annotations: [annotation] })
       }
       case 'signature':
@@ -78,7 +80,7 @@ export class CompletionsEncoder implements StreamEncoder {
   #open(index: number, part: OpenPart): string {
     const isCall = part.kind === 'toolCall'
     const call = isCall ? this.#calls++ : -1
-    this.#parts.set(index, { kind: part.kind, call, reasoning: '' })
+    this.#parts.set(index, { kind: part.kind, call, reasoning: '', base: this.#contentLength })
     if (part.kind === 'image') return this.#chunk({ images: [encodeImage(part)] })
     if (!isCall) return ''
     const fn = { name: part.name, arguments: '' }
@@ -90,6 +92,7 @@ export class CompletionsEncoder implements StreamEncoder {
     const field = part === undefined ? undefined : TEXT_FIELDS[part.kind]
     if (part === undefined || field === undefined) return ''
     if (part.kind === 'reasoning') part.reasoning = bounded(part.reasoning + text)
+    if (part.kind === 'text') this.#contentLength += text.length
     const isRefusal = part.kind === 'refusal'
     return this.#chunk({ [field]: text }, null, choiceLogprobs(isRefusal ? [] : logprobs, isRefusal ? logprobs : []))
   }

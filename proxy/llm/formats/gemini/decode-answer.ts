@@ -6,10 +6,11 @@ import { AnswerWriter } from '../../canonical/answer-writer.ts'
 import type { AnswerEvent, AnswerImage, FinishReason, TokenLogprob } from '../../canonical/answer.ts'
 import type { StreamDecoder } from '../../canonical/format.ts'
 import type { Citation } from '../../canonical/request.ts'
-import { asArray, asObject, asString, type JsonObject } from '../../json.ts'
+import { asArray, asNumber, asObject, asString, type JsonObject } from '../../json.ts'
 import { normalType } from '../media.ts'
 import { decodeError } from './error.ts'
 import { decodeLogprobs } from './logprobs.ts'
+import { CitedText } from './ranges.ts'
 import { signatureFor, type Signed } from './signature.ts'
 import { decodeUsage } from './usage.ts'
 
@@ -34,6 +35,8 @@ class AnswerReader {
   #current: { readonly kind: Kind; readonly part: number } | undefined
   #reason: FinishReason | undefined
   #calls = 0
+  /** The text of the current part. */
+  #cited = new CitedText()
   /** Of the candidate that is read; its first text gets them. */
   #logprobs: readonly TokenLogprob[] = []
   #id = ''
@@ -92,6 +95,7 @@ class AnswerReader {
     if (text !== '' && isThought) this.#writer.text(this.#partOf('reasoning'), text)
     else if (text !== '') {
       this.#writer.text(this.#partOf('text'), text, this.#logprobs)
+      this.#cited.append(text)
       this.#logprobs = []
     }
     if (signature !== '') this.#sign({ kind: isThought ? 'thought' : 'text' }, signature)
@@ -124,6 +128,7 @@ class AnswerReader {
     this.#close()
     const part = this.#writer.open(kind === 'reasoning' ? { kind, isSummary: true } : { kind })
     this.#current = { kind, part }
+    this.#cited = new CitedText()
     return part
   }
 
@@ -134,7 +139,7 @@ class AnswerReader {
 
   #citations(candidate: JsonObject): void {
     if (this.#current?.kind !== 'text') return
-    for (const citation of citationsOf(candidate)) this.#writer.citation(this.#current.part, citation)
+    for (const citation of citationsOf(candidate, this.#cited)) this.#writer.citation(this.#current.part, citation)
   }
 
   #readReason(json: JsonObject, candidate: JsonObject): void {
@@ -152,17 +157,41 @@ function imageIn({ mimeType, data }: JsonObject): AnswerImage | undefined {
 
 const UNSPECIFIED = 'FINISH_REASON_UNSPECIFIED'
 
-/** Offsets of this format are bytes, and are left out. */
-function citationsOf(candidate: JsonObject): readonly Citation[] {
-  const cited = asArray(asObject(candidate['citationMetadata'])['citations']).map(asObject)
-  const found = asArray(asObject(candidate['groundingMetadata'])['groundingChunks']).map((chunk) =>
-    asObject(asObject(chunk)['web']),
-  )
-  return [...cited, ...found].flatMap((source) => {
-    const url = asString(source['uri'])
+/** Of one piece of an answer; further ones cover the whole text. */
+const RANGES_MAX = 1000
+
+/** Those of a model that repeats a source, and of a search, whose supports name ranges of the text. */
+function citationsOf(candidate: JsonObject, text: CitedText): readonly Citation[] {
+  let left = RANGES_MAX
+  const cited = ({ uri, title }: JsonObject, { startIndex, endIndex }: JsonObject): readonly Citation[] => {
+    const url = asString(uri)
     if (url === undefined) return []
-    const title = asString(source['title'])
-    return [{ url, title, quote: undefined, start: undefined, end: undefined, original: undefined }]
+    // The format leaves out zeros.
+    const end = asNumber(endIndex)
+    const range = end === undefined || --left < 0 ? undefined : text.unitsOf(asNumber(startIndex) ?? 0, end)
+    const { start, end: until } = range ?? { start: undefined, end: undefined }
+    return [{ url, title: asString(title), quote: undefined, start, end: until, original: undefined }]
+  }
+  const repeated = asArray(asObject(candidate['citationMetadata'])['citations']).map(asObject)
+  return [...repeated.flatMap((source) => cited(source, source)), ...foundIn(candidate).flatMap((one) => cited(...one))]
+}
+
+/** Results of a search with their segments: one for each place that names them, or one without a range. */
+function foundIn(candidate: JsonObject): readonly (readonly [source: JsonObject, segment: JsonObject])[] {
+  const { groundingChunks, groundingSupports } = asObject(candidate['groundingMetadata'])
+  const segments = new Map<unknown, JsonObject[]>()
+  let left = RANGES_MAX
+  for (const support of asArray(groundingSupports).map(asObject)) {
+    for (const index of asArray(support['groundingChunkIndices'])) {
+      if (--left < 0) break
+      const known = segments.get(index) ?? []
+      segments.set(index, known)
+      known.push(asObject(support['segment']))
+    }
+  }
+  return asArray(groundingChunks).flatMap((chunk, index) => {
+    const source = asObject(asObject(chunk)['web'])
+    return (segments.get(index) ?? [{}]).map((segment) => [source, segment] as const)
   })
 }
 

@@ -19,6 +19,7 @@ import type { JsonObject } from '../../json.ts'
 import { defined } from '../fields.ts'
 import { encodeError } from './error.ts'
 import { encodeLogprobs } from './logprobs.ts'
+import { CitedText } from './ranges.ts'
 import { thoughtSignatureOf } from './signature.ts'
 import { encodeUsage } from './usage.ts'
 
@@ -36,7 +37,7 @@ const REASONS: { readonly [R in FinishReason]: string } = {
 
 export function encodeAnswer(events: readonly AnswerEvent[]): JsonObject {
   const { id, model, parts, reason, usage } = fold(events)
-  const citations = parts.flatMap((part) => (part.kind === 'text' ? encodeCitations(part.citations) : []))
+  const citations = citationsOf(parts)
   const logprobs = parts.flatMap((part) => (part.kind === 'text' || part.kind === 'refusal' ? part.logprobs : []))
   return answer(parts.flatMap(encodePart), { reason, citations, logprobs, usage, head: { id, model } })
 }
@@ -100,10 +101,21 @@ function functionCall(id: string, name: string, text: string): JsonObject {
   return { functionCall: { id, name, args: toolInput(text) } }
 }
 
-function encodeCitations(citations: readonly Citation[]): readonly JsonObject[] {
-  return citations.flatMap(({ url: uri, title, start: startIndex, end: endIndex }) =>
-    uri === undefined ? [] : [defined({ uri, title, startIndex, endIndex })],
-  )
+function citationsOf(parts: readonly FoldedPart[]): readonly JsonObject[] {
+  let base = 0
+  return parts.flatMap((part) => {
+    if (part.kind !== 'text') return []
+    const text = new CitedText()
+    text.append(part.text)
+    const start = base
+    base += text.byteLength
+    return part.citations.flatMap((one) => encodeCitation(one, text, start))
+  })
+}
+
+function encodeCitation(citation: Citation, text: CitedText, base: number): readonly JsonObject[] {
+  const { url: uri, title } = citation
+  return uri === undefined ? [] : [defined({ uri, title, ...text.bytesOf(citation, base) })]
 }
 
 export class GeminiEncoder implements StreamEncoder {
@@ -113,6 +125,10 @@ export class GeminiEncoder implements StreamEncoder {
   #open: OpenPart | undefined
   /** Of the open call. */
   #arguments = ''
+  /** Of the open part. */
+  #text = new CitedText()
+  /** Bytes of the texts in front of it. */
+  #base = 0
 
   /** @throws {AnswerTooLarge} */
   event(event: AnswerEvent): string {
@@ -134,6 +150,8 @@ export class GeminiEncoder implements StreamEncoder {
       case 'open':
         this.#open = event.part
         this.#arguments = ''
+        this.#base += this.#text.byteLength
+        this.#text = new CitedText()
         return event.part.kind === 'image' ? this.#part(inlineImage(event.part)) : ''
       case 'text':
       case 'arguments':
@@ -147,13 +165,11 @@ export class GeminiEncoder implements StreamEncoder {
   #inPart(event: Exclude<PartEvent, { kind: 'open' }>): string {
     switch (event.kind) {
       case 'text':
-        return this.#open?.kind === 'reasoning'
-          ? this.#part(thought(event.text, undefined))
-          : this.#part({ text: event.text }, event.logprobs)
+        return this.#textPart(event)
       case 'signature':
         return this.#part(thought('', event.signature))
       case 'citation': {
-        const citations = encodeCitations([event.citation])
+        const citations = encodeCitation(event.citation, this.#text, this.#base)
         return citations.length === 0 ? '' : sseData(answer([], { citations, head: this.#head }))
       }
       case 'arguments':
@@ -164,6 +180,12 @@ export class GeminiEncoder implements StreamEncoder {
     }
     if (this.#open?.kind !== 'toolCall') return ''
     return this.#part(functionCall(this.#open.id, this.#open.name, this.#arguments))
+  }
+
+  #textPart({ text, logprobs }: PartEvent & { kind: 'text' }): string {
+    if (this.#open?.kind === 'reasoning') return this.#part(thought(text, undefined))
+    if (this.#open?.kind === 'text') this.#text.append(text)
+    return this.#part({ text }, logprobs)
   }
 
   #part(part: JsonObject, logprobs?: readonly TokenLogprob[]): string {
