@@ -99,7 +99,8 @@ export function emptyMcpFacts(): McpFacts {
 }
 
 export function callOf(parts: Omit<McpCall, 'facts'>): McpCall {
-  return { ...parts, facts: parts.exchange.mcp ?? emptyMcpFacts() }
+  const { era, endpoint, exchange, members, eventIds } = parts
+  return { era, endpoint, exchange, members, eventIds, facts: exchange.mcp ?? emptyMcpFacts() }
 }
 
 /** Sets the facts of the item for authorization, guardrails, log and metrics. */

@@ -91,7 +91,8 @@ function callLocated(call: McpCall, asked: ItemRequest, located: Located | 'seve
   const params = withOwnState(call, located.target, request.params ?? {})
   if (params === undefined) return invalidParams(request, 'params.requestState is not of this server')
   const ownParams = withOwnTasks(call.endpoint.naming, located.target, params)
-  const own = withItemName({ ...request, params: ownParams }, method, located.name)
+  const isUnchanged = ownParams === request.params && located.name === item.name
+  const own = isUnchanged ? request : withItemName({ ...request, params: ownParams }, method, located.name)
   return whenReady(paramMismatchOf(call, member, own), (mismatch) =>
     mismatch === undefined
       ? whenReady(guardRequest(call, own, [located.target]), (checked) =>
@@ -219,7 +220,8 @@ async function locateByLists(
 }
 
 function memberOf(call: McpCall, target: string): Member | undefined {
-  return call.members.find((member) => member.target.name === target)
+  for (const member of call.members) if (member.target.name === target) return member
+  return undefined
 }
 
 function methodNotFound({ id, method }: JsonRpcRequest): HttpResponse {

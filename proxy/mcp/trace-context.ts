@@ -3,6 +3,7 @@
 import { isRecord, type JsonRecord } from '#api/json.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { fieldValue } from '../message/header-field.ts'
+import type { HeaderList } from '../message/headers.ts'
 import { parseTraceparent } from '../message/trace-context.ts'
 import { isResponse, type JsonRpcMessage } from './jsonrpc.ts'
 import type { McpTarget } from './targets/target.ts'
@@ -45,8 +46,7 @@ export function traced(target: McpTarget): McpTarget {
 export function withTrace({ request: { headers } }: Exchange, message: JsonRpcMessage): JsonRpcMessage {
   if (isResponse(message)) return message
   const meta = metaOf(message)
-  const hasFields = TRACE_FIELDS.some((field) => headers.has(field) || (meta !== undefined && field in meta))
-  if (!hasFields) return message
+  if (!hasTrace(headers, meta)) return message
   const shown: Record<string, unknown> = { ...meta }
   for (const field of TRACE_FIELDS) {
     const values = headers.getAll(field)
@@ -54,6 +54,13 @@ export function withTrace({ request: { headers } }: Exchange, message: JsonRpcMe
     else shown[field] = values.join(',')
   }
   return { ...message, params: { ...message.params, _meta: shown } }
+}
+
+function hasTrace(headers: HeaderList, meta: JsonRecord | undefined): boolean {
+  for (const field of TRACE_FIELDS) {
+    if (headers.has(field) || (meta !== undefined && field in meta)) return true
+  }
+  return false
 }
 
 function metaOf(message: JsonRpcMessage): JsonRecord | undefined {

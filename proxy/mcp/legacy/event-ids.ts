@@ -34,22 +34,37 @@ export function eventIdSealer(keys: readonly Uint8Array[]): JsonSealer {
 
 /** `session`: digest of its id. */
 export function eventIdsOf(sealer: JsonSealer, session: string): EventIds {
-  const sealed = (record: JsonRecord): string | undefined => {
-    const id = sealer.seal({ s: session, ...record })
-    return id.length > ID_CHARACTERS_MAX ? undefined : id
+  return new SealedEventIds(sealer, session)
+}
+
+class SealedEventIds implements EventIds {
+  readonly #sealer: JsonSealer
+  readonly #session: string
+
+  constructor(sealer: JsonSealer, session: string) {
+    this.#sealer = sealer
+    this.#session = session
   }
-  return {
-    ofCall({ target, event, request: { id, method, params } }) {
-      const { _meta: meta } = params ?? {}
-      const token = isRecord(meta) ? meta['progressToken'] : undefined
-      return sealed({ t: target, e: event, r: id, m: method, p: token })
-    },
-    ofStreams: (positions) => sealed({ v: Object.fromEntries(positions) }),
-    read(id) {
-      const record = sealer.open(id)
-      if (record === undefined || record === 'UnknownKey' || record['s'] !== session) return undefined
-      return isRecord(record['v']) ? positionsIn(record['v']) : callIn(record)
-    },
+
+  ofCall({ target, event, request: { id, method, params } }: CallPosition): string | undefined {
+    const { _meta: meta } = params ?? {}
+    const token = isRecord(meta) ? meta['progressToken'] : undefined
+    return this.#sealed({ t: target, e: event, r: id, m: method, p: token })
+  }
+
+  ofStreams(positions: StreamPositions): string | undefined {
+    return this.#sealed({ v: Object.fromEntries(positions) })
+  }
+
+  read(id: string): CallPosition | StreamPositions | undefined {
+    const record = this.#sealer.open(id)
+    if (record === undefined || record === 'UnknownKey' || record['s'] !== this.#session) return undefined
+    return isRecord(record['v']) ? positionsIn(record['v']) : callIn(record)
+  }
+
+  #sealed(record: JsonRecord): string | undefined {
+    const id = this.#sealer.seal({ s: this.#session, ...record })
+    return id.length > ID_CHARACTERS_MAX ? undefined : id
   }
 }
 

@@ -39,9 +39,9 @@ export class IdleSessions {
     this.#used(id, ttlMs)
   }
 
-  /** Until the function is called. */
+  /** A session in use stays so until the function is called. */
   hold(id: string, ttlMs: number): () => void {
-    const entry = this.#used(id, ttlMs)
+    const entry = this.#sessions.get(id) ?? this.#used(id, ttlMs)
     entry.holds++
     return () => {
       entry.holds--

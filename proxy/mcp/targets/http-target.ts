@@ -221,15 +221,17 @@ export async function callServer(
   if (endpoint === undefined) throw new NoServerError(`${name}: no endpoint is ready`)
   const preparing = targetRequest(exchange, target, call)
   let prepared = preparing instanceof Promise ? await preparing : preparing
-  const limits = limitsOf(exchange, call, performance.now() + timeoutMs)
+  let startMs = performance.now()
+  const limits = limitsOf(exchange, call, startMs + timeoutMs)
   let others: OwnCallEndpoints<Endpoint> | undefined
   for (;;) {
     try {
       const { request, own } = prepared
-      const { response, arrived } = await callEndpoint(exchange, target, { call, request, endpoint, limits })
+      const { response, arrived } = await callEndpoint(exchange, target, { call, request, endpoint, limits, startMs })
       if (!isRefused(own, response)) return { response, arrived, endpoint }
       dropBody(response.body)
       prepared = await targetRequest(exchange, target, call)
+      startMs = performance.now()
       // Once for a call.
       if (prepared.own !== undefined) prepared.own.isCredentialRenewed = true
     } catch (error) {
@@ -243,6 +245,7 @@ export async function callServer(
       if (next === undefined) throw failureOf(name, error)
       if (exchange.endpoint === endpoint.label) exchange.endpoint = undefined
       endpoint = next
+      startMs = performance.now()
     }
   }
 }
@@ -268,15 +271,15 @@ interface EndpointCall {
   readonly request: HttpRequest
   readonly endpoint: Endpoint
   readonly limits: SendOptions
+  readonly startMs: number
 }
 
 function callEndpoint(
   exchange: Exchange,
   { name, health, environment }: CompiledTarget,
-  { call: { method, body, readsAnswer }, request, endpoint, limits }: EndpointCall,
+  { call: { method, body, readsAnswer }, request, endpoint, limits, startMs }: EndpointCall,
 ): Promise<Answered> {
-  const now = performance.now()
-  exchange.upstreamStartMs ??= now
+  exchange.upstreamStartMs ??= startMs
   exchange.endpoint ??= endpoint.label
   const { state } = endpoint
   state.begin()
@@ -289,7 +292,7 @@ function callEndpoint(
     // The body is streamed; a condition cannot read it.
     const answer = new HttpResponse(response.status, response.headers, undefined, false)
     const headMs = performance.now()
-    chargeAnswer(state, health, { exchange, request, response: answer, latencyMs: headMs - now })
+    chargeAnswer(state, health, { exchange, request, response: answer, latencyMs: headMs - startMs })
     exchange.upstreamHeadMs ??= headMs
     trace?.upstreamAnswered(exchange, response)
     const isRead = readsAnswer === true && response.status < 300
