@@ -1,16 +1,15 @@
 // `--starts`: many existing routes, and many objects that nothing refers to. The time until the last route is served
 // after a start of the controller, without and with an existing delivery, and the memory of the controller.
 import { setTimeout as delay } from 'node:timers/promises'
+import { loadInBulk } from './bulk-load.ts'
 import { endpoints, gateway, type KubeManifest, nameOf, NAMESPACE, route, service } from './cluster.ts'
 import type { ExistingEnvironment } from './existing.ts'
 import { controller, cpuMsOf, type Memory, memoryOf, proxy, quiet } from './programs.ts'
-import { forEachOf } from './rounds.ts'
 
 export interface StartOptions {
   readonly routes: number
   /** ConfigMaps, Secrets and EndpointSlices. */
   readonly unrelated: number
-  readonly concurrency: number
 }
 
 export interface Started {
@@ -27,14 +26,12 @@ export interface Started {
   readonly first: Memory
   /** The same for the second start. */
   readonly again: Memory
-  readonly createdPerSecond: number
 }
 
 const UNRELATED_CHARS = 2048
 const ENDPOINTS = 5
 /** A full collection of garbage follows when nothing has changed for a while. */
 const REST_MS = 5000
-const CONFLICT = 409
 
 export async function measureStarts(environment: ExistingEnvironment, options: StartOptions): Promise<Started> {
   const { server, client, command, folder, upstreams, port } = environment
@@ -45,9 +42,8 @@ export async function measureStarts(environment: ExistingEnvironment, options: S
     gateway(port),
   ]
   const begun = performance.now()
-  await forEachOf(manifests, options.concurrency, (manifest) => create(environment, manifest))
-  const createdPerSecond = (manifests.length / (performance.now() - begun)) * 1000
-  console.error(`${manifests.length} objects are there`)
+  await loadInBulk(server, manifests)
+  console.error(`${manifests.length} objects are there after ${(performance.now() - begun).toFixed(0)} ms`)
   const serving = await proxy(command, server, folder)
   const start = async (isServed: () => Promise<number>): Promise<OneStart> => {
     const from = performance.now()
@@ -71,7 +67,7 @@ export async function measureStarts(environment: ExistingEnvironment, options: S
     const again = await start(() => client.until(last, ({ version }) => version === 'second'))
     const { routes, unrelated: count } = options
     const times = { firstMs: first.ms, againMs: again.ms, firstCpuMs: first.cpuMs, againCpuMs: again.cpuMs }
-    return { routes, unrelated: count, ...times, first: first.memory, again: again.memory, createdPerSecond }
+    return { routes, unrelated: count, ...times, first: first.memory, again: again.memory }
   } finally {
     await serving.stop()
   }
@@ -81,16 +77,6 @@ interface OneStart {
   readonly ms: number
   readonly cpuMs: number
   readonly memory: Memory
-}
-
-/** Creating an object costs the API server less than applying it. */
-async function create({ server }: ExistingEnvironment, { path, object }: KubeManifest): Promise<void> {
-  const { status, body } = await server.send({
-    method: 'POST',
-    path: path.slice(0, path.lastIndexOf('/')),
-    body: object,
-  })
-  if (status >= 300 && status !== CONFLICT) throw new Error(`${path}: ${status} ${JSON.stringify(body)}`)
 }
 
 function unrelated(index: number): KubeManifest {

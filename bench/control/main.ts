@@ -64,12 +64,8 @@ async function main(): Promise<number> {
     const cluster = await setUpCluster(cleanUp)
     if (values.profile === 'large') {
       printMachine()
-      const { concurrency, unrelated, parts } = values
-      await printProfile(cluster, {
-        parts: parts?.split(','),
-        concurrency: Number(concurrency),
-        unrelated: Number(unrelated),
-      })
+      const { unrelated, parts } = values
+      await printProfile(cluster, { parts: parts?.split(','), unrelated: Number(unrelated) })
       return 0
     }
     if (values.starts !== undefined) {
@@ -178,12 +174,7 @@ async function printAcknowledgements(cluster: ExistingEnvironment, counts: reado
 
 async function printStarts(cluster: ExistingEnvironment, routes: number): Promise<void> {
   printMachine()
-  const { concurrency, unrelated } = values
-  const started = await measureStarts(cluster, {
-    routes,
-    unrelated: Number(unrelated),
-    concurrency: Number(concurrency),
-  })
+  const started = await measureStarts(cluster, { routes, unrelated: Number(values.unrelated) })
   const seconds = (ms: number): string => (ms / 1000).toFixed(1)
   const mib = ({ rssMiB, peakMiB }: Memory): string => `${rssMiB.toFixed(0)} (${peakMiB.toFixed(0)})`
   console.table([
@@ -196,7 +187,6 @@ async function printStarts(cluster: ExistingEnvironment, routes: number): Promis
       'processor time until that s': seconds(started.againCpuMs),
       'controller MiB (peak)': mib(started.first),
       'after the other start MiB (peak)': mib(started.again),
-      'objects created/s': started.createdPerSecond.toFixed(0),
     },
   ])
 }

@@ -13,7 +13,6 @@ import type { TranslationTimes } from './translation.ts'
 export interface ProfileOptions {
   /** undefined: all. */
   readonly parts: readonly string[] | undefined
-  readonly concurrency: number
   /** Objects that nothing refers to. */
   readonly unrelated: number
 }
@@ -126,17 +125,13 @@ async function acknowledgements(cluster: ExistingEnvironment): Promise<readonly 
   ]
 }
 
-async function starts(
-  cluster: ExistingEnvironment,
-  { concurrency, unrelated }: ProfileOptions,
-): Promise<readonly Row[]> {
-  const started = await measureStarts(cluster, { routes: ROUTES, unrelated, concurrency })
+async function starts(cluster: ExistingEnvironment, { unrelated }: ProfileOptions): Promise<readonly Row[]> {
+  const started = await measureStarts(cluster, { routes: ROUTES, unrelated })
   const of = `${ROUTES} routes, ${started.unrelated} unrelated objects`
   const memory = `${started.first.rssMiB.toFixed(0)}, ${started.again.rssMiB.toFixed(0)} MiB`
   return [
     { what: `${of}: served after a start`, figure: seconds(started.firstMs), goal: '15 s' },
     { what: `${of}: a change served after another start`, figure: seconds(started.againMs), goal: '5 s' },
     { what: `${of}: memory of the controller, both`, figure: memory, goal: '400 MiB' },
-    { what: `${of}: objects created in a second`, figure: started.createdPerSecond.toFixed(0), goal: '' },
   ]
 }

@@ -17,6 +17,8 @@ const READY_MS = 60_000
 export interface RealApiServer {
   readonly kubeconfig: string
   readonly config: KubeConfig
+  /** Its store, over HTTP. */
+  readonly store: string
   send(request: KubeRequest): Promise<KubeResponse>
   /** Server-side apply; throws if it is rejected. */
   apply(path: string, object: unknown): Promise<void>
@@ -54,6 +56,8 @@ export async function startRealApiServer(port: number): Promise<RealApiServer> {
   return {
     kubeconfig,
     config,
+    // The script puts it there.
+    store: `http://127.0.0.1:${port - 1}`,
     send,
     apply,
     stop: async () => {
