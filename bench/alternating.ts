@@ -1,5 +1,6 @@
 // `make bench ARGS='--alternate'`: each route of Gw and its counterpart at nginx, both servers warm, in rounds of one
 // second that alternate. The speed of a shared machine changes within seconds, and so it changes for both alike.
+import { medianOf } from './figures.ts'
 import type { MeasuredRoute } from './measured-route.ts'
 import { load, type Running, start } from './measure.ts'
 import type { Contender } from './servers.ts'
@@ -89,16 +90,12 @@ async function cpuMicros(
 }
 
 function rowOf(route: string, { nginx, gw }: Samples): AlternatingRow {
-  const text = (list: readonly number[]): string => `${median(list).toFixed(1)} (${Math.min(...list).toFixed(1)})`
+  const text = (list: readonly number[]): string => `${medianOf(list).toFixed(1)} (${Math.min(...list).toFixed(1)})`
   return {
     route,
     'nginx, CPU us': text(nginx),
     'gw, CPU us': text(gw),
-    ratio: (median(gw) / median(nginx)).toFixed(2),
+    ratio: (medianOf(gw) / medianOf(nginx)).toFixed(2),
     'least ratio': (Math.min(...gw) / Math.min(...nginx)).toFixed(2),
   }
-}
-
-function median(list: readonly number[]): number {
-  return list.toSorted((a, b) => a - b)[list.length >> 1] ?? 0
 }

@@ -15,6 +15,7 @@ import { parseArgs } from 'node:util'
 import type { components } from '../api/admin/types.gen.ts'
 import { modelServer } from '../hack/quickstart/model.ts'
 import { certificateFor } from '../test/certificates.ts'
+import { medianOf } from './figures.ts'
 
 const GW = join(import.meta.dirname, '..', 'dist', 'gw.js')
 const PORT = 19_105
@@ -66,7 +67,7 @@ async function main(): Promise<void> {
     const runs: Gw[] = []
     for (let i = 1; i < starts; i++) runs.push(await startAndStop(file))
     await measured(file, async (gw) => {
-      rows.push(await row(what, gw, median([...runs, gw])))
+      rows.push(await row(what, gw, medianStart([...runs, gw])))
       await use(gw)
     })
   }
@@ -157,9 +158,8 @@ async function startGw(file: string): Promise<Gw> {
   return { child, firstMs: performance.now() - before, firstCpuMs: processorMs(child.pid ?? 0), stop }
 }
 
-function median(runs: readonly Gw[]): Pick<Gw, 'firstMs' | 'firstCpuMs'> {
-  const middle = (list: readonly number[]): number => list.toSorted((a, b) => a - b)[list.length >> 1] ?? 0
-  return { firstMs: middle(runs.map((run) => run.firstMs)), firstCpuMs: middle(runs.map((run) => run.firstCpuMs)) }
+function medianStart(runs: readonly Gw[]): Pick<Gw, 'firstMs' | 'firstCpuMs'> {
+  return { firstMs: medianOf(runs.map((run) => run.firstMs)), firstCpuMs: medianOf(runs.map((run) => run.firstCpuMs)) }
 }
 
 async function row(what: string, { child }: Gw, first?: Pick<Gw, 'firstMs' | 'firstCpuMs'>): Promise<Row> {

@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { fileURLToPath } from 'node:url'
 import { alternatingRows } from './alternating.ts'
+import { medianOf } from './figures.ts'
 import { load, start, watching, type Running, type Sample } from './measure.ts'
 import type { MeasuredRoute } from './measured-route.ts'
 import { type Contender, contenders, flushUpstream, upstream } from './servers.ts'
@@ -92,7 +93,7 @@ function print(
   samples: ReadonlyMap<string, readonly Sample[]>,
   comparedTo: ReadonlyMap<string, string | undefined>,
 ): void {
-  const rows = [...samples].map(([name, list]) => ({ name, sample: medianOf(list) }))
+  const rows = [...samples].map(([name, list]) => ({ name, sample: medianSample(list) }))
   const base = rows.find(({ name }) => name === 'nginx')?.sample
   console.log(
     `plain GET, ${connections} keep-alive connections, ${rounds} rounds of ${seconds} s, medians; ${cpus()[0]?.model ?? '?'}, load ${loadavg()[0]?.toFixed(1)}`,
@@ -118,11 +119,8 @@ function print(
   )
 }
 
-function medianOf(list: readonly Sample[]): Sample {
-  const median = (field: keyof Sample): number => {
-    const sorted = list.map((sample) => sample[field]).sort((a, b) => a - b)
-    return sorted[Math.floor(sorted.length / 2)] ?? 0
-  }
+function medianSample(list: readonly Sample[]): Sample {
+  const median = (field: keyof Sample): number => medianOf(list.map((sample) => sample[field]))
   return {
     requestsPerSecond: median('requestsPerSecond'),
     p50Ms: median('p50Ms'),

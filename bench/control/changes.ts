@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { endpoints, nameOf, policy, route } from './cluster.ts'
 import type { BenchEnvironment } from './environment.ts'
-import { type Spread, spreadOf } from './figures.ts'
+import { type Spread, spreadOf } from '../figures.ts'
 import { cpuMsOf, quiet, type Worked, workedOf, type Writes, writesBetween, writesOf } from './programs.ts'
 import { followTimeline, type Moments, type Timeline } from './timeline.ts'
 
@@ -37,28 +37,22 @@ interface Change {
 /** Number of requests that measure the cost of one request for the proxy. */
 const CALIBRATION = 300
 
-/** From the response of the API server to the first request that the new route answers. */
-export function changeRoute(environment: BenchEnvironment, options: ChangeOptions): Promise<Changes> {
-  const { server, client } = environment
-  const change: Change = {
-    apply: (id) => {
-      const { path, object } = route(nameOf(id % 10), `v${id}`)
-      return server.apply(path, object)
-    },
-    served: (id) => client.until(nameOf(id % 10), ({ version }) => version === `v${id}`),
-  }
-  return measureChanges(environment, options, change)
-}
+/** Manifests of the routes and of their policies. */
+const VERSIONED = { version: route, policy }
 
-/** From the response of the API server to the first request with the header of the new policy. */
-export function changePolicy(environment: BenchEnvironment, options: ChangeOptions): Promise<Changes> {
+/** From the response of the API server to the first request with this header of the new route, or of its new policy. */
+export function changeHeader(
+  header: keyof typeof VERSIONED,
+  environment: BenchEnvironment,
+  options: ChangeOptions,
+): Promise<Changes> {
   const { server, client } = environment
   const change: Change = {
     apply: (id) => {
-      const { path, object } = policy(nameOf(id % 10), `v${id}`)
+      const { path, object } = VERSIONED[header](nameOf(id % 10), `v${id}`)
       return server.apply(path, object)
     },
-    served: (id) => client.until(nameOf(id % 10), (answer) => answer.policy === `v${id}`),
+    served: (id) => client.until(nameOf(id % 10), (answer) => answer[header] === `v${id}`),
   }
   return measureChanges(environment, options, change)
 }

@@ -10,7 +10,7 @@ import { type RunningProxy, startProxy } from '#proxy/main.ts'
 import { ON_LOOPBACK } from '../../proxy/main.testing.ts'
 import { freePort } from '../../test/ports.ts'
 import { type Address, clusterOf, GATEWAY, hostOf, nameOf, NAMESPACE, SETTINGS } from './cluster.ts'
-import { spreadOf } from './figures.ts'
+import { spreadOf } from '../figures.ts'
 
 /** Longer than until a thread releases memory that it no longer needs. */
 const REST_MS = 6000

@@ -1,6 +1,6 @@
 // One round: more routes on the Gateway, changes of one route and of one endpoint, and changes without effect.
 import { countAttached } from './attached.ts'
-import { changeEndpoint, changePolicy, changeRoute, type ChangeOptions, type Changes } from './changes.ts'
+import { changeEndpoint, changeHeader, type ChangeOptions, type Changes } from './changes.ts'
 import { endpoints, type KubeManifest, nameOf, NAMESPACE, policy, route, service } from './cluster.ts'
 import type { BenchEnvironment } from './environment.ts'
 import { type Memory, memoryOf, quiet, type Writes, writesBetween, writesOf } from './programs.ts'
@@ -49,9 +49,9 @@ export async function measure(environment: BenchEnvironment, options: RoundOptio
   const makingWrites = writesBetween(before, await writesOf(operator))
   console.error(`${options.to} routes: accepted after ${made.acceptedMs.toFixed(0)} ms`)
   const [controller, proxy] = [memoryOf(operator.pid), memoryOf(serving.pid)]
-  const changed = await changeRoute(environment, options.changes)
+  const changed = await changeHeader('version', environment, options.changes)
   const moved = await changeEndpoint(environment, options.changes)
-  const protectedAgain = options.hasPolicies ? await changePolicy(environment, options.changes) : undefined
+  const protectedAgain = options.hasPolicies ? await changeHeader('policy', environment, options.changes) : undefined
   await quiet(operator)
   return {
     routes: options.to,

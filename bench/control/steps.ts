@@ -24,6 +24,7 @@ import { createSnapshotter } from '#operator/translate/snapshot.ts'
 import { createTranslator } from '#operator/translate/cluster/translator.ts'
 import { freePort } from '../../test/ports.ts'
 import { ON_LOOPBACK } from '../../proxy/main.testing.ts'
+import { medianOf } from '../figures.ts'
 import { clusterOf, endpoints, gateway, GATEWAY, NAMESPACE, route, service, SETTINGS } from './cluster.ts'
 
 const ROUNDS = 41
@@ -107,20 +108,16 @@ interface Figures {
 
 function print(title: string, { bytes, allocated, steps }: Figures): void {
   console.log(`${title}, written: ${bytes[0]} bytes at first, then ${bytes.at(-1)} for each change`)
-  const kib = (median(allocated) / 1024).toFixed(0)
+  const kib = (medianOf(allocated) / 1024).toFixed(0)
   console.log(`${title}, allocated by the controller: median ${kib} KiB`)
   for (const [step, times] of steps) {
     if (times.length === 1) continue
     // The first round does all the work. If the processor clock is coarse, the mean is more exact.
     const later = times.slice(1)
     const mean = later.reduce((sum, time) => sum + time, 0) / later.length
-    const figures = `median ${median(later).toFixed(1)} ms, mean ${mean.toFixed(1)} ms`
+    const figures = `median ${medianOf(later).toFixed(1)} ms, mean ${mean.toFixed(1)} ms`
     console.log(`${title}, ${step}: ${figures}`)
   }
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
 }
 
 /** Adds the object as a watch of the API server would. */

@@ -3,7 +3,7 @@
 import type { RealApiServer } from '../../test/cluster/real-apiserver.ts'
 import { createTransport } from '#operator/kube/transport.ts'
 import { GATEWAY, WATCHED_PATHS } from './cluster.ts'
-import { type Spread, spreadOf } from './figures.ts'
+import { type Spread, spreadOf } from '../figures.ts'
 
 export type Moment =
   | 'watch reports change'

@@ -8,6 +8,7 @@ import { TRANSLATED } from '#operator/kube/resources.ts'
 import { createTranslator } from '#operator/translate/cluster/translator.ts'
 import type { KubeObject } from '#operator/translate/kube.ts'
 import { createSnapshotter } from '#operator/translate/snapshot.ts'
+import { medianOf } from '../figures.ts'
 import { NAMESPACE, nameOf } from './cluster.ts'
 import { type ClusterSize, gatewayName, largeCluster } from './large-cluster.ts'
 
@@ -76,8 +77,7 @@ function measureAll(title: string, size: ClusterSize): void {
       const took = cpuOf(translate)
       if (round >= WARM_UP_ROUNDS) times.push(took)
     }
-    times.sort((a, b) => a - b)
-    note({ cluster: title, change: what, median: times[times.length >> 1] ?? 0, max: times.at(-1) ?? 0 })
+    note({ cluster: title, change: what, median: medianOf(times), max: Math.max(...times) })
   }
 }
 
