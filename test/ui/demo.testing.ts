@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { text } from 'node:stream/consumers'
 import { closeServer, listening } from '#test/ports.ts'
 import { startUi, type Ui } from '#test/ui/browser.testing.ts'
+import { serveModel } from '#test/ui/demo-model.testing.ts'
 
 export interface Demo extends Ui {
   /** One request of each kind. */
@@ -120,54 +121,6 @@ function fileOf(provider: number, mcp: number): string {
     mcp: { gateways: 'default', targets: [{ name: 'weather', mcp: { host: `http://127.0.0.1:${mcp}/mcp` } }] },
   }
   return JSON.stringify(file, undefined, 2).replace('"PORT"', 'PORT')
-}
-
-const USAGE = { prompt_tokens: 900, completion_tokens: 300, total_tokens: 1200 }
-const TOOL_CALL = { id: 'call-1', type: 'function', function: { name: 'forecast', arguments: '{"place":"Bern"}' } }
-
-/** Of chat completions, as the gateway sends it. */
-interface ChatRequest {
-  readonly stream?: boolean
-  readonly tools?: readonly unknown[]
-  readonly messages: readonly { readonly role: string; readonly content?: unknown }[]
-}
-
-/** Says hello, and what it sees; calls a tool if the request has tools, and says its result. */
-async function serveModel(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { stream, tools, messages } = JSON.parse(await text(request)) as ChatRequest
-  const [first, rest, hasCall] = answerTo(messages)
-  const calls = tools === undefined || !hasCall ? {} : { tool_calls: [{ index: 0, ...TOOL_CALL }] }
-  if (stream === true) {
-    response.writeHead(200, { 'content-type': 'text/event-stream' })
-    for (const delta of [
-      { role: 'assistant', content: first },
-      { content: rest, ...calls },
-    ]) {
-      response.write(`data: ${JSON.stringify(chunkOf({ choices: [{ index: 0, delta }] }))}\n\n`)
-    }
-    const reason = 'tool_calls' in calls ? 'tool_calls' : 'stop'
-    const last = [{ choices: [{ index: 0, delta: {}, finish_reason: reason }] }, { choices: [], usage: USAGE }]
-    for (const chunk of last) response.write(`data: ${JSON.stringify(chunkOf(chunk))}\n\n`)
-    response.end('data: [DONE]\n\n')
-    return
-  }
-  const message = { role: 'assistant', content: `${first}${rest}`, ...calls }
-  const choices = [{ index: 0, message, finish_reason: 'stop' }]
-  const body = { id: 'c', object: 'chat.completion', created: 1, model: 'gpt-demo', choices, usage: USAGE }
-  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
-}
-
-/** In two parts, and whether it calls a tool. */
-function answerTo(messages: ChatRequest['messages']): readonly [string, string, boolean] {
-  const last = messages.at(-1)
-  if (last?.role === 'tool') return ['The tool ', `says ${String(last.content)}`, false]
-  const [, type = '', data = ''] = /"data:([a-z/]+);base64,([^"]*)"/.exec(JSON.stringify(last?.content)) ?? []
-  const seen = type === '' ? '' : `, I see ${Buffer.from(data, 'base64').length} bytes of ${type}`
-  return ['Hel', `lo${seen}`, true]
-}
-
-function chunkOf(part: object): object {
-  return { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'gpt-demo', ...part }
 }
 
 /** Of JSON-RPC. */

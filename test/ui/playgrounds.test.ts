@@ -198,9 +198,10 @@ describe('the chat', () => {
 describe.each([
   ['Chat completions', '/v1/chat/completions'],
   ['Messages', '/v1/messages'],
+  ['Responses', '/v1/responses'],
 ])('the chat in the format %s', (format, path) => {
   it(
-    'sends images, and shows calls of tools, with and without a stream',
+    'sends images, shows calls of tools and sends their results, with and without a stream, with the cost',
     async () => {
       const page = await ui.open()
       await page.getByRole('link', { name: 'Chat' }).click()
@@ -227,6 +228,10 @@ describe.each([
           .last()
           .waitFor()
       }
+      await page.getByLabel('Result of forecast').fill('Rain')
+      await page.getByLabel('Stream').setChecked(true)
+      await page.getByRole('button', { name: 'Send results' }).click()
+      await page.getByRole('listitem').getByText('The tool says Rain').waitFor()
       expect(await flaws(page)).toEqual(NO_FLAWS)
       expect(ui.problems).toEqual([])
       await page.context().close()
