@@ -542,6 +542,14 @@ const Cors: Structure = {
     maxAgeSeconds: { type: 'integer', minimum: 1 },
   },
 }
+const Authorization: Structure = {
+  type: 'object',
+  required: ['action', 'matchExpressions'],
+  properties: {
+    action: { type: 'string', enum: ['Allow', 'Deny', 'Require'] },
+    matchExpressions: { type: 'array', minItems: 1, items: { type: 'string' } },
+  },
+}
 const ExtAuthGrpc: Structure = {
   type: 'object',
   properties: {
@@ -620,14 +628,6 @@ const JwtAuthentication: Structure = {
     location: ExtractionLocation,
   },
 }
-const Authorization: Structure = {
-  type: 'object',
-  required: ['action', 'matchExpressions'],
-  properties: {
-    action: { type: 'string', enum: ['Allow', 'Deny', 'Require'] },
-    matchExpressions: { type: 'array', minItems: 1, items: { type: 'string' } },
-  },
-}
 const MCPGuardrailsMethod: Structure = {
   type: 'object',
   required: ['method', 'phase'],
@@ -667,6 +667,7 @@ const Transform: Structure = {
   type: 'object',
   properties: {
     metadata: { type: 'array', items: NamedExpression },
+    replace: { type: 'string' },
     add: { type: 'array', items: NamedExpression },
     set: { type: 'array', items: NamedExpression },
     remove: { type: 'array', items: { type: 'string' } },
@@ -724,6 +725,7 @@ const BackendPayload: Structure = {
     ai: AIPolicy,
     inferenceRouting: InferenceRouting,
     cors: Cors,
+    authorization: { type: 'array', minItems: 1, items: Authorization },
     extAuth: ExtAuth,
     auth: BackendAuth,
     tls: BackendTLS,

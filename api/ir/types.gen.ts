@@ -238,6 +238,12 @@ export interface BackendPayload {
   ai?: AIPolicy
   inferenceRouting?: InferenceRouting
   cors?: Cors
+  /**
+   * Rules of the backend. Those of all levels are kept and evaluated together.
+   *
+   * @minItems 1
+   */
+  authorization?: Authorization[]
   extAuth?: ExtAuth
   auth?: BackendAuth
   tls?: BackendTLS
@@ -721,6 +727,18 @@ export interface Cors {
   maxAgeSeconds?: number
 }
 /**
+ * One rule. Rules of all levels are kept and evaluated together.
+ */
+export interface Authorization {
+  action: 'Allow' | 'Deny' | 'Require'
+  /**
+   * CEL; all must be true for the rule to match. One that does not compile is kept and always errors.
+   *
+   * @minItems 1
+   */
+  matchExpressions: string[]
+}
+/**
  * Asks an authorization service about each request. Exactly one of `grpc` and `http`. A service that cannot be reached, also because the reference names nothing, leaves the decision to `failureMode`.
  */
 export interface ExtAuth {
@@ -864,18 +882,6 @@ export interface McpOauth {
   clientSecret?: SecretRef
 }
 /**
- * One rule. Rules of all levels are kept and evaluated together.
- */
-export interface Authorization {
-  action: 'Allow' | 'Deny' | 'Require'
-  /**
-   * CEL; all must be true for the rule to match. One that does not compile is kept and always errors.
-   *
-   * @minItems 1
-   */
-  matchExpressions: string[]
-}
-/**
  * Services with `gw.dev.ext_mcp.ExtMcp` that check requests to MCP servers and their results, in this order. A service that cannot be reached, also because the reference names nothing, leaves the decision to its `failureMode`.
  */
 export interface MCPGuardrails {
@@ -929,10 +935,14 @@ export interface Transformation {
   response?: Transform
 }
 /**
- * Order metadata, add, set, remove, body. Values are CEL.
+ * Order metadata, replace, add, set, remove, body. Values are CEL.
  */
 export interface Transform {
   metadata?: NamedExpression[]
+  /**
+   * A map that becomes the whole header.
+   */
+  replace?: string
   add?: NamedExpression[]
   set?: NamedExpression[]
   remove?: string[]

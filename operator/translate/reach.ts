@@ -2,7 +2,7 @@
 // policies. Only that is delivered to it, and only policies on it take effect there.
 import { isIdentical } from '#api/incremental/identical.ts'
 import { SharedTexts } from '#api/incremental/shared-texts.ts'
-import type { BackendReference, Route } from '#api/ir/types.gen.ts'
+import type { BackendReference, ExtAuthOrConditional, Route } from '#api/ir/types.gen.ts'
 import { tally } from './lists.ts'
 import { isSameInOrder } from './same.ts'
 import { referencesOf, type References } from './references.ts'
@@ -158,7 +158,7 @@ function refsOf({ backends, inlinePolicies }: RouteReferences): BackendReference
   return [...[...backends, ...mirrors].map(({ ref }) => ref), ...holders.flatMap(servicesOf)]
 }
 
-function servicesOf(policies: RouteReferences['inlinePolicies']): BackendReference[] {
+function servicesOf(policies: { readonly extAuth?: ExtAuthOrConditional } | undefined): BackendReference[] {
   // Filters of routes have no conditions.
   const { extAuth } = policies ?? {}
   return extAuth !== undefined && 'service' in extAuth ? [extAuth.service] : []

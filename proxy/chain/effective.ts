@@ -24,10 +24,12 @@ export interface EffectiveTrafficPhases {
   readonly postRouting: EffectiveTraffic
 }
 
-export type GatheredBackend = 'mcpAuthorization'
+export type GatheredBackend = 'authorization' | 'mcpAuthorization'
 
 export type EffectiveBackend = Readonly<Omit<BackendPayload, GatheredBackend>> & {
   readonly mcpAuthorization: readonly Authorization[]
+  /** The rules of each place that has rules; evaluated together. */
+  readonly authorization?: readonly (readonly Authorization[])[]
 }
 
 export type GatheredFrontend = 'networkAuthorization'

@@ -373,7 +373,9 @@ function backendEnvironment(
 /** Policies attached to the Service or backend of a reference, and inline policies of that backend. */
 function policiesOf(ref: BackendReference, context: CompileContext): BackendPayload {
   const backend = ref.backend === undefined ? undefined : context.resolver.backend(ref.backend)
-  const { mcpAuthorization: _, ...policies } = effectiveService(context.policies, { service: ref.service, backend })
+  const effective = effectiveService(context.policies, { service: ref.service, backend })
+  // Rules are about requests of clients.
+  const { mcpAuthorization: _tools, authorization: _requests, ...policies } = effective
   return policies
 }
 

@@ -72,7 +72,6 @@ export const compileSteps: CompileSteps = function* ({ generation, config, secre
   const binds = new Map<number, CompiledBind>()
   const warnings: string[] = [...auth.warnings]
   for (const bind of config.binds) {
-    if (bind.mode === 'Internal') continue
     const own = listeners.get(bind.key) ?? []
     const refusedBecause = refusal(bind, own, binds)
     if (refusedBecause === undefined) {
@@ -159,7 +158,7 @@ function* compileBind(input: {
   const layer4 = compileLayer4({ ...input, listeners, frontend, handlerOf, hboneHandlerOf })
   const handler = serve(placeOfPort(listeners.map(({ plan }) => plan.place)), (host) => hosts.find(hostOf(host))?.value)
   const routing = { isTls: bind.protocol === 'TLS', hosts, listeners }
-  return { key: bind.key, port: bind.port, handler, routing, ...(layer4 !== undefined && { layer4 }) }
+  return { key: bind.key, port: bind.port, isInternal: bind.mode === 'Internal', handler, routing, layer4 }
 }
 
 /** Only the request determines which of several listeners is meant. */

@@ -16,6 +16,8 @@ import type { CompileEnvironment } from './compile-environment.ts'
 export interface CompiledBind {
   readonly key: string
   readonly port: number
+  /** Opens no socket: only tunnels of CONNECT lead to it. */
+  readonly isInternal: boolean
   /** For plain HTTP binds; its limits apply to every kind. */
   readonly handler: RequestHandler
   /** The protocol of the port below HTTP; absent: plain HTTP. */

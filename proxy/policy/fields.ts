@@ -184,6 +184,8 @@ export const BACKEND = {
     file: 'proxy/policy/external/inference-routing.ts',
     responseRank: RESPONSE.inferenceRouting,
   },
+  // Before the service: requests that the rules reject cost no call.
+  authorization: { ...GUARD, phases: CLIENT, merge: 'all', file: 'proxy/policy/auth/authorization.ts' },
   // Before credentials: the service decides about the client's request, and must not get them. A service that
   // authorizes calls to itself would never be reached.
   extAuth: { ...GUARD, phases: CLIENT, merge: 'whole', file: 'proxy/policy/external/ext-auth.ts' },

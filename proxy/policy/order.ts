@@ -80,6 +80,7 @@ const BACKEND_COMPILERS: { readonly [K in BackendFilter]: BackendCompiler<K> } =
   deny: (value) => compileDeny(value),
   cors: (value) => compileCors(value),
   inferenceRouting: (value, environment) => SERVICE_POLICIES.get().compileInferenceRouting(value, environment),
+  authorization: (rules, environment) => compileAuthorization(rules.flat(), environment),
   extAuth: (value, environment) => SERVICE_POLICIES.get().compilePlainExtAuth(value, environment),
   auth: (value, environment) => compileBackendAuth(value, environment),
   transformation: (value, environment) => compileTransformation(value, environment),

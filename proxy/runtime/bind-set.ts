@@ -47,7 +47,7 @@ export class BindSet {
         opened.set(port, { server, kind })
         // Without SO_REUSEPORT the port cannot be open twice, not even for a moment.
         if (!this.#address.reusePort) open?.server.stopAccepting()
-        await server.listen({ ...this.#address, port })
+        if (!bind.isInternal) await server.listen({ ...this.#address, port })
       }
     } catch (error) {
       this.abandon(opened)
@@ -134,8 +134,8 @@ export class BindSet {
   }
 }
 
-function kindOf({ layer4 }: CompiledBind): string {
-  return layer4?.kind ?? 'HTTP'
+function kindOf({ layer4, isInternal }: CompiledBind): string {
+  return `${layer4?.kind ?? 'HTTP'}${isInternal ? ' internal' : ''}`
 }
 
 function end(server: BindServer): void {

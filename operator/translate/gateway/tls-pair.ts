@@ -1,5 +1,6 @@
 // Whether a Secret holds a certificate and the key that belongs to it. The values never enter a message.
 import { X509Certificate } from 'node:crypto'
+import { authorityFault as faultOfAuthority } from '#api/tls/authority-fault.ts'
 import { certificateBlocks } from '#api/tls/certificate-bundle.ts'
 import { type KeyPairFault, keyPairFault } from '#api/tls/key-pair.ts'
 import type { Secret } from '../kube.ts'
@@ -48,16 +49,13 @@ function judge(secret: Secret): PairOutcome {
   return { pair: { certificate: `${certificate ?? ''}\n`, privateKey: `${privateKey ?? ''}\n` } }
 }
 
-/** Keys that the proxy signs with. */
-const SIGNING_KEYS: ReadonlySet<string | undefined> = new Set(['rsa', 'ec', 'ed25519'])
-
 /** Why a pair cannot sign certificates; continues the text "secret ns/name …". */
 export function authorityFault({ certificate }: TlsPair): string | undefined {
-  const authority = attempt(() => new X509Certificate(certificate))
-  if (authority?.ca !== true) return `has a certificate under ${CERTIFICATE_KEY} that is not a CA certificate (CA:TRUE)`
-  return SIGNING_KEYS.has(authority.publicKey.asymmetricKeyType)
-    ? undefined
-    : `has a CA certificate under ${CERTIFICATE_KEY} whose key is not RSA, EC or Ed25519`
+  const fault = faultOfAuthority(certificate)
+  if (fault === 'noAuthority') {
+    return `has a certificate under ${CERTIFICATE_KEY} that is not a CA certificate (CA:TRUE)`
+  }
+  return fault && `has a CA certificate under ${CERTIFICATE_KEY} whose key is not RSA, EC or Ed25519`
 }
 
 /** Whether a bundle holds only valid certificates. */

@@ -59,7 +59,8 @@ const BACKEND: Readonly<
     string
   >
 > = {
-  deny: 'authorization: {}',
+  deny: 'backendAuth: { copilot: {} }',
+  authorization: 'authorization: { rules: ["true"] }',
   ai: 'ai: { modelAliases: { a: b } }',
   extAuth: `extAuthz: { ${SERVICE} }`,
   auth: 'backendAuth: key',

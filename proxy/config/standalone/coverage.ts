@@ -2,13 +2,7 @@
 // these tables, so that a new field compiles only if a file can set it or the reason is here.
 import type { BackendPayload, FrontendPayload, TrafficPayload } from '#api/ir/types.gen.ts'
 import type { FrontendFields } from './schema/listeners.ts'
-import {
-  type BackendPolicies,
-  DENYING_BACKEND,
-  DENYING_TRAFFIC,
-  type GatewayPolicies,
-  type RoutePolicies,
-} from './schema/policies.ts'
+import { type BackendPolicies, DENYING_TRAFFIC, type GatewayPolicies, type RoutePolicies } from './schema/policies.ts'
 
 interface Written<Names> {
   /** Fields of the file that become this one. */
@@ -54,9 +48,11 @@ const ON_THE_ROUTE = 'a filter of references in an HTTPRoute; in a file it is se
 
 /** Policies of backends. */
 export const BACKEND = {
-  deny: { by: DENYING_BACKEND },
+  /** By credentials that are not supported. */
+  deny: { by: ['backendAuth'] },
   ai: { by: ['ai'] },
   cors: { reason: ON_THE_ROUTE },
+  authorization: { by: ['authorization'] },
   extAuth: { by: ['extAuthz'] },
   auth: { by: ['backendAuth'] },
   tls: { by: ['backendTLS'] },

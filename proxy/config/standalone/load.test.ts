@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { loadStandalone, type LoadedStandalone } from './load.ts'
-import { DENYING_BACKEND, DENYING_GATEWAY, DENYING_TRAFFIC } from './schema/policies.ts'
+import { DENYING_GATEWAY, DENYING_TRAFFIC } from './schema/policies.ts'
 import { DENYING_AUTH } from './schema/upstream.ts'
 
 const GATEWAY = 'gateways: { default: { port: 8080 } }\n'
@@ -42,7 +42,10 @@ describe('loadStandalone, fields', () => {
     ['gateways: { "a/b": { port: 1 } }', /^1:13 gateways\["a\/b"\]: must be letters, digits/],
     ['gateways: { a: { port: 1, protocol: FTP } }', /must be one of HTTP, HTTPS, TLS, TCP/],
     ['gateways: { a: { port: 1, tls: { cert: c } } }', /tls\.key: is required/],
-    ['gateways: { a: { port: 1, tls: { mode: dynamicCa, cert: c, key: k } } }', /tls\.mode: must be static/],
+    [
+      'gateways: { a: { port: 1, tls: { mode: magic, cert: c, key: k } } }',
+      /tls\.mode: must be one of static, dynamicCa/,
+    ],
     [
       'binds: [{ port: 1, listeners: [{}] }]\nui: {}',
       /^2:1 ui: gateways is not set, and there is no gateway named default/,
@@ -116,7 +119,6 @@ describe('loadStandalone, fields', () => {
     [route('localRateLimit: [{}]'), /localRateLimit\[0\]\.fillInterval: is required/],
     [route('localRateLimit: { conditional: [{ condition: a }] }'), /conditional\[0\]\.fillInterval: is required/],
     [route('localRateLimit: { conditional: [] }'), /localRateLimit\.conditional: must be at least 1/],
-    [route('transformations: { request: { replace: "1" } }'), /request\.replace: is not supported/],
     [route('jwtAuth: { issuer: i }'), /jwtAuth\.jwks: is required/],
     [route('jwtAuth: { issuer: i, jwks: { url: "ftp://idp" } }'), /jwks\.url: must be a URL with http or https/],
     [route('jwtAuth: { issuer: i, jwks: { url: "https://a:b@idp" } }'), /jwks\.url: must be a URL .* without user/],
@@ -470,21 +472,20 @@ describe('loadStandalone, unsupported security policies', () => {
     ])
   })
 
-  it.each([...DENYING_BACKEND, ...DENYING_AUTH.map((name) => `backendAuth.${name}`)])(
-    'refuses requests to a backend with %s',
-    (path) => {
-      const [first = '', second] = path.split('.')
-      const policies = second === undefined ? `${first}: {}` : `${first}: { ${second}: {} }`
-      const { rendered } = load(route('', `{ host: "a:1", policies: { ${policies} } }`))
-      const deny = rendered?.config.backends[0]?.inlinePolicies?.deny
-      expect(deny?.field).toBe(`routes[0].backends[0].policies.${path}`)
-    },
-  )
+  it.each(DENYING_AUTH.map((name) => `backendAuth.${name}`))('refuses requests to a backend with %s', (path) => {
+    const [first = '', second] = path.split('.')
+    const policies = second === undefined ? `${first}: {}` : `${first}: { ${second}: {} }`
+    const { rendered } = load(route('', `{ host: "a:1", policies: { ${policies} } }`))
+    const deny = rendered?.config.backends[0]?.inlinePolicies?.deny
+    expect(deny?.field).toBe(`routes[0].backends[0].policies.${path}`)
+  })
 
   it('warns about every one of several, and rejects once', () => {
-    const text = route('', '{ host: "a:1", policies: { authorization: {}, backendAuth: { copilot: {} } } }')
-    const deny = load(text).rendered?.config.backends[0]?.inlinePolicies?.deny
-    expect(deny?.field).toBe('routes[0].backends[0].policies.authorization')
+    const backend = '{ host: "a:1", policies: { backendAuth: { copilot: {} } } }'
+    const text = route('oidc: {}', backend)
+    const { routes = [], backends = [] } = load(text).rendered?.config ?? {}
+    expect(routes[0]?.inlinePolicies?.deny?.field).toBe('routes[0].policies.oidc')
+    expect(backends[0]?.inlinePolicies?.deny?.field).toBe('routes[0].backends[0].policies.backendAuth.copilot')
     expect(problems(text)).toHaveLength(2)
   })
 

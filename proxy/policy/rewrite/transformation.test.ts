@@ -123,6 +123,34 @@ describe('request', () => {
     ])
   })
 
+  it('replaces all fields but framing and host, before the others', () => {
+    const { request } = onRequest(
+      {
+        metadata: [named('who', '"me"')],
+        replace:
+          '{"X-A": metadata.who, "x-b": ["1", 2, null], "x c": "bad name", ":path": "/evil", "host": "evil", "content-length": "9"}',
+        add: [named('x-a', '"added"')],
+        remove: ['x-b'],
+      },
+      exchangeOf({ path: '/p', headers: [['x-old', '1'], ['content-length', '3'], ['x-old', '2']], body: 'abc' }), // prettier-ignore
+    )
+    expect(fieldsOf(request.headers)).toEqual(['content-length: 3', 'x-a: me', 'x-a: added'])
+    expect([request.path, request.host]).toEqual(['/p', 'example.com'])
+  })
+
+  it('has one field for each member of a list', () => {
+    const { request } = onRequest({ replace: '{"x": ["1", 2, null]}' }, exchangeOf({ headers: [['x', '0']] }))
+    expect(fieldsOf(request.headers)).toEqual(['x: 1', 'x: 2'])
+  })
+
+  it.each(['request.headers["absent"]', '"no map"', 'does not compile'])(
+    'leaves no field if the expression of replace is %s',
+    (replace) => {
+      const { request } = onRequest({ replace }, exchangeOf({ headers: [['x-old', '1']] }))
+      expect(fieldsOf(request.headers)).toEqual([])
+    },
+  )
+
   it.each(['content-length', 'Transfer-Encoding', 'connection', 'upgrade'])('never writes %s', (name) => {
     const { request } = onRequest({ set: [named(name, '"1"')], add: [named(name, '"1"')] }, exchangeOf())
     expect(fieldsOf(request.headers)).toEqual([])

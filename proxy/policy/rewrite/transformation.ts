@@ -1,4 +1,4 @@
-// Rewrites requests and responses by expressions: metadata, add, set, remove, body, in this order (data-plane
+// Rewrites requests and responses by expressions: metadata, replace, add, set, remove, body, in this order (data-plane
 // supplement section 1.10). A header whose expression fails is removed; a body whose expression fails is empty.
 import type { CelExpression } from '#api/cel/expression.ts'
 import type { NamedExpression, Transform, Transformation, TransformationOrConditional } from '#api/ir/types.gen.ts'
@@ -10,6 +10,7 @@ import type { ChainEnvironment } from '../../chain/environment.ts'
 import { evaluate, evaluateBody, evaluateText, FAILED, readsBody } from '../../cel/evaluate.ts'
 import type { CompiledPolicy } from '../../chain/filter.ts'
 import { isFramingField } from '../../message/header-field.ts'
+import { replaceFields } from './replaced-fields.ts'
 import { setRequestPart } from './request-target.ts'
 
 type Environment = Pick<ChainEnvironment, 'expression'>
@@ -21,6 +22,8 @@ interface Named {
 
 interface CompiledTransform {
   readonly metadata: readonly Named[]
+  /** The whole header. */
+  readonly replace: CelExpression | undefined
   readonly add: readonly Named[]
   readonly set: readonly Named[]
   readonly remove: readonly string[]
@@ -54,9 +57,11 @@ function compileTransform(transform: Transform, environment: Environment): Compi
   })
   const fields = (list: readonly NamedExpression[] | undefined): Named[] =>
     (list ?? []).map((entry) => ({ ...named(entry), name: entry.name.toLowerCase() })).filter(isWritable)
-  const body = transform.body === undefined ? undefined : environment.expression(transform.body)
+  const expression = (text: string | undefined) => (text === undefined ? undefined : environment.expression(text))
+  const body = expression(transform.body)
   return {
     metadata: (transform.metadata ?? []).map(named),
+    replace: expression(transform.replace),
     add: fields(transform.add),
     set: fields(transform.set),
     remove: (transform.remove ?? []).map((name) => name.toLowerCase()),
@@ -71,9 +76,9 @@ function isWritable({ name }: Named): boolean {
 
 function expressionsOf(transform: CompiledTransform | undefined): CelExpression[] {
   if (transform === undefined) return []
-  const { metadata, add, set, body } = transform
+  const { metadata, replace, add, set, body } = transform
   const expressions = [...metadata, ...add, ...set].map(({ expression }) => expression)
-  return body === undefined ? expressions : [...expressions, body]
+  return [...expressions, ...[replace, body].filter((one) => one !== undefined)]
 }
 
 function transformRequest(exchange: Exchange, transform: CompiledTransform): undefined {
@@ -117,6 +122,7 @@ function setMetadata(exchange: Exchange, metadata: readonly Named[]): void {
 type SetPart = (exchange: Exchange, name: string, value: string | undefined) => boolean
 
 function applyFields(exchange: Exchange, transform: CompiledTransform, headers: HeaderList, setPart: SetPart): void {
+  if (transform.replace !== undefined) replaceFields(headers, transform.replace, exchange)
   for (const { name, expression } of transform.add) {
     const value = evaluateText(expression, exchange)
     if (setPart(exchange, name, value)) continue

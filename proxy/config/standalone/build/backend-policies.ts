@@ -3,10 +3,9 @@ import type { AIPolicy, Authorization, BackendPayload } from '#api/ir/types.gen.
 import { ROUTE_TYPES } from '#api/llm/formats.ts'
 import type { BACKEND, Built, WrittenIn } from '../coverage.ts'
 import { pathTo } from '../field-path.ts'
-import { DENYING_BACKEND, type AI, type BackendPolicies, type RoutePolicies } from '../schema/policies.ts'
+import type { AI, BackendPolicies, RoutePolicies } from '../schema/policies.ts'
 import type { BuildContext } from './context.ts'
 import { defined, ifSet } from './defined.ts'
-import { denialOf } from './denial.ts'
 import { renderExtAuth, renderInferenceRouting } from './external.ts'
 import { renderMcpGuardrails } from './mcp-guardrails.ts'
 import { expressions, renderModifier, renderRedirect, renderTransformation } from './headers.ts'
@@ -35,13 +34,13 @@ export function backendSide(policies: BackendPolicies, path: string, context: Bu
 export function serviceSide(policies: BackendPolicies, path: string, context: BuildContext): BackendSide {
   const { transformations, requestRedirect, http, tcp, extAuthz, health } = policies
   const shared = sharedSide(policies, path, context)
-  const deny = denialOf({ names: DENYING_BACKEND, policies, path }, context)
+  const rules = renderRules(policies.authorization, pathTo(path, 'authorization'), context)
   const request = policies.requestHeaderModifier
   const response = policies.responseHeaderModifier
   return {
     payload: defined({
       ...shared.payload,
-      deny: deny ?? shared.payload.deny,
+      authorization: rules.length === 0 ? undefined : rules,
       http: renderHttp(http),
       tcp: renderTcp(tcp),
       health: ifSet(health, renderHealth),

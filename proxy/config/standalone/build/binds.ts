@@ -17,7 +17,8 @@ const GATEWAY = 'default'
 
 export function addBind(fields: BindFields, path: string, registries: Registries, context: BuildContext): void {
   const { listeners } = registries
-  const bindKey = listeners.addPort(fields.port, pathTo(path, 'port'))
+  const isInternal = fields.mode === 'internal'
+  const bindKey = listeners.addPort(fields.port, pathTo(path, 'port'), isInternal ? 'Internal' : undefined)
   const names = new Set<string>()
   for (const [index, listener] of fields.listeners.entries()) {
     const at = pathTo(path, 'listeners', index)

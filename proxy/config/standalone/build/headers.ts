@@ -51,9 +51,10 @@ export function renderTransformation(value: {
   return defined({ request: request && renderTransform(request), response: response && renderTransform(response) })
 }
 
-function renderTransform({ metadata, add, set, remove, body }: Transform): RenderedTransform {
+function renderTransform({ metadata, replace, add, set, remove, body }: Transform): RenderedTransform {
   return defined({
     metadata: metadata && expressions(metadata),
+    replace,
     add: add && expressions(add),
     set: set && expressions(set),
     remove,

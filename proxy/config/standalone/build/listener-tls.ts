@@ -1,11 +1,12 @@
 // `tls` of a listener: certificate and key as secrets, authorities for clients, and the settings of the handshake.
+import { authorityFault } from '#api/tls/authority-fault.ts'
 import { certificatesOnly } from '#api/tls/certificate-bundle.ts'
 import type { FrontendTLS, ListenerTLS } from '#api/ir/types.gen.ts'
 import { pathTo } from '../field-path.ts'
 import type { Protocol, TlsFields } from '../schema/listeners.ts'
 import type { BuildContext } from './context.ts'
 import { defined } from './defined.ts'
-import { renderKeyPair } from './key-pair.ts'
+import { renderKeyPair, type RenderedPair } from './key-pair.ts'
 
 export interface RenderedListenerTls {
   readonly tls?: ListenerTLS
@@ -40,12 +41,34 @@ export function renderListenerTls(
   return {
     tls: {
       mode: 'Terminate',
-      ...renderKeyPair(fields, at, context),
+      ...certificates(fields, at, context),
       ...clientCertificates(fields, at, context),
     },
     ...(Object.keys(handshake).length > 0 && { handshake }),
   }
 }
+
+/** With `mode: dynamicCa`, `cert` and `key` belong to an authority. */
+function certificates(
+  fields: TlsFields,
+  at: string,
+  context: BuildContext,
+): RenderedPair & Pick<ListenerTLS, 'signsCertificates'> {
+  const pair = renderKeyPair(fields, at, context)
+  if (fields.mode !== 'dynamicCa') return pair
+  if (fields.root !== undefined) {
+    context.error(pathTo(at, 'root'), 'cannot be combined with mode dynamicCa; remove one of them')
+  }
+  const pem = context.valueOf(pair.certificate) ?? ''
+  const fault = pem === '' ? undefined : authorityFault(pem)
+  if (fault !== undefined) context.error(pathTo(at, 'cert'), `with mode dynamicCa the file must have ${FAULTS[fault]}`)
+  return { ...pair, signsCertificates: true }
+}
+
+const FAULTS = {
+  noAuthority: 'a certificate of an authority (CA:TRUE)',
+  otherKey: 'the certificate of an authority with a key of RSA, EC or Ed25519',
+} as const
 
 function clientCertificates({ root }: TlsFields, at: string, context: BuildContext): Partial<ListenerTLS> {
   if (root === undefined) return {}

@@ -47,12 +47,12 @@ export class ListenerRegistry {
   }
 
   /** @returns the key of the bind */
-  addPort(port: number, path: string): string {
+  addPort(port: number, path: string, mode?: Bind['mode']): string {
     const former = this.#ports.get(port)
     if (former !== undefined) this.#context.error(path, `port ${port} is already used by ${former}`)
     this.#ports.set(port, path)
     const key = `bind/${port}`
-    if (former === undefined) this.#context.config.binds.push({ key, port })
+    if (former === undefined) this.#context.config.binds.push({ key, port, ...defined({ mode }) })
     return key
   }
 

@@ -211,7 +211,13 @@ function attachPolicies(
   }
   const named = remoteOf(target)?.fields.backend
   const shared = named === undefined ? {} : context.inlinePoliciesOf(named)
-  const payload = { ...(isTls && { tls: {} }), ...shared, ...own.payload }
+  const rules = [...(shared.authorization ?? []), ...(own.payload.authorization ?? [])]
+  const payload = {
+    ...(isTls && { tls: {} }),
+    ...shared,
+    ...own.payload,
+    ...(rules.length > 0 && { authorization: rules }),
+  }
   const prefix = `backend/${place.name}/${place.target.section}`
   for (const [field, value] of Object.entries(payload)) {
     context.attach(`${prefix}/${field}`, { backend: place.target }, { backend: { [field]: value } })

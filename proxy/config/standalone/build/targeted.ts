@@ -36,14 +36,18 @@ function attach(
   const backend = routeBackendSide(fields.policy, at, context)
   const traffic: TrafficPayload[] = [
     ...Object.entries(payload).map(([field, value]): TrafficPayload => ({ [field]: value })),
-    ...rules.map((authorization) => ({ authorization })),
+    ...(fields.target.backend === undefined ? rules.map((authorization) => ({ authorization })) : []),
   ]
   checkFields(fields, traffic, path, context)
   const phase = fields.phase === 'gateway' ? ({ phase: 'PreRouting' } as const) : {}
   for (const [index, one] of traffic.entries()) {
     context.attach(`${key}/traffic/${index}`, target, { ...phase, traffic: one })
   }
-  for (const [field, value] of Object.entries(backend.payload)) {
+  const sides = {
+    ...backend.payload,
+    ...(fields.target.backend !== undefined && rules.length > 0 && { authorization: [...rules] }),
+  }
+  for (const [field, value] of Object.entries(sides)) {
     context.attach(`${key}/backend/${field}`, target, { backend: { [field]: value } })
   }
   for (const [index, mcpAuthorization] of backend.mcpRules.entries()) {

@@ -101,7 +101,7 @@ const bind = fields({
   port,
   listeners: z.array(bindListener).min(1),
   tunnelProtocol: only('direct'),
-  mode: only('standard'),
+  mode: z.enum(['standard', 'internal']).optional(),
 })
 
 /** Port 0 lets the system choose. */

@@ -27,7 +27,7 @@ const versionShape = {
 
 /** Paths of PEM files. */
 export const tls = fields({
-  mode: z.literal('static', { error: 'must be static: certificates issued on demand are not supported' }).optional(),
+  mode: z.enum(['static', 'dynamicCa']).optional(),
   cert: text,
   key: text,
   root: text.optional(),

@@ -32,7 +32,6 @@ import { cel, count, duration, headerName, mapOf, port, text } from './values.ts
 /** Security policies that this version does not support: a route with one of them rejects its requests. */
 export const DENYING_TRAFFIC = ['oidc'] as const
 export const DENYING_GATEWAY = ['oidc'] as const
-export const DENYING_BACKEND = ['authorization'] as const
 /** As in a GwPolicy. */
 const ORIGIN = /^(\*|https?:\/\/(\*|(\*\.)?[a-zA-Z0-9]([-a-zA-Z0-9.]*[a-zA-Z0-9])?|\[[0-9a-fA-F:.]+\])(:[0-9]{1,5})?)$/
 const origin = z.string().regex(ORIGIN, {
@@ -214,7 +213,7 @@ export const backendPolicies = evaluatedAt(
     backendTunnel: backendTunnel.optional(),
     a2a: fields({}).optional(),
     inferenceRouting: inferenceRouting.optional(),
-    ...denying(DENYING_BACKEND),
+    authorization: rules.optional(),
   }),
 )
 

@@ -33,7 +33,7 @@ export const transform = fields({
   remove: z.array(headerName).optional(),
   body: cel.optional(),
   metadata: mapOf(cel).optional(),
-  ...notServed(['replace']),
+  replace: cel.optional(),
 })
 export const transformationShape = {
   request: transform.optional(),
