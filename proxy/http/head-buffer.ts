@@ -12,6 +12,8 @@ const BAD_CHARACTER = /[^\t\n\r\x20-\x7e\x80-\xff]/
 const BAD_BYTES = Uint8Array.from({ length: 256 }, (_, byte) => Number(BAD_CHARACTER.test(String.fromCharCode(byte))))
 
 const HEAD_END = '\r\n\r\n'
+/** Most heads are shorter, and the body behind one is not decoded with it. */
+const USUAL_BYTES = 1024
 const CR = 13
 const LF = 10
 
@@ -51,13 +53,17 @@ export class HeadBuffer {
     // One byte more than allowed is enough to know that it is too much.
     const room = bytesMax + 1 - had
     const stop = end - start > room ? start + room : end
-    const text = buffer.toString('latin1', start, stop)
     if (had === 0) {
-      const at = text.indexOf(HEAD_END)
-      if (at >= 0 && at + HEAD_END.length <= bytesMax) return this.#complete(text, at + HEAD_END.length, start)
+      const isLong = stop - start > USUAL_BYTES
+      if (isLong && this.#takeWhole(buffer.toString('latin1', start, start + USUAL_BYTES), start, bytesMax)) {
+        return 'Complete'
+      }
+      const text = buffer.toString('latin1', start, stop)
+      if (this.#takeWhole(text, start, bytesMax)) return 'Complete'
       this.#pending = text
       return this.#incomplete(text, bytesMax)
     }
+    const text = buffer.toString('latin1', start, stop)
     // Only the seam is searched again, so that a head sent byte by byte costs linear time.
     const seam = this.#pending.slice(-3)
     const search = seam + text
@@ -69,6 +75,14 @@ export class HeadBuffer {
     }
     const taken = at + HEAD_END.length - seam.length
     return this.#complete(this.#pending + text.slice(0, taken), had + taken, start - had)
+  }
+
+  /** False: the head does not end in this text, from its beginning at `start`, or is too large. */
+  #takeWhole(text: string, start: number, bytesMax: number): boolean {
+    const at = text.indexOf(HEAD_END)
+    if (at < 0 || at + HEAD_END.length > bytesMax) return false
+    this.#complete(text, at + HEAD_END.length, start)
+    return true
   }
 
   #complete(text: string, length: number, start: number): FeedResult {

@@ -114,6 +114,33 @@ const KINDS: readonly (readonly [string, () => Feed, readonly string[]])[] = [
   ['chunked bodies', chunkedFeed, CHUNKED],
 ]
 
+/** Limits are those of listeners: heads of the usual size are read apart from the bytes behind them. */
+describe('a head in front of a body', () => {
+  const lengthOf = (fill: number): string => `HTTP/1.1 200 OK\r\nx: ${'a'.repeat(fill)}\r\ncontent-length: 3000\r\n\r\n`
+
+  it.each([900, 1010, 1020, 1021, 1022, 1023, 1024, 1025, 1026, 1030, 2048])('of %d bytes', (size) => {
+    const head = lengthOf(size - lengthOf(0).length)
+    const bytes = Buffer.from(head + 'b\r\n\r\n'.repeat(600))
+    for (let cut = 0; cut <= size + 10; cut++) {
+      const parser = new ResponseParser({ headersMax: 10, headerBytesMax: 8192 })
+      const asked = { isHead: false, preservesCase: false }
+      const first = parser.feed(bytes, { start: 0, end: cut }, asked)
+      expect(first === undefined).toBe(cut < size)
+      const read = first ?? parser.feed(bytes, { start: cut, end: bytes.length }, asked)
+      expect(read).toMatchObject({ status: 200, contentLength: 3000 })
+      expect(parser.next).toBe(size)
+    }
+  })
+
+  it.each([1023, 1024, 1025])('is too large beyond a limit of %d bytes', (limit) => {
+    const head = lengthOf(1024 - lengthOf(0).length)
+    const bytes = Buffer.from(head + 'b'.repeat(3000))
+    const parser = new ResponseParser({ headersMax: 10, headerBytesMax: limit })
+    const read = parser.feed(bytes, { start: 0, end: bytes.length }, { isHead: false, preservesCase: false })
+    expect(read !== undefined && 'code' in read).toBe(limit < 1024)
+  })
+})
+
 describe.each(KINDS)('%s', (_name, feed, corpus) => {
   it('give the same result at every pair of cuts', () => {
     for (const text of corpus) {
