@@ -13,7 +13,6 @@ import {
   keepRequest,
   REPLAY_BYTES_MAX,
 } from '../backend/second-try.ts'
-import { failByDefect } from '../exchange/defects.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { RequestTrace } from '../exchange/request-trace.ts'
 import type { LlmFacts } from '../exchange/facts.ts'
@@ -26,7 +25,7 @@ import { prepareCall, type CompiledProvider, type LlmCall } from './call.ts'
 import { type Chosen, chooseProvider } from './choose-provider.ts'
 import { compileProvider } from './compile-provider.ts'
 import { detectAnswer, detectRequest } from './detect.ts'
-import { failBy, sendToAny } from './endpoint-call.ts'
+import { failBy, sendToAny, type SentOutcome } from './endpoint-call.ts'
 import { failureBodyOf } from './failure-body.ts'
 import type { Format } from './formats/format.ts'
 import { FailedProviders } from './failover.ts'
@@ -35,6 +34,7 @@ import type { ReplyContext } from './reply-context.ts'
 import { type Handling, HANDLING, routeTypeMatcher } from './route-type.ts'
 import { addressSocket, joinSocket } from './socket.ts'
 import { answerTexts } from './texts.ts'
+import { OnlyTry, overWith, resultOf, type TryOutcome, whenReady } from './try-outcome.ts'
 import { emptyFacts } from './usage.ts'
 
 /** An answer, or an event of a stream, that is translated; more where `frontend.http.maxBufferSize` is larger. */
@@ -69,27 +69,21 @@ export function compileAiBackend(
       return
     }
     const { provider, endpoint } = chosen
-    const context = { provider, endpoint, type, handling, environment, groups }
-    const failed = (error: unknown): void => {
-      failByDefect(exchange, 'llm', error)
-      done(exchange)
+    const only = new OnlyTry(exchange, done)
+    if (hasOther || provider.fetched !== undefined) {
+      const context = { provider, endpoint, type, handling, environment, groups }
+      answer(exchange, context).then(
+        () => only.over(),
+        (error: unknown) => only.broken(error),
+      )
+      return
     }
-    const isRepeatable = hasOther || provider.fetched !== undefined
-    const answered = isRepeatable ? answer(exchange, context) : answerOnly(exchange, context)
-    if (answered instanceof Promise) answered.then(() => done(exchange), failed)
-    else done(exchange)
-  }
-}
-
-/** With one provider and one credential. A defect is a rejection. */
-function answerOnly(exchange: Exchange, context: AnswerContext): boolean | Promise<boolean> {
-  const { provider, endpoint, type, handling, environment, groups } = context
-  // Written out: a copy of an object with an unknown shape costs more than all its members.
-  const only = { provider, endpoint, type, handling, environment, groups, ...ONLY_TRY }
-  try {
-    return answerFirst(exchange, only)
-  } catch (error) {
-    return Promise.reject(error)
+    const context = { provider, endpoint, type, handling, environment, groups, ...ONLY_TRY }
+    try {
+      answerFirst(exchange, context, only)
+    } catch (error) {
+      only.broken(error)
+    }
   }
 }
 
@@ -135,16 +129,17 @@ function hasOthers([first = [], ...others]: readonly (readonly CompiledProvider[
 
 /** The try with one provider; a second one if it refuses a credential. */
 async function answerWith(exchange: Exchange, context: TryContext, kept: KeptRequest | undefined): Promise<void> {
-  const isRefused = await answerFirst(exchange, context)
-  if (!isRefused || kept === undefined || exchange.llm === undefined) return
+  const isRefused = await resultOf((outcome) => answerFirst(exchange, context, outcome))
+  const { llm } = exchange
+  if (!isRefused || kept === undefined || llm === undefined) return
   endTry(exchange)
   dropBody(exchange.response?.body)
   kept.restore(exchange)
-  await answerOnce(exchange, exchange.llm, { ...context, isRepeatable: false })
+  await resultOf((outcome) => answerOnce(exchange, llm, { ...context, isRepeatable: false }, outcome))
 }
 
-/** True: the provider refused the credential, and the request is repeatable. */
-function answerFirst(exchange: Exchange, context: TryContext): boolean | Promise<boolean> {
+/** What it throws is a bug, as in all steps of a try. */
+function answerFirst(exchange: Exchange, context: TryContext, outcome: TryOutcome): void {
   const { telemetryName } = context.provider.profile
   const facts = emptyFacts(telemetryName)
   facts.failedProviders = context.failed
@@ -152,7 +147,7 @@ function answerFirst(exchange: Exchange, context: TryContext): boolean | Promise
   facts.promptTokens = exchange.llm?.promptTokens
   exchange.llm = facts
   if (exchange.trace !== undefined) traceProvider(exchange.trace, context)
-  return answerOnce(exchange, facts, context)
+  answerOnce(exchange, facts, context, outcome)
 }
 
 /** For a second try, with another credential or another provider. */
@@ -167,50 +162,91 @@ async function keptFor(exchange: Exchange, { handling, environment }: AnswerCont
   }
 }
 
-function answerOnce(exchange: Exchange, facts: LlmFacts, context: TryContext): boolean | Promise<boolean> {
+function answerOnce(exchange: Exchange, facts: LlmFacts, context: TryContext, outcome: TryOutcome): void {
   const filters = filtered(exchange, context.provider.request)
-  return filters === undefined
-    ? answerFrom(exchange, facts, context)
-    : filters.then(() => answerFrom(exchange, facts, context))
+  const started = { exchange, facts, context, outcome }
+  if (filters === undefined) answerFrom(started)
+  else whenReady(filters, outcome, () => answerFrom(started))
 }
 
-function answerFrom(exchange: Exchange, facts: LlmFacts, chosen: TryContext): boolean | Promise<boolean> {
-  if (exchange.response !== undefined) return false
-  const { provider, handling, environment } = chosen
-  const endpoint = exchange.picked === undefined ? chosen.endpoint : pickEndpoint(exchange, provider.picker)
-  if (endpoint === undefined) {
-    exchange.fail('noHealthyBackends')
-    return false
+interface StartedTry {
+  readonly exchange: Exchange
+  readonly facts: LlmFacts
+  readonly context: TryContext
+  readonly outcome: TryOutcome
+}
+
+function answerFrom(started: StartedTry): void {
+  const { exchange, facts, outcome } = started
+  const context = withPicked(exchange, started.context)
+  if (context === undefined) {
+    outcome.over(false)
+    return
   }
-  const context = endpoint === chosen.endpoint ? chosen : { ...chosen, endpoint }
-  if (typeof handling === 'string') return answerForwarded(exchange, facts, context)
-  if (handling.transport === 'Socket') return answerSocket(exchange, facts, { ...context, handling })
-  const call = prepareCall(exchange, provider, handling, environment.bufferBytesMax)
-  return call instanceof Promise
-    ? call.then((late) => answerCall(exchange, facts, late, context))
-    : answerCall(exchange, facts, call, context)
+  const { provider, handling, environment } = context
+  if (typeof handling === 'string') overWith(answerForwarded(exchange, facts, context), outcome)
+  else if (handling.transport === 'Socket') {
+    overWith(answerSocket(exchange, facts, { ...context, handling }), outcome)
+  } else {
+    const own = context === started.context ? started : { ...started, context }
+    const call = prepareCall(exchange, provider, handling, environment.bufferBytesMax)
+    if (call instanceof Promise) answerLater(own, call)
+    else answerCall(own, call)
+  }
+}
+
+/** With the endpoint that an endpoint picker selects. undefined: the exchange has its response. */
+function withPicked(exchange: Exchange, context: TryContext): TryContext | undefined {
+  if (exchange.response !== undefined) return undefined
+  if (exchange.picked === undefined) return context
+  const endpoint = pickEndpoint(exchange, context.provider.picker)
+  if (endpoint !== undefined) return { ...context, endpoint }
+  exchange.fail('noHealthyBackends')
+  return undefined
+}
+
+function answerLater(started: StartedTry, call: Promise<LlmCall | HttpResponse>): void {
+  whenReady(call, started.outcome, (late) => answerCall(started, late))
 }
 
 /** `call`: a response, if the request has failed. */
-function answerCall(
-  exchange: Exchange,
-  facts: LlmFacts,
-  call: LlmCall | HttpResponse,
-  context: TryContext,
-): boolean | Promise<boolean> {
-  if (call instanceof HttpResponse) return false
+function answerCall(started: StartedTry, call: LlmCall | HttpResponse): void {
+  const { exchange, facts, context, outcome } = started
+  if (call instanceof HttpResponse) {
+    outcome.over(false)
+    return
+  }
   facts.requestModel = call.model
   facts.isStreaming = call.isStreaming
   facts.params = call.params
   facts.operation = call.conversion.client.operation
   call.dropped.report(exchange, facts)
-  return new Promise((resolve, reject) => {
-    sendToAny(exchange, call, placeOfCall(call, context), {
-      answered: (upstream) => resolve(answerWithReply({ exchange, facts, call, context }, upstream)),
-      failed: () => resolve(false),
-      broken: reject,
-    })
-  })
+  sendToAny(exchange, call, placeOfCall(call, context), new SentTry(started, call))
+}
+
+class SentTry implements SentOutcome {
+  readonly #started: StartedTry
+  readonly #call: LlmCall
+
+  constructor(started: StartedTry, call: LlmCall) {
+    this.#started = started
+    this.#call = call
+  }
+
+  answered(upstream: UpstreamResponse): void {
+    const { exchange, facts, context, outcome } = this.#started
+    const answered = answerWithReply({ exchange, facts, call: this.#call, context }, upstream)
+    if (answered instanceof Promise) overWith(answered, outcome)
+    else outcome.over(answered)
+  }
+
+  failed(): void {
+    this.#started.outcome.over(false)
+  }
+
+  broken(error: unknown): void {
+    this.#started.outcome.broken(error)
+  }
 }
 
 interface Answering {
@@ -220,7 +256,7 @@ interface Answering {
   readonly context: TryContext
 }
 
-/** True: see `answerFirst`. */
+/** True: see `TryOutcome`. */
 function answerWithReply(answering: Answering, upstream: UpstreamResponse): boolean | Promise<boolean> {
   const { exchange, facts, call, context } = answering
   const { provider, environment, hasNext } = context
