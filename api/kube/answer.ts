@@ -1,5 +1,6 @@
 // Reads what an API server answers: one JSON value, or a watch, which is one JSON value a line. Bounded.
 import { parseOwnJson } from '../json.ts'
+import { withoutManagedFields } from './managed-fields.ts'
 
 type Bytes = AsyncIterable<Uint8Array>
 
@@ -32,16 +33,20 @@ export async function readJsonLines(
   let rest: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of source) {
-    let buffer = chunk
-    for (let end = buffer.indexOf(10); end !== -1; end = buffer.indexOf(10)) {
-      const line = Buffer.concat([...rest, buffer.subarray(0, end)]).toString('utf8')
-      rest = []
+    const buffer = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
+    let begin = 0
+    for (let end = buffer.indexOf(10); end !== -1; end = buffer.indexOf(10, begin)) {
+      const isWhole = rest.length === 0
+      const line = isWhole
+        ? buffer.toString('utf8', begin, end)
+        : Buffer.concat([...rest, buffer.subarray(0, end)]).toString('utf8')
+      if (!isWhole) rest = []
       bytes = 0
-      buffer = buffer.subarray(end + 1)
-      if (line.trim() !== '') onEvent(parseOwnJson(line))
+      begin = end + 1
+      if (line.trim() !== '') onEvent(parseOwnJson(withoutManagedFields(line)))
     }
-    bytes += buffer.length
+    bytes += buffer.length - begin
     if (bytes > lineBytesMax) throw new Error(`a watch event is larger than ${lineBytesMax} bytes`)
-    if (buffer.length > 0) rest.push(buffer)
+    if (begin < buffer.length) rest.push(buffer.subarray(begin))
   }
 }

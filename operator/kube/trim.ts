@@ -52,18 +52,15 @@ const UNNAMED_ENTRY_CHARS_MAX = 16 * 1024
 
 /** undefined: not kept at all. */
 export function trim(object: KubeObject): KubeObject | undefined {
-  const fields: Json = { ...object }
+  const fields: Json = { ...object, metadata: metadataOf(object) }
   if (object.kind === 'Secret' && UNUSED_SECRET_TYPES.has(fields['type'])) return undefined
   // Keeps apiVersion, kind and metadata.
-  return partOf(object, { ...fields, metadata: metadataOf(object) }) as unknown as KubeObject
+  return partOf(object, fields) as unknown as KubeObject
 }
 
 function metadataOf({ kind, metadata }: KubeObject): KubeObject['metadata'] {
-  const all: Json = { ...metadata }
   // Some of the fields, including the name.
-  const kept = Object.fromEntries(
-    METADATA.flatMap((name) => (all[name] === undefined ? [] : [[name, all[name]]])),
-  ) as unknown as KubeObject['metadata']
+  const kept = pick(metadata, METADATA) as unknown as KubeObject['metadata']
   const { annotations } = metadata
   if (annotations === undefined || annotations === null) return kept
   const { annotations: _all, ...rest } = kept
@@ -180,6 +177,9 @@ function entriesOf(data: unknown): Json {
 }
 
 function pick(value: unknown, names: readonly string[]): Json {
-  const all: Json = isRecord(value) ? value : {}
-  return Object.fromEntries(names.flatMap((name) => (all[name] === undefined ? [] : [[name, all[name]]])))
+  const picked: Record<string, unknown> = {}
+  if (!isRecord(value)) return picked
+  // Of each object of a cluster: without lists of pairs.
+  for (const name of names) if (value[name] !== undefined) picked[name] = value[name]
+  return picked
 }
