@@ -20,6 +20,10 @@ import { KubeClient } from './kube/client.ts'
  */
 const HEAP_GROWTH = 50
 
+const READY_CHECK_MS = 250
+/** After the first translation: a leader is elected, and writes all configurations. */
+const FIRST_DELIVERIES_MS = 5000
+
 /** Until a signal; resolves to the exit code. */
 export async function runOperator(environment: Readonly<Record<string, string | undefined>>): Promise<number> {
   const outcome = resolveOperatorSettings(environment, hostname())
@@ -82,5 +86,16 @@ const operate = Effect.fn('operator.main')(function* (
   yield* Effect.logInfo('started', { ...ports, components: COMPONENTS.length })
   const running = yield* startOperator({ settings, observer: metrics.observer })
   operator = running
-  return yield* collectWhenIdle({ heap: ownHeap(), onChange: (listener) => running.cache.onChange(listener) })
+  let isStarted = false
+  const starting = Effect.gen(function* () {
+    while (!running.isReady()) yield* Effect.sleep(READY_CHECK_MS)
+    yield* Effect.sleep(FIRST_DELIVERIES_MS)
+    isStarted = true
+  })
+  yield* Effect.forkScoped(starting)
+  return yield* collectWhenIdle({
+    heap: ownHeap(),
+    isStarted: () => isStarted,
+    onChange: (listener) => running.cache.onChange(listener),
+  })
 })

@@ -7,7 +7,7 @@ import { collectWhenIdle, ownHeap } from './idle-collection.ts'
 
 /** A heap that a full collection brings down to `live`. */
 const setUp = Effect.gen(function* () {
-  const seen = { bytes: 100, live: 100, collections: 0, releases: 0 }
+  const seen = { bytes: 100, live: 100, collections: 0, releases: 0, isStarted: true }
   const listeners: (() => void)[] = []
   let collected = (): void => {}
   const heap = {
@@ -20,7 +20,7 @@ const setUp = Effect.gen(function* () {
     onCollected: (listener: () => void) => void (collected = listener),
   }
   const onChange = (listener: () => void): void => void listeners.push(listener)
-  yield* Effect.forkChild(collectWhenIdle({ heap, onChange }))
+  yield* Effect.forkChild(collectWhenIdle({ heap, isStarted: () => seen.isStarted, onChange }))
   yield* Effect.yieldNow
   /** The heap has grown to `bytes`, and so many milliseconds pass. */
   const changed = Effect.fnUntraced(function* (bytes: number, ms: number) {
@@ -37,6 +37,18 @@ it.effect('a heap that has grown by a fifth: 250 ms after the last change', () =
     yield* changed(120, 249)
     expect(seen.collections).toBe(0)
     yield* TestClock.adjust(1)
+    expect(seen.collections).toBe(1)
+  }),
+)
+
+it.effect('none before the start is complete', () =>
+  Effect.gen(function* () {
+    const { seen, changed } = yield* setUp
+    seen.isStarted = false
+    yield* changed(300, 10_000)
+    expect(seen.collections).toBe(0)
+    seen.isStarted = true
+    yield* TestClock.adjust(250)
     expect(seen.collections).toBe(1)
   }),
 )

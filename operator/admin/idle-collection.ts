@@ -15,6 +15,8 @@ export interface Heap {
 
 export interface IdleCollectionOptions {
   readonly heap: Heap
+  /** False: at its start, with pauses between the lists of the kinds. A collection would only delay it. */
+  readonly isStarted: () => boolean
   /** Called at once for every change of an object. */
   readonly onChange: (listener: () => void) => void
 }
@@ -37,7 +39,7 @@ const RELEASE_QUIET_MS = 2000
 
 /** Never ends. */
 export const collectWhenIdle = Effect.fn('operator.collectWhenIdle')(function* (options: IdleCollectionOptions) {
-  const { heap, onChange } = options
+  const { heap, isStarted, onChange } = options
   const changes = yield* Queue.sliding<void>(1)
   onChange(() => void Queue.offerUnsafe(changes, undefined))
   let collected = heap.bytes()
@@ -48,7 +50,7 @@ export const collectWhenIdle = Effect.fn('operator.collectWhenIdle')(function* (
   const isQuiet = Effect.gen(function* () {
     yield* Queue.clear(changes)
     yield* Effect.sleep(QUIET_MS)
-    return (yield* Queue.size(changes)) === 0
+    return isStarted() && (yield* Queue.size(changes)) === 0
   })
   const collect = Effect.fnUntraced(function* (flavor: CollectionFlavor) {
     const before = heap.bytes()
