@@ -15,7 +15,7 @@ import { LeftOutSecrets } from './left-out-secrets.ts'
 import type { Keys } from './queues.ts'
 import { DELIVERED_CONFIG_MAP, DELIVERED_SECRET } from './sources.ts'
 import { TurnOfStatuses } from './turn-of-statuses.ts'
-import { deliveryFormatOf, versionOf, type World } from './world.ts'
+import { acknowledgementsOf, deliveryFormatOf, versionOf, type World } from './world.ts'
 
 export interface PublishQueueOptions {
   readonly world: World
@@ -87,6 +87,7 @@ export class PublishQueue {
     const gateway = gateways.gateway(key)
     const written = this.#publisher.formatOf(key)
     if (gateway === undefined || written === undefined) return
+    if (acknowledgementsOf(world, gateway).size > 0) this.turnOfStatuses.loaded(key)
     if (written !== deliveryFormatOf(world, gateway)) keys.add(key)
   }
 
@@ -128,7 +129,7 @@ export class PublishQueue {
     const format = deliveryFormatOf(world, known.gateway)
     const pods = proxyCount(world, known.gateway)
     return this.#publisher.publish(key, { ...known, format, pods }).pipe(
-      Effect.tap(({ written }) => (written > 0 ? this.turnOfStatuses.written : Effect.void)),
+      Effect.tap(({ written }) => (written > 0 ? this.turnOfStatuses.written(key, written) : Effect.void)),
       Effect.map(({ written, problem, leftOut = [], fill }) => {
         world.observer.wrote('delivery', written)
         world.observer.filled(key, fill)

@@ -50,7 +50,7 @@ it.effect('a configuration was just written: statuses wait for the proxies', () 
     const turn = new TurnOfStatuses()
     turn.delay('a/b')
     yield* TestClock.adjust(5)
-    yield* turn.written
+    yield* turn.written('a/b', 1)
     turn.ended('a/b')
     expect(yield* comes(turn, [24, 1])).toEqual([false, true])
     expect(yield* comes(turn, [0])).toEqual([true])
@@ -111,7 +111,7 @@ it.effect(
       for (const [ms, name] of ['one', 'two', 'three'].entries()) {
         yield* TestClock.adjust(20)
         turn.delay(`other-${ms}/${name}`)
-        yield* turn.written
+        yield* turn.written('a/b', 1)
       }
       expect(fiber.pollUnsafe()).toBeUndefined()
       yield* TestClock.adjust(40)
@@ -119,4 +119,41 @@ it.effect(
       // Those of its own namespace.
       expect(yield* comes(turn, [599, 1], 'HTTPRoute slow/cart')).toEqual([false, true])
     }),
+)
+
+it.effect('a leader has written a large first configuration: statuses wait until a proxy has loaded it', () =>
+  Effect.gen(function* () {
+    const turn = new TurnOfStatuses()
+    turn.start(['a/b'])
+    yield* turn.written('a/b', 3)
+    turn.ended('a/b')
+    expect(yield* comes(turn, [4000])).toEqual([false])
+    turn.loaded('a/b')
+    expect(yield* comes(turn, [0])).toEqual([true])
+  }),
+)
+
+it.effect('no proxy loads it: statuses wait 5 s at most, counted from the write', () =>
+  Effect.gen(function* () {
+    const turn = new TurnOfStatuses()
+    turn.start(['a/b'])
+    yield* turn.written('a/b', 3)
+    turn.ended('a/b')
+    yield* TestClock.adjust(3000)
+    expect(yield* comes(turn, [1999, 1])).toEqual([false, true])
+    yield* TestClock.adjust(60_000)
+    expect(yield* comes(turn, [0])).toEqual([true])
+  }),
+)
+
+it.effect('a small first configuration, or a large one later: statuses wait only a moment', () =>
+  Effect.gen(function* () {
+    const turn = new TurnOfStatuses()
+    turn.start(['a/b'])
+    yield* turn.written('a/b', 2)
+    turn.ended('a/b')
+    expect(yield* comes(turn, [25])).toEqual([true])
+    yield* turn.written('a/b', 20)
+    expect(yield* comes(turn, [25])).toEqual([true])
+  }),
 )

@@ -1,5 +1,6 @@
 // Configurations are written before statuses, so that the API server and processors are free for them: statuses wait
 // while a configuration is written, and a moment longer until proxies have loaded it, at most a fraction of a second.
+// After the start of a leader they wait longer for a large configuration.
 // A Gateway of another namespace delays them less: tenants must not wait for each other.
 import { Duration, Effect, Latch } from 'effect'
 import { elapsedMs } from '../kube/elapsed.ts'
@@ -13,6 +14,10 @@ const WRITING_OF_OTHERS_MS_MAX = 75
 const START_MS_MAX = 15_000
 /** After that: proxies have loaded most changes by then, so a status reports what is served. */
 const PROXIES_MS = 25
+/** A first configuration of more objects takes a proxy seconds, and three times as long while statuses are written. */
+const QUICK_OBJECTS_MAX = 2
+/** Until a proxy has acknowledged it; perhaps there is none. */
+const LOADING_MS_MAX = 5000
 
 /** A status that waits. */
 interface Waiter {
@@ -34,8 +39,13 @@ class Waiting {
     this.#ofOthersMsMax = ofOthersMsMax
   }
 
-  add(key: string): void {
-    if (!this.#since.has(key)) this.#since.set(key, undefined)
+  has(key: string): boolean {
+    return this.#since.has(key)
+  }
+
+  /** `sinceMs`: when the time begins, if not with the first status that waits. */
+  add(key: string, sinceMs?: number): void {
+    if (!this.#since.has(key)) this.#since.set(key, sinceMs)
     this.#latch.closeUnsafe()
   }
 
@@ -74,6 +84,8 @@ export class TurnOfStatuses {
   readonly #writing = new Waiting(WRITING_MS_MAX, WRITING_OF_OTHERS_MS_MAX)
   /** Those whose first configuration under this leader is. */
   readonly #starting = new Waiting(START_MS_MAX, START_MS_MAX)
+  /** Those with a large first configuration, until a proxy serves it. */
+  readonly #loading = new Waiting(LOADING_MS_MAX, LOADING_MS_MAX)
   #writtenMs = Number.NEGATIVE_INFINITY
 
   /** Called when a leader starts, with all Gateways that have a configuration. */
@@ -86,10 +98,18 @@ export class TurnOfStatuses {
     this.#writing.add(key)
   }
 
-  /** Objects were written; proxies see them now. */
-  readonly written: Effect.Effect<void> = Effect.map(elapsedMs, (nowMs) => {
-    this.#writtenMs = nowMs
-  })
+  /** So many objects of this Gateway were written; proxies see them now. */
+  written(key: string, objects: number): Effect.Effect<void> {
+    return Effect.map(elapsedMs, (nowMs) => {
+      this.#writtenMs = nowMs
+      if (objects > QUICK_OBJECTS_MAX && this.#starting.has(key)) this.#loading.add(key, nowMs)
+    })
+  }
+
+  /** A proxy of this Gateway has acknowledged a configuration. */
+  loaded(key: string): void {
+    this.#loading.ended(key)
+  }
 
   /** The write succeeded or failed. */
   ended(key: string): void {
@@ -102,6 +122,7 @@ export class TurnOfStatuses {
     return Effect.flatMap(elapsedMs, (sinceMs) => {
       const waiter = { namespace: namespaceOfKey(key), sinceMs }
       return this.#starting.over(waiter).pipe(
+        Effect.andThen(Effect.suspend(() => this.#loading.over(waiter))),
         Effect.andThen(Effect.suspend(() => this.#writing.over(waiter))),
         Effect.andThen(elapsedMs),
         Effect.flatMap((nowMs) => {
