@@ -1,10 +1,12 @@
-// `--starts`: many existing routes, and many objects that nothing refers to. The time until the last route is served
-// after a start of the controller, without and with an existing delivery, and the memory of the controller.
+// `--starts`: many existing routes, and many objects that nothing refers to. Two starts of the controller, without and
+// with an existing delivery: the time until the last route is served, and the memory of the controller. During the
+// second start one proxy serves all the time, and another one starts together with the controller.
 import { setTimeout as delay } from 'node:timers/promises'
 import { loadInBulk } from './bulk-load.ts'
 import { endpoints, gateway, type KubeManifest, nameOf, NAMESPACE, route, service } from './cluster.ts'
 import type { ExistingEnvironment } from './existing.ts'
-import { controller, cpuMsOf, type Memory, memoryOf, proxy, quiet } from './programs.ts'
+import { controller, cpuMsOf, type Memory, memoryOf, proxy, quiet, SECOND_PROXY } from './programs.ts'
+import { Client } from './traffic.ts'
 
 export interface StartOptions {
   readonly routes: number
@@ -17,8 +19,13 @@ export interface Started {
   readonly unrelated: number
   /** From the start of the controller until the last route is served. */
   readonly firstMs: number
-  /** The same, for a route that changed while no controller was running. */
+  /** The same, with an existing delivery, by a proxy that starts at the same moment. */
+  readonly newProxyMs: number
+  /** The same, for a route that changed while no controller was running, by a proxy that served before. */
   readonly againMs: number
+  /** Requests to that proxy during the start, and those that were not served. */
+  readonly requests: number
+  readonly failures: number
   /** Of the controller, from its start until then. Other programs on the machine change it less than the time. */
   readonly firstCpuMs: number
   readonly againCpuMs: number
@@ -64,12 +71,29 @@ export async function measureStarts(environment: ExistingEnvironment, options: S
     const first = await start(() => client.until(last, ({ status }) => status === 200))
     const changed = route(last, 'second')
     await server.apply(changed.path, changed.object)
+    const before = { requests: client.requests, failures: client.failures }
+    const newcomer = startNewProxy(environment, last)
     const again = await start(() => client.until(last, ({ version }) => version === 'second'))
     const { routes, unrelated: count } = options
     const times = { firstMs: first.ms, againMs: again.ms, firstCpuMs: first.cpuMs, againCpuMs: again.cpuMs }
-    return { routes, unrelated: count, ...times, first: first.memory, again: again.memory }
+    const [requests, failures] = [client.requests - before.requests, client.failures - before.failures]
+    const seen = { newProxyMs: await newcomer, requests, failures }
+    return { routes, unrelated: count, ...times, ...seen, first: first.memory, again: again.memory }
   } finally {
     await serving.stop()
+  }
+}
+
+/** The time until it serves this route; then it ends. */
+async function startNewProxy({ server, command, folder, port }: ExistingEnvironment, name: string): Promise<number> {
+  const from = performance.now()
+  const program = await proxy(command, server, folder, SECOND_PROXY)
+  const client = new Client(port, SECOND_PROXY.address)
+  try {
+    return (await client.until(name, ({ status }) => status === 200)) - from
+  } finally {
+    client.close()
+    await program.stop()
   }
 }
 

@@ -105,16 +105,30 @@ export function apiServerVariables(server: RealApiServer, folder: string): Recor
   return { GW_API_SERVER: cluster?.server ?? '', GW_API_CA_FILE: ca, GW_API_TOKEN_FILE: token }
 }
 
-export function proxy(command: string, server: RealApiServer, folder: string): Promise<Program> {
+export interface ProxyPlace {
+  readonly address: string
+  readonly pod: string
+}
+
+const FIRST_PROXY: ProxyPlace = { address: '127.0.0.1', pod: `${GATEWAY}-1` }
+/** On the same ports. */
+export const SECOND_PROXY: ProxyPlace = { address: '127.0.0.2', pod: `${GATEWAY}-2` }
+
+export function proxy(
+  command: string,
+  server: RealApiServer,
+  folder: string,
+  { address, pod }: ProxyPlace = FIRST_PROXY,
+): Promise<Program> {
   return start({
     name: 'gw proxy',
-    args: [command, 'proxy', 'serve', '--listen-address', '127.0.0.1', '--mount', join(folder, 'mount')],
+    args: [command, 'proxy', 'serve', '--listen-address', address, '--mount', join(folder, 'mount')],
     environment: {
       NODE_OPTIONS: nodeOptions('proxy'),
       ...apiServerVariables(server, folder),
       NAMESPACE,
       GATEWAY,
-      POD_NAME: `${GATEWAY}-1`,
+      POD_NAME: pod,
       WORKER_THREADS: '1',
       ADMIN_ADDR: ANY_PORT,
       STATS_ADDR: ANY_PORT,

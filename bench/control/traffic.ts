@@ -70,14 +70,18 @@ const NOT_LISTENING: Answer = { status: 0, version: '', policy: '', body: '' }
 
 export class Client {
   readonly #port: number
+  readonly #address: string
   #socket: Socket | undefined = undefined
   #received = ''
   #resolve: (answer: Answer) => void = () => {}
   /** Requests so far. */
   requests = 0
+  /** Those without the answer of a route. */
+  failures = 0
 
-  constructor(port: number) {
+  constructor(port: number, address = '127.0.0.1') {
     this.#port = port
+    this.#address = address
   }
 
   /** One at a time. */
@@ -97,6 +101,7 @@ export class Client {
     for (;;) {
       const answer = await this.get(name)
       const now = performance.now()
+      if (answer.status !== 200) this.failures++
       if (isRight(answer)) return now
       if (now > deadline) throw new Error(`${hostOf(name)}: ${JSON.stringify(answer)} after ${WAIT_MS} ms`)
       await delay(PAUSE_MS)
@@ -116,7 +121,7 @@ export class Client {
   }
 
   #connect(): Socket {
-    const socket = connect(this.#port, '127.0.0.1').setNoDelay().setEncoding('latin1')
+    const socket = connect(this.#port, this.#address).setNoDelay().setEncoding('latin1')
     socket.on('data', (text: string) => {
       this.#received += text
       const answer = parse(this.#received)

@@ -27,7 +27,7 @@ const SETTINGS = {
 }
 const KINDS = Object.keys(TRANSLATED)
 /** Before V8 has optimized the code. */
-const WARM_UP_ROUNDS = 5
+const WARM_UP_ROUNDS = 10
 /** Of each route. */
 const RULES = 2
 
