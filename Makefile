@@ -65,7 +65,7 @@ build: install ## Bundle the command into dist/ (dist/gw.js)
 
 .PHONY: docs
 docs: ## Build the documentation as a site in site/dist, with checked links and a search; its tools are installed in site
-	cd site && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error && npx --no-install vitepress build .
+	cd site && npm install --no-save --ignore-scripts --no-audit --no-fund --loglevel=error && npx --no-install vitepress build .
 
 .PHONY: images
 images: build ## Build the images of controller and proxy from scratch; IMAGE_REGISTRY, IMAGE_TAG name them
@@ -131,6 +131,10 @@ mcp-memory: install ## Measure the memory of MCP sessions with open streams; ARG
 .PHONY: mesh
 mesh: install ## Test with the certificate authority and the tunnels of Istio (needs Go); ARGS are those of vitest
 	test/mesh/run.sh $(ARGS)
+
+.PHONY: agents
+agents: install ## Run Claude Code and Codex with the gateway, as docs/llm/coding-agents.md shows; installs them in .cache/agents
+	test/agents/run.sh $(ARGS)
 
 .PHONY: bench
 bench: build ## Compare with nginx and haproxy (needs wrk, nginx, haproxy); ARGS='--rounds 5' and others

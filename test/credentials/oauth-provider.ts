@@ -164,10 +164,10 @@ function configuration(): object {
     response_types: [],
     id_token_signed_response_alg: 'ES256',
   }
-  const secret = (id: string, method: string): object => ({
+  const secret = (id: string, method: string, value = `secret of ${id} & 100%`): object => ({
     ...grants,
     client_id: id,
-    client_secret: `secret of ${id} & 100%`,
+    client_secret: value,
     token_endpoint_auth_method: method,
   })
   const jwks = { keys: [{ ...jwkOf(clientKey.publicKey), kid: 'key-1', alg: 'ES256', use: 'sig' }] }
@@ -186,6 +186,8 @@ function configuration(): object {
       signs('signing'),
       secret('basic-at-app', 'client_secret_basic'),
       signs('signing-at-app'),
+      // Of config/samples/credentials.
+      secret('gateway', 'client_secret_basic', 'gateway-secret'),
     ],
     scopes: ['openid', 'orders.read', 'orders.write'],
     features: { devInteractions: { enabled: false } },

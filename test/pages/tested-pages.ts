@@ -7,11 +7,14 @@ export const QUICKSTART_PAGES = ['README.md', 'docs/concepts/request-path.md', '
 export const TESTS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(QUICKSTART_PAGES.map((page) => [page, 'test/pages/quickstart-pages.test.ts'])),
   'docs/cli.md': 'test/cli/page.test.ts',
+  'docs/credentials/fetched.md': 'test/pages/fetched-credentials.test.ts',
   'docs/llm/azure.md': 'test/conformance/vendor-pages.test.ts',
   'docs/llm/bedrock.md': 'test/conformance/vendor-pages.test.ts',
+  'docs/llm/coding-agents.md': 'test/agents/agents.test.ts',
   'docs/llm/gemini.md': 'test/conformance/vendor-pages.test.ts',
   'docs/llm/start.md': 'test/pages/start.test.ts',
   'docs/llm/vertex.md': 'test/conformance/vendor-pages.test.ts',
+  'docs/mcp/tool-pinning.md': 'test/pages/tool-pinning.test.ts',
   'docs/migrating.md': 'test/pages/migrating.test.ts',
   'docs/start/from-ingress.md': 'test/e2e/37-from-ingress.test.ts',
 }
@@ -19,7 +22,4 @@ export const TESTS: Readonly<Record<string, string>> = {
 /** Pages whose commands no test runs as they are, and why. */
 export const WITHOUT_TEST: Readonly<Record<string, string>> = {
   'docs/alerts.md': 'needs the CRDs of the Prometheus Operator; test/monitoring checks the file that it applies',
-  'docs/credentials/fetched.md': 'needs a cloud; test/credentials checks the fields against servers of its own',
-  'docs/llm/coding-agents.md': 'starts Claude Code; proxy/llm/coding-agents.test.ts sends its recorded requests',
-  'docs/mcp/tool-pinning.md': 'needs a server with these tools; test/cli/mcp-pins.test.ts runs the command',
 }
