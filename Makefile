@@ -63,6 +63,10 @@ build: install ## Bundle the command into dist/ (dist/gw.js)
 	rm -rf dist
 	rolldown --config rolldown.config.ts
 
+.PHONY: pictures
+pictures: install ## Draw the pictures of docs/ui.md again (needs Chromium); ARGS='chat overview' draws these only
+	node test/ui/pictures.ts $(ARGS)
+
 .PHONY: docs
 docs: ## Build the documentation as a site in site/dist, with checked links and a search; its tools are installed in site
 	cd site && npm install --no-save --ignore-scripts --no-audit --no-fund --loglevel=error && npx --no-install vitepress build .

@@ -25,9 +25,22 @@ export interface ServerRow extends EndpointRow {
   readonly address: string
   /** How the backend joins its servers. */
   readonly mode: string
+  /** The proxy starts it for each session. */
+  readonly isProcess: boolean
+  /** Those of an OpenAPI document; the tools of other servers are known to their clients only. */
+  readonly tools: readonly KnownTool[]
+}
+
+export interface KnownTool {
+  readonly name: string
+  readonly description: string
+  readonly schema: unknown
 }
 
 type Fields = Readonly<Record<string, unknown>>
+
+/** Before the names of backends that are processes (proxy/mcp/targets/stdio-bridge.ts). */
+const PROCESS = 'stdio/'
 
 interface Place {
   readonly type: 'Backend'
@@ -69,16 +82,29 @@ export function serverRows(dump: Dump): ServerRow[] {
     const prefixes = `prefixes ${textOf(target['prefixMode'])}`
     const mode = [target['stateful'] === true ? 'stateful' : 'stateless', prefixes, textOf(target['failureMode'])]
     return listOf(target['targets']).map((server): ServerRow => {
-      const { name, protocol, ref, path, stdio, info, openapi } = fieldsOf(server)
-      const kind = stdio === undefined ? textOf(protocol) : 'stdio'
+      const { name, protocol, ref, path, info, openapi } = fieldsOf(server)
+      const address = referenceText(ref)
+      const isProcess = address.startsWith(PROCESS)
       return {
         ...endpointRow({ ...place, endpoint: textOf(name) }, info),
-        protocol: openapi === undefined ? kind : 'OpenAPI',
-        address: stdio === undefined ? `${referenceText(ref)} ${textOf(path)}`.trim() : textOf(fieldsOf(stdio)['cmd']),
+        protocol: protocolOf(textOf(protocol), isProcess, openapi !== undefined),
+        address: isProcess ? '' : `${address} ${textOf(path)}`.trim(),
         mode: mode.join(', '),
+        isProcess,
+        tools: listOf(fieldsOf(openapi)['operations']).map(toolOf),
       }
     })
   })
+}
+
+function protocolOf(given: string, isProcess: boolean, isDocument: boolean): string {
+  if (isProcess) return 'stdio'
+  return isDocument ? 'OpenAPI' : given
+}
+
+function toolOf(operation: unknown): KnownTool {
+  const { name, description, inputSchema } = fieldsOf(operation)
+  return { name: textOf(name), description: textOf(description), schema: JSON.parse(textOf(inputSchema) || '{}') }
 }
 
 function variantsOf({ backends }: Dump, kind: string): (readonly [Place, target: Fields])[] {

@@ -1,5 +1,5 @@
 // URLs of the listeners of the gateway, for forms.
-import { listenersOf, protocolOf } from '#cli/proxy/rows.ts'
+import { type BoundListener, listenersOf, protocolOf } from '#cli/proxy/rows.ts'
 import type { Dump } from './api.ts'
 
 const SCHEMES: ReadonlyMap<string, string> = new Map([
@@ -9,11 +9,13 @@ const SCHEMES: ReadonlyMap<string, string> = new Map([
 
 /** Each with its port, such as `http://localhost:8080`. */
 export function listenerUrls(dump: Dump): string[] {
-  const urls = listenersOf(dump).flatMap(({ address, listener }) => {
-    const scheme = SCHEMES.get(protocolOf(listener))
-    const port = /:(\d+)$/.exec(address)?.[1]
-    const host = listener.hostname === '' || listener.hostname.startsWith('*') ? 'localhost' : listener.hostname
-    return scheme === undefined || port === undefined ? [] : [`${scheme}://${host}:${port}`]
-  })
-  return [...new Set(urls)]
+  return [...new Set(listenersOf(dump).flatMap((bound) => urlOf(bound) ?? []))]
+}
+
+/** undefined: clients of HTTP cannot connect to it. */
+export function urlOf({ address, listener }: BoundListener): string | undefined {
+  const scheme = SCHEMES.get(protocolOf(listener))
+  const port = /:(\d+)$/.exec(address)?.[1]
+  const host = listener.hostname === '' || listener.hostname.startsWith('*') ? 'localhost' : listener.hostname
+  return scheme === undefined || port === undefined ? undefined : `${scheme}://${host}:${port}`
 }

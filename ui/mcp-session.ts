@@ -1,6 +1,6 @@
 // A session of the official MCP client with a route of the gateway. Its requests go through `/debug/send`.
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import type { TraceEvent } from './api.ts'
+import { ApiError, problemOf, type TraceEvent } from './api.ts'
 import { callGateway } from './gateway-call.ts'
 
 export interface McpItem {
@@ -93,6 +93,11 @@ export async function openMcp({ url, token, onTrace, onQuestions }: McpOptions):
       transport.terminateSession().then(ended, ended)
     },
   }
+}
+
+/** Errors of the client contain the response of the gateway. */
+export function mcpProblemOf(error: unknown): string {
+  return error instanceof Error && !(error instanceof ApiError) ? error.message : problemOf(error)
 }
 
 /** The user plays the model. */

@@ -9,6 +9,8 @@ import { serveModel } from '#test/ui/demo-model.testing.ts'
 export interface Demo extends Ui {
   /** One request of each kind. */
   traffic(): Promise<void>
+  /** Methods that the MCP server has got. */
+  calls(): readonly string[]
 }
 
 const TOOLS = [
@@ -20,6 +22,20 @@ const TOOLS = [
   { name: 'ask-user', description: 'Asks the user where to look', inputSchema: { type: 'object' } },
   { name: 'ask-model', description: 'Asks a model of the client', inputSchema: { type: 'object' } },
 ]
+/** An API whose operations are tools. */
+const PETS = {
+  openapi: '3.1.0',
+  info: { title: 'Pets', version: '1' },
+  paths: {
+    '/pets/{id}': {
+      get: {
+        operationId: 'getPet',
+        summary: 'A pet with its owner',
+        parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }],
+      },
+    },
+  },
+}
 /** What the tools ask the client during a call. */
 const QUESTIONS: Readonly<Record<string, object>> = {
   'ask-user': {
@@ -36,6 +52,7 @@ const QUESTIONS: Readonly<Record<string, object>> = {
 }
 /** Calls that wait for an answer, by the id of the question. */
 const waiting = new Map<string, (answer: unknown) => void>()
+const calls: string[] = []
 
 /** `environment`: of the gateway. */
 export async function startDemo(environment: Readonly<Record<string, string>> = {}): Promise<Demo> {
@@ -58,6 +75,7 @@ export async function startDemo(environment: Readonly<Record<string, string>> = 
       ]
       for (const answer of answers) await answer.text()
     },
+    calls: () => calls,
     stop: async () => {
       await ui.stop()
       for (const server of servers) closeServer(server)
@@ -85,6 +103,20 @@ function fileOf(provider: number, mcp: number): string {
           backendAuth: { key: 'secret-of-the-backend' },
         },
         backends: [{ host: '127.0.0.1:9' }],
+      },
+      {
+        name: 'pets',
+        matches: [{ path: { exact: '/pets/mcp' } }],
+        backends: [
+          {
+            mcp: {
+              targets: [
+                { name: 'pets', openapi: { schema: JSON.stringify(PETS), host: 'http://127.0.0.1:9' } },
+                { name: 'files', stdio: { cmd: 'mcp-files' } },
+              ],
+            },
+          },
+        ],
       },
     ],
     policies: [
@@ -134,19 +166,22 @@ interface Call {
 
 async function serveMcp(request: IncomingMessage, response: ServerResponse): Promise<void> {
   if (request.method !== 'POST') {
-    response.writeHead(405).end()
+    calls.push(request.method ?? '')
+    response.writeHead(request.method === 'DELETE' ? 200 : 405).end()
     return
   }
   const call = JSON.parse(await text(request)) as Call // of the gateway
+  calls.push(call.method ?? 'answer')
   if (call.method === undefined) waiting.get(String(call.id))?.(call.result)
-  if (call.method === undefined || call.id === undefined) {
-    response.writeHead(202).end()
-    return
-  }
-  const { name = '', arguments: { place = '' } = {} } = call.params ?? {}
-  const question = call.method === 'tools/call' ? QUESTIONS[name] : undefined
-  if (question === undefined) answerCall(call.id, call.method, place, response)
-  else askClient(call.id, question, response)
+  if (call.method === undefined || call.id === undefined) response.writeHead(202).end()
+  else answer({ ...call, id: call.id, method: call.method }, response)
+}
+
+function answer({ id, method, params = {} }: Call & Required<Pick<Call, 'id' | 'method'>>, response: ServerResponse) {
+  const { name = '', arguments: { place = '' } = {} } = params
+  const question = method === 'tools/call' ? QUESTIONS[name] : undefined
+  if (question === undefined) answerCall(id, method, place, response)
+  else askClient(id, question, response)
 }
 
 function answerCall(id: number | string, method: string, place: string, response: ServerResponse): void {
@@ -162,7 +197,8 @@ function answerCall(id: number | string, method: string, place: string, response
   const result = results[method]
   const rest = result === undefined ? { error: { code: -32_601, message: 'unknown method' } } : { result }
   const body = JSON.stringify({ jsonrpc: '2.0', id, ...rest })
-  response.writeHead(200, { 'content-type': 'application/json' }).end(body)
+  const session = method === 'initialize' ? { 'mcp-session-id': 'demo' } : {}
+  response.writeHead(200, { 'content-type': 'application/json', ...session }).end(body)
 }
 
 /** Asks in the stream of the call, and ends it with the answer as its result. */

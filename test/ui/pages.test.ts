@@ -102,17 +102,26 @@ describe('the page Models', () => {
 
 describe('the page MCP servers', () => {
   it.each(['light', 'dark'] as const)(
-    'has servers with their protocol and the mode of the backend, %s',
+    'has servers with protocol and state, tools of OpenAPI documents with their schemas, and asks no server, %s',
     async (colorScheme) => {
       const page = await demo.open({ colorScheme })
       await page.getByRole('link', { name: 'MCP servers' }).press('Enter')
-      const row = page.getByRole('row').filter({ hasText: 'weather' })
-      await row.getByText('stateful, prefixes conditional, failClosed').waitFor()
-      expect((await row.getByRole('cell').allTextContents()).slice(0, 3)).toEqual([
-        'default/mcp',
-        'weather',
-        'StreamableHTTP',
-      ])
+      const servers = page.getByRole('region', { name: 'MCP servers' })
+      const cells = (server: string) => servers.getByRole('row').filter({ hasText: server }).getByRole('cell')
+      await cells('weather').getByText('stateful, prefixes conditional, failClosed').waitFor()
+      const [backend, server, protocol, , state, health] = await cells('weather').allTextContents()
+      expect(backend).toMatch(/^default\/mcp/)
+      expect([server, protocol]).toEqual(['weather', 'StreamableHTTP'])
+      expect([state, health]).toEqual(['no request yet', '1.00'])
+      expect((await cells('files').allTextContents()).slice(2, 5)).toEqual(['stdio', '', 'started for each session'])
+      expect((await cells('OpenAPI').allTextContents())[3]).toBe('pets/backend0/pets')
+      const tool = page.getByRole('region', { name: 'Tools of OpenAPI documents' }).getByRole('row').nth(1)
+      expect((await tool.getByRole('cell').allTextContents()).slice(1, 3)).toEqual(['getPet', 'A pet with its owner'])
+      await tool.getByText('path', { exact: true }).click()
+      await tool.getByLabel('JSON Schema').getByText('"id"').first().waitFor()
+      await page.getByText(`gw mcp pins ${demo.gateway.url.replace('127.0.0.1', 'localhost')}/pets/mcp`).waitFor()
+      expect(await page.getByRole('button', { name: 'List tools' }).count()).toBe(0)
+      expect(demo.calls()).toEqual([])
       expect(await violations(page)).toEqual([])
       expect(demo.problems).toEqual([])
       await page.context().close()

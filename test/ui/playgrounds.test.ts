@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CASE_MS, SETUP_MS, flaws, NO_FLAWS, THEMES, violations } from '#test/ui/browser.testing.ts'
 import { type Demo, startDemo } from '#test/ui/demo.testing.ts'
+import { until } from '#test/wait.ts'
 
 /** An image of one dot. */
 const DOT = Buffer.from(
@@ -71,11 +72,11 @@ describe.each(THEMES)('%s', (_, theme) => {
       const page = await ui.open(theme)
       await page.getByRole('link', { name: 'MCP playground' }).focus()
       await page.keyboard.press('Enter')
-      await page.getByRole('button', { name: 'Connect' }).focus()
+      await page.getByLabel('URL').fill(`${ui.gateway.url}/mcp`)
       await page.keyboard.press('Enter')
       await page.getByRole('status').getByText('Connected to').waitFor()
       const tool = page.getByRole('row').filter({ hasText: 'The weather of the next days' })
-      expect((await tool.getByRole('cell').allTextContents()).slice(0, 3)).toEqual(['tool', 'weather', 'forecast'])
+      expect((await tool.getByRole('cell').allTextContents()).slice(0, 2)).toEqual(['tool', 'forecast'])
       await tool.getByText('place', { exact: true }).click()
       await tool.getByLabel('JSON Schema').getByText('"required": [').waitFor()
       await page.getByRole('button', { name: 'forecast' }).focus()
@@ -88,6 +89,35 @@ describe.each(THEMES)('%s', (_, theme) => {
       await page.getByLabel('URL').fill(`${ui.gateway.url}/nowhere`)
       await page.getByRole('button', { name: 'Connect' }).click()
       await page.getByRole('heading', { name: '404: route not found' }).waitFor()
+      expect(ui.problems).toEqual([])
+      await page.context().close()
+    },
+    CASE_MS,
+  )
+
+  it(
+    'lists the tools of MCP servers with their schemas when the user asks, by keyboard, and ends the session',
+    async () => {
+      const page = await ui.open(theme)
+      const before = ui.calls().length
+      await page.getByRole('link', { name: 'MCP servers' }).focus()
+      await page.keyboard.press('Enter')
+      await page.getByRole('heading', { name: 'Tools that a client gets' }).waitFor()
+      expect(ui.calls().length).toBe(before)
+      await page.getByLabel('URL').fill(`${ui.gateway.url}/mcp`)
+      await page.keyboard.press('Enter')
+      await page.getByRole('status').getByText('answered in').waitFor()
+      const tool = page.getByRole('row').filter({ hasText: 'The weather of the next days' })
+      expect((await tool.getByRole('cell').allTextContents())[1]).toBe('forecast')
+      await tool.getByText('place', { exact: true }).click()
+      await tool.getByLabel('JSON Schema').getByText('"required": [').waitFor()
+      await until('the session has ended', () => ui.calls().slice(before).includes('DELETE'))
+      expect(ui.calls().slice(before)).toEqual(['initialize', 'notifications/initialized', 'tools/list', 'DELETE'])
+      expect(await flaws(page)).toEqual(NO_FLAWS)
+      await page.getByLabel('URL').fill(`${ui.gateway.url}/nowhere`)
+      await page.keyboard.press('Enter')
+      await page.getByRole('heading', { name: '404: route not found' }).waitFor()
+      expect(await page.getByRole('region', { name: 'Tools, resources and prompts' }).count()).toBe(0)
       expect(ui.problems).toEqual([])
       await page.context().close()
     },
@@ -264,6 +294,7 @@ describe('the MCP playground', () => {
     async () => {
       const page = await ui.open()
       await page.getByRole('link', { name: 'MCP playground' }).click()
+      await page.getByLabel('URL').fill(`${ui.gateway.url}/mcp`)
       await page.getByRole('button', { name: 'Connect' }).click()
       for (const [tool, answer, button, result] of [
         ['ask-user', 'Bern', 'Answer', '"place\\":\\"Bern'],

@@ -2,24 +2,22 @@
 // its JSON Schema. The token stays in the memory of the page.
 import { useEffect, useState } from 'preact/hooks'
 import { explanationOf } from '#cli/explain/explanation.ts'
-import { ApiError, type Dump, problemOf, type TraceEvent } from '../api.ts'
+import type { Dump, TraceEvent } from '../api.ts'
 import { serverRows } from '../backend-parts.ts'
-import { listenerUrls } from '../listener-urls.ts'
-import { type McpItem, type McpQuestion, type McpSession, openMcp } from '../mcp-session.ts'
+import { type McpItem, type McpQuestion, mcpProblemOf, type McpSession, openMcp } from '../mcp-session.ts'
+import { mcpUrls } from '../mcp-urls.ts'
 import { ActionsOff, mayAct } from '../parts/actions-off.tsx'
 import { Explained } from '../parts/explained.tsx'
 import { Choice, TextArea, TextField } from '../parts/fields.tsx'
-import { Filter, isShown } from '../parts/filter.tsx'
-import { Table } from '../parts/table.tsx'
+import { McpItems } from '../parts/mcp-items.tsx'
 import { fieldsOfSchema, type SchemaField, valuesOf } from '../schema-fields.ts'
 
 export function McpPlayground({ dump }: { readonly dump: Dump }) {
-  const url = `${listenerUrls(dump)[0] ?? 'http://localhost:8080'}/mcp`
-  return mayAct(dump) ? <Connected url={url} dump={dump} /> : <ActionsOff />
+  return mayAct(dump) ? <Connected urls={mcpUrls(dump)} dump={dump} /> : <ActionsOff />
 }
 
-function Connected({ url: first, dump }: { readonly url: string; readonly dump: Dump }) {
-  const [url, setUrl] = useState(first)
+function Connected({ urls, dump }: { readonly urls: readonly string[]; readonly dump: Dump }) {
+  const [url, setUrl] = useState(urls[0] ?? '')
   const [token, setToken] = useState('')
   const [session, setSession] = useState<McpSession | undefined>(undefined)
   const [item, setItem] = useState<McpItem | undefined>(undefined)
@@ -38,7 +36,7 @@ function Connected({ url: first, dump }: { readonly url: string; readonly dump: 
       setSession(opened)
       setStatus(`Connected to ${opened.server}.`)
     } catch (error) {
-      setStatus(reasonOf(error))
+      setStatus(mcpProblemOf(error))
     }
   }
   return (
@@ -49,7 +47,7 @@ function Connected({ url: first, dump }: { readonly url: string; readonly dump: 
           void connect()
         }}
       >
-        <TextField label="URL" value={url} onValue={setUrl} />
+        <TextField label="URL" value={url} options={urls} onValue={setUrl} />
         <TextField label="Token, if the route requires one" isSecret value={token} onValue={setToken} />
         <button class="main" type="submit">
           Connect
@@ -60,66 +58,11 @@ function Connected({ url: first, dump }: { readonly url: string; readonly dump: 
         <Question key={question.id} question={question} />
       ))}
       {session !== undefined && (
-        <Items items={session.items} servers={serverRows(dump).map(({ endpoint }) => endpoint)} onItem={setItem} />
+        <McpItems items={session.items} servers={serverRows(dump).map(({ endpoint }) => endpoint)} onItem={setItem} />
       )}
       {session !== undefined && item !== undefined && <Call key={item.name} session={session} item={item} />}
       {events.length > 0 && <Explained explanation={explanationOf(events)} dump={dump} />}
     </>
-  )
-}
-
-interface ItemsProps {
-  readonly items: readonly McpItem[]
-  /** Names before those of tools and prompts, where a backend has several servers. */
-  readonly servers: readonly string[]
-  readonly onItem: (item: McpItem) => void
-}
-
-function Items({ items, servers, onItem }: ItemsProps) {
-  const [text, setText] = useState('')
-  return (
-    <>
-      <Filter label="Name or description" text={text} onText={setText} />
-      <Table
-        caption="Tools, resources and prompts"
-        columns={[
-          { head: 'Kind', cell: ({ kind }: McpItem) => kind },
-          { head: 'Server', cell: ({ name }) => serverOf(name, servers) },
-          {
-            head: 'Name',
-            cell: (item) => (
-              <button class="plain mono" type="button" onClick={() => onItem(item)}>
-                {item.name}
-              </button>
-            ),
-          },
-          { head: 'Description', cell: ({ description }) => description },
-          { head: 'Arguments', cell: ({ schema }) => <Arguments schema={schema} /> },
-        ]}
-        rows={items.filter(({ name, description }) => isShown(text, [name, description]))}
-        keyOf={({ kind, name }) => `${kind} ${name}`}
-        empty={text === '' ? 'The server offers nothing to this client.' : 'Nothing has this text.'}
-      />
-    </>
-  )
-}
-
-/** Of a name with the prefix of its server, or of the only server. */
-function serverOf(name: string, servers: readonly string[]): string {
-  if (servers.length === 1) return servers[0] ?? ''
-  return servers.find((server) => name.startsWith(`${server}_`) || name.startsWith(`${server}+`)) ?? ''
-}
-
-function Arguments({ schema }: { readonly schema: unknown }) {
-  const fields = fieldsOfSchema(schema)
-  if (fields.length === 0) return <>none</>
-  return (
-    <details>
-      <summary>{fields.map(({ name, isRequired }) => `${name}${isRequired ? '' : '?'}`).join(', ')}</summary>
-      <pre tabIndex={0} aria-label="JSON Schema">
-        {JSON.stringify(schema, undefined, 2)}
-      </pre>
-    </details>
   )
 }
 
@@ -138,7 +81,7 @@ function Question({ question: { kind, text, schema, accept, decline } }: { reado
           try {
             accept(valuesOf(fields, texts, schema))
           } catch (error) {
-            setProblem(reasonOf(error))
+            setProblem(mcpProblemOf(error))
           }
         }}
       >
@@ -170,7 +113,7 @@ function Call({ session, item }: { readonly session: McpSession; readonly item: 
     try {
       setResult(JSON.stringify(await session.call(item, valuesOf(fields, texts, item.schema)), undefined, 2))
     } catch (error) {
-      setResult(reasonOf(error))
+      setResult(mcpProblemOf(error))
     }
   }
   return (
@@ -218,9 +161,4 @@ function SchemaInput({ field, text, onText }: SchemaInputProps) {
   const shared = { label, value: text ?? (kind === 'choice' ? (options[0] ?? '') : ''), onValue: onText }
   if (kind === 'choice') return <Choice {...shared} options={options} />
   return kind === 'json' ? <TextArea {...shared} rows={2} placeholder="JSON" /> : <TextField {...shared} />
-}
-
-/** Errors of the client contain the response of the gateway. */
-function reasonOf(error: unknown): string {
-  return error instanceof Error && !(error instanceof ApiError) ? error.message : problemOf(error)
 }

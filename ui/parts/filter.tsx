@@ -1,13 +1,15 @@
 // A field that reduces the rows of a table to those with a text.
 export interface FilterProps {
   readonly label: string
+  /** What it filters; needed for the second one of a page. */
+  readonly of?: string
   readonly text: string
   readonly onText: (text: string) => void
 }
 
-export function Filter({ label, text, onText }: FilterProps) {
+export function Filter({ label, of, text, onText }: FilterProps) {
   return (
-    <div class="bar" role="search">
+    <div class="bar" role="search" aria-label={of}>
       <label>
         {label}
         <input type="search" value={text} onInput={({ currentTarget }) => onText(currentTarget.value)} />
