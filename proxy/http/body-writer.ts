@@ -17,7 +17,7 @@ export interface BodyWriterOwner {
  * Head and body of at most this size leave in one string write: libuv copies up to 16 KiB to the stack and writes at
  * once, without an allocation.
  */
-const COALESCE_BYTES_MAX = 12_288
+export const COALESCE_BYTES_MAX = 12_288
 /** Larger buffers are written in slices, so that progress of a slow reader can be seen. */
 const SLICE_BYTES = 65_536
 

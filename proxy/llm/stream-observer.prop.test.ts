@@ -140,7 +140,7 @@ interface Read {
   readonly detail: string | undefined
 }
 
-function readByObserver({ name }: Stream, chunks: readonly Buffer[]): Read {
+function readByObserver({ name }: Stream, chunks: Parameters<typeof observed>[1]): Read {
   const { facts, exchange } = observed(name, chunks)
   const hasFirstToken = facts.timeToFirstTokenMs !== undefined
   facts.timeToFirstTokenMs = undefined
@@ -173,7 +173,9 @@ it('reads the same as a reader of every event', () => {
   const stream = fc.constantFrom(...NAMES).chain(streamOf)
   fc.assert(
     fc.property(stream, cuts, (sent, at) => {
-      expect(readByObserver(sent, chunksOf(sent.bytes, at))).toEqual(readFully(sent))
+      const read = readFully(sent)
+      expect(readByObserver(sent, chunksOf(sent.bytes, at))).toEqual(read)
+      expect(readByObserver(sent, { whole: sent.bytes })).toEqual(read)
     }),
     { numRuns: runs(1000) },
   )

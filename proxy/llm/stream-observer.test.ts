@@ -12,6 +12,9 @@ const TRUNCATED = 'the stream of the provider ended without its final event'
 const STREAMS: readonly (readonly [string, string, { readonly total?: number; readonly detail?: string }])[] = [
   ['usage in the last event', `${WORDS}data: {"choices":[],${USAGE}}\n\n${DONE}`, { total: 12 }],
   ['usage between other events', `${WORDS}${word('x', USAGE)}${WORDS}${DONE}`, { total: 12 }],
+  ['usage before events with null', `${word('x', USAGE)}${word('y', '"usage" : null')}${WORDS}${DONE}`, { total: 12 }],
+  ['usage under another name', `${WORDS}data: {"usage_x":null,"choices":[],${USAGE}}\n\n${DONE}`, { total: 12 }],
+  ['no usage', `${word('x', '"a":1')}${DONE}`, {}],
   ['usage over two data lines', `${WORDS}data: {"usage"\ndata: :{"total_tokens":12}}\n\n${DONE}`, { total: 12 }],
   ['lines that end with CR and LF', `${WORDS}data: {${USAGE}}\n\n${DONE}`.replaceAll('\n', '\r\n'), { total: 12 }],
   ['comments and event names', `${WORDS}: "usage"\n\nevent: x\ndata: {${USAGE}}\n\n${DONE}: ping\n\n`, { total: 12 }],
@@ -29,14 +32,19 @@ const STREAMS: readonly (readonly [string, string, { readonly total?: number; re
 describe('StreamObserver', () => {
   it.each(STREAMS)('reads %s the same at every chunk boundary', (_, text, { total, detail }) => {
     const bytes = Buffer.from(text)
-    const cuts = [[bytes], [...bytes].map((byte) => Buffer.from([byte]))]
+    const cuts: (Buffer[] | { whole: Buffer })[] = [
+      { whole: bytes },
+      [bytes],
+      [...bytes].map((byte) => Buffer.of(byte)),
+    ]
     for (let cut = 1; cut < bytes.length; cut++) cuts.push([bytes.subarray(0, cut), bytes.subarray(cut)])
     for (const chunks of cuts) {
       const { facts, exchange } = observed('Completions', chunks)
       const { totalTokens, responseModel, timeToFirstTokenMs = -1 } = facts
       const read = { totalTokens, responseModel, hasFirstToken: timeToFirstTokenMs >= 0, detail: exchange.errorDetail }
       const expected = { totalTokens: total, responseModel: 'm1', hasFirstToken: true, detail }
-      expect(read, `first chunk of ${chunks[0]?.length ?? 0} bytes`).toEqual(expected)
+      const place = 'whole' in chunks ? 'the whole' : `${chunks[0]?.length ?? 0} bytes`
+      expect(read, `first chunk: ${place}`).toEqual(expected)
     }
   })
 

@@ -18,8 +18,8 @@ export interface Observed {
   readonly readEvents: number
 }
 
-/** What it reads in these chunks, each in the same memory as the one before. */
-export function observed(name: FormatName, chunks: readonly Buffer[]): Observed {
+/** What it reads in these chunks, each in the same memory as the one before, or in the text of a whole stream. */
+export function observed(name: FormatName, chunks: readonly Buffer[] | { readonly whole: Buffer }): Observed {
   const exchange = exchangeOf({ method: 'POST' })
   const facts = emptyFacts('p')
   let readEvents = 0
@@ -52,6 +52,10 @@ export function observed(name: FormatName, chunks: readonly Buffer[]): Observed 
       dropped: new DroppedFields(),
     },
   })
+  if ('whole' in chunks) {
+    observer.readWhole(chunks.whole.toString('latin1'))
+    return { facts, exchange, readEvents }
+  }
   const memory = Buffer.alloc(Math.max(0, ...chunks.map(({ length }) => length)))
   for (const chunk of chunks) {
     chunk.copy(memory)

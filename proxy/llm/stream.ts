@@ -1,5 +1,6 @@
 // Event streams chunk by chunk, never buffered as a whole: unchanged (usage observed), or translated.
 import { messageOf } from '../exchange/diagnosis.ts'
+import { COALESCE_BYTES_MAX } from '../http/body-writer.ts'
 import type { Cancellable } from '../message/body.ts'
 import { type BodyObserver, IncomingBody } from '../message/incoming-body.ts'
 import { madeStream } from '../message/made-stream.ts'
@@ -10,13 +11,18 @@ import { observeEvent, StreamObserver } from './stream-observer.ts'
 import type { AnswerSource, Translation } from './translate/translation.ts'
 import { reportIfBug } from '../exchange/defects.ts'
 
+/** Of a stream whose text is made once, to observe it and to send it: longer bodies are sent as bytes. */
+const SHARED_TEXT_BYTES_MAX = COALESCE_BYTES_MAX
+
 /** Forwards the provider's bytes unchanged and reads model, usage and first token. */
 export function passThroughStream(context: ReplyContext, body: Cancellable<Buffer>): Cancellable<Buffer> {
   const watcher = new PassThroughWatcher(context)
   if (!(body instanceof IncomingBody)) return madeStream(passedThrough(watcher, body), () => body.cancel())
   if (!body.isEnded) return new RelayedStream(body, watcher)
   // Nothing can fail any more: the body is sent as any other, without a copy for the watcher.
-  body.observe(watcher)
+  const text = body.wholeText(SHARED_TEXT_BYTES_MAX)
+  if (text === undefined) body.observe(watcher)
+  else watcher.seenWhole(text)
   return body
 }
 
@@ -54,6 +60,11 @@ class PassThroughWatcher implements RelayWatcher, BodyObserver {
   seen(buffer: Buffer, start: number, end: number): void {
     this.#observer.push(start === 0 && end === buffer.length ? buffer : buffer.subarray(start, end))
     this.#isBetweenEvents = endsEvent(buffer, start, end)
+  }
+
+  /** The stream in latin1, which is not empty; in place of `seen` and `over`. */
+  seenWhole(text: string): void {
+    this.#observer.readWhole(text)
   }
 
   over(): void {

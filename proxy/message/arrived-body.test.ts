@@ -48,6 +48,40 @@ describe('arrivedBody', () => {
   })
 })
 
+describe('the text of a body that has arrived', () => {
+  it('is the same before and after the body is taken, in any way', async () => {
+    const text = 'd\u00e4ta\xff\n'
+    const read = (): IncomingBody => {
+      const body = borrowed(Buffer.from(text, 'latin1'))
+      expect([body.wholeText(100), body.wholeText(100), body.isUntouched]).toEqual([text, text, true])
+      return body
+    }
+    const whole = read()
+    expect([whole.takeWhole(100), whole.isUntouched, whole.wholeText(100)]).toEqual([text, false, undefined])
+    expect(whole.takeWhole(100)).toBeUndefined()
+    const settled = read()
+    settled.settle()
+    await Promise.resolve()
+    expect(settled.takeWhole(100)).toBe(text)
+    expect(read().takeBytes(100)).toEqual(Buffer.from(text, 'latin1'))
+    expect(read().takeArrived(100)).toEqual(Buffer.from(text, 'latin1'))
+    expect(await read().collect(100)).toEqual(Buffer.from(text, 'latin1'))
+    const large = read()
+    expect(large.takeWhole(3)).toBeUndefined()
+    expect(large.takeWhole(100)).toBe(text)
+    const cancelled = read()
+    cancelled.cancel()
+    expect(cancelled.takeWhole(100)).toBeUndefined()
+  })
+
+  it('is not there for a body that is open, larger, empty or settled', () => {
+    expect(bodyOf(Buffer.from('part'), false).wholeText(100)).toBeUndefined()
+    expect(borrowed(Buffer.from('12345')).wholeText(4)).toBeUndefined()
+    expect(borrowed(Buffer.alloc(0)).wholeText(4)).toBeUndefined()
+    expect(bodyOf(Buffer.from('settled')).wholeText(100)).toBeUndefined()
+  })
+})
+
 describe('textBody', () => {
   it('returns a short text as it is, and a longer one as bytes', () => {
     const short = 'ä'.repeat(TEXT_BYTES_MAX)

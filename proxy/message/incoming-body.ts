@@ -63,6 +63,8 @@ export class IncomingBody implements StreamBody {
   #loan: Buffer | undefined = undefined
   #loanStart = 0
   #loanEnd = 0
+  /** Latin1 text of the complete body, if it was read before it is taken. */
+  #text: string | undefined = undefined
   /** A caller waits for bytes without reading them. */
   #awaited: Awaited | undefined = undefined
 
@@ -158,6 +160,12 @@ export class IncomingBody implements StreamBody {
 
   /** The complete body as latin1 text, if it has arrived and is not larger than `bytesMax`; marks it as read then. */
   takeWhole(bytesMax: number): string | undefined {
+    const read = this.#text
+    if (read !== undefined && read.length <= bytesMax && !this.#isTaken) {
+      this.#isTaken = true
+      this.#drop()
+      return read
+    }
     if (this.#isTaken || this.#state !== 'Ended' || this.#queue !== undefined) return this.#takeQueue(bytesMax)
     if (this.#loan === undefined) {
       this.#isTaken = true
@@ -170,10 +178,22 @@ export class IncomingBody implements StreamBody {
     return text
   }
 
+  /**
+   * As `takeWhole`, for an observer: the body can still be read. undefined also if the body is empty, or did not arrive
+   * in one read.
+   */
+  wholeText(bytesMax: number): string | undefined {
+    const loan = this.#loan
+    if (this.#isTaken || this.#state !== 'Ended' || this.#queue !== undefined || loan === undefined) return undefined
+    if (this.#loanEnd - this.#loanStart > bytesMax) return undefined
+    return (this.#text ??= loan.toString('latin1', this.#loanStart, this.#loanEnd))
+  }
+
   /** As `takeWhole`: a string if all bytes are ASCII. */
   takeArrived(bytesMax: number): string | Buffer | undefined {
     if (this.#isTaken || this.#state !== 'Ended' || this.heldBytes > bytesMax) return undefined
     this.#isTaken = true
+    this.#text = undefined
     const loan = this.#loan?.subarray(this.#loanStart, this.#loanEnd)
     if (loan !== undefined && this.#queue === undefined) {
       this.#loan = undefined
@@ -307,6 +327,7 @@ export class IncomingBody implements StreamBody {
   }
 
   #takeHeld(): Buffer {
+    this.#text = undefined
     this.#keepLoan()
     const bytes = (this.#queue ?? new HeldBytes()).whole()
     this.#queue = undefined
@@ -331,6 +352,7 @@ export class IncomingBody implements StreamBody {
   }
 
   #drop(): void {
+    this.#text = undefined
     this.#queue = undefined
     this.#loan = undefined
   }
