@@ -25,6 +25,19 @@ function sh(script: string): ChildProcess {
   return spawn('bash', ['-c', `set -o pipefail; ${script}`], { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] })
 }
 
+describe('an output that cannot be written', () => {
+  firstOf(1)([['gw validate -f config/samples/quickstart'], ['gw run --help']])('ends %s with code 1', async (call) => {
+    const child = sh(`bin/${call} > /dev/full`)
+    let stderr = ''
+    child.stderr?.on('data', (chunk: Buffer) => (stderr += chunk.toString()))
+    const [code] = await once(child, 'close')
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: 'gw: cannot write the output: ENOSPC: no space left on device, write\n',
+    })
+  })
+})
+
 describe('a reader that closes the pipe', () => {
   it('ends a command that prints, without a message', async () => {
     // `true` ends long before anything is printed.
