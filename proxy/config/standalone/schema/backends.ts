@@ -14,7 +14,7 @@ const modelChoice = fields({ model: text.optional() })
 export const custom = fields({
   model: text.optional(),
   formats: z.array(fields({ type: z.enum(FORMATS_IN_FILES), path: text.optional() })).min(1),
-  ...notServed(['providerOverride']),
+  ...notServed(['providerOverride'], '; remove it'),
 })
 const vertex = fields({
   model: text.optional(),
@@ -55,7 +55,7 @@ const served = {
   custom: custom.optional(),
 } satisfies { readonly [N in ProviderName as (typeof PROVIDERS)[N]['standaloneField']]: z.ZodType }
 const provider = fields({
-  ...notServed(['copilot']),
+  ...notServed(['copilot'], '; use a provider with a key'),
   ...served,
 })
   .refine((value) => Object.keys(value).length === 1, {
@@ -131,6 +131,7 @@ const aws = fields({
 /** Connects to the request's host, or to the server name of TLS. */
 const dynamic = fields({})
 
+const INTERNAL = '; use routeGroup, or frontendPolicies.connect and a bind with mode: internal'
 export const routeBackend = fields({
   weight: z.int().min(0).max(1_000_000).optional(),
   policies: backendPolicies.optional(),
@@ -145,7 +146,7 @@ export const routeBackend = fields({
   /** An older form of `host`. */
   http: fields({ hostname: text, port }).optional(),
   invalid: z.unknown().optional(),
-  ...notServed(['internal']),
+  ...notServed(['internal'], INTERNAL),
 })
 
 export const namedBackend = fields({
@@ -156,7 +157,7 @@ export const namedBackend = fields({
   ai: aiBackend.optional(),
   dynamic: dynamic.optional(),
   aws: aws.optional(),
-  ...notServed(['internal']),
+  ...notServed(['internal'], INTERNAL),
 })
 
 export type AwsFields = z.output<typeof aws>

@@ -144,7 +144,10 @@ const config = fields({
   workerThreads: z.int().min(1).max(WORKERS_MAX).optional(),
   session: fields({ key: sessionKey }).optional(),
   mcp: fields({ sessionTtl: sessionTtl.optional() }).optional(),
-  dns: fields({ lookupFamily: lookupFamily.optional(), ...notServed(['edns0']) }).optional(),
+  dns: fields({
+    lookupFamily: lookupFamily.optional(),
+    ...notServed(['edns0'], '; remove it: the resolver of the system decides'),
+  }).optional(),
   modelCatalog: z.array(catalogSource).max(CATALOG_SOURCES_MAX).optional(),
   logging: fields({
     level: logLevel.optional(),
@@ -169,7 +172,11 @@ const config = fields({
   ...notServed(['caAuthToken'], '; set the variable CA_AUTH_TOKEN to the file with the token'),
   ...notServed(['enableIpv6'], '; use gw run --listen-address, such as :: for all addresses'),
   ...notServed(['backend'], '; use the policies tcp and http of backends'),
-  ...notServed(['customFunctions', 'standardAttributes', 'skipValidateTrustDomain', 'hbone', 'storage']),
+  ...notServed(['customFunctions'], '; write the expression where it is used'),
+  ...notServed(['standardAttributes'], '; use add of frontendPolicies.accessLog, and attributes of tracing'),
+  ...notServed(['skipValidateTrustDomain'], '; name the trust domains in additionalTrustDomains'),
+  ...notServed(['hbone'], '; remove it: windows and connections of tunnels are fixed'),
+  ...notServed(['storage'], '; remove it: the file has all settings'),
   ...notServed(['database'], '; use frontendPolicies.accessLog.otlp to store entries of the log'),
   ...notServed(['pricing'], '; use modelCatalog'),
 })

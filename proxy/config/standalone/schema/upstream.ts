@@ -263,7 +263,7 @@ const authObject = fields({
   /** Another name of `oauthTokenExchange`. */
   oauth: oauthTokenExchange.optional(),
   ...notServed(['xaa'], '; use crossAppAccess, with identityProvider and resourceAuthorizationServer'),
-  ...notServed(['jwtSign']),
+  ...notServed(['jwtSign'], '; use extAuthz with a service that adds the token'),
 })
 export const backendAuth = oneShape<string | z.output<typeof authObject>>(
   (value) => (isMap(value) ? authObject : text),
