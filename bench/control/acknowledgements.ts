@@ -49,8 +49,9 @@ export async function measureAcknowledgements(
 ): Promise<Acknowledged> {
   const proxies = announcedProxies(count, undefined)
   const names = deliveryNames(GATEWAY).acknowledgements
-  for (const name of names.slice(0, shardCount(proxies))) {
-    await server.apply(`${COLLECTION}/${name}`, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } })
+  const objects = names.slice(0, shardCount(proxies)).map((name) => ({ name, path: `${COLLECTION}/${name}` }))
+  for (const { name, path } of objects) {
+    await server.apply(path, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } })
   }
   const access = kubeAccessOf(apiServerVariables(server, folder))
   if (access === undefined) throw new Error('no address of the API server')
@@ -82,6 +83,8 @@ export async function measureAcknowledgements(
   stopping.abort()
   await watching?.catch(() => undefined)
   for (const client of clients) client.close()
+  // A controller that starts later takes over no object of another owner.
+  for (const { path } of objects) await server.send({ method: 'DELETE', path })
   const first = pods.filter((pod) => isFirst(pod, proxies))
   const ends = (wanted: ReadonlySet<string>): number =>
     Math.max(

@@ -37,6 +37,8 @@ export interface Started {
 
 const UNRELATED_CHARS = 2048
 const ENDPOINTS = 5
+/** Until the first status is written: after a large first delivery they wait for a proxy. */
+const STATUSES_MS = 6000
 /** A full collection of garbage follows when nothing has changed for a while. */
 const REST_MS = 5000
 
@@ -59,6 +61,7 @@ export async function measureStarts(environment: ExistingEnvironment, options: S
       const ms = (await isServed()) - from
       const cpuMs = cpuMsOf(operator.pid)
       console.error(`served after ${ms.toFixed(0)} ms`)
+      await delay(STATUSES_MS)
       await quiet(operator)
       await delay(REST_MS)
       return { ms, cpuMs, memory: memoryOf(operator.pid) }
@@ -103,7 +106,7 @@ interface OneStart {
   readonly memory: Memory
 }
 
-function unrelated(index: number): KubeManifest {
+export function unrelated(index: number): KubeManifest {
   const name = `unrelated-${index}`
   const metadata = { name, namespace: NAMESPACE }
   const text = `${index} `.repeat(UNRELATED_CHARS).slice(0, UNRELATED_CHARS)

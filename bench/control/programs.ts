@@ -209,15 +209,16 @@ export function writesBetween(before: Writes, after: Writes): Writes {
 /** Waits until the controller has written nothing for a while. */
 export async function quiet(operator: Program): Promise<void> {
   let known = total(await writesOf(operator))
-  let since = performance.now()
+  // Not milliseconds: a controller that collects garbage for a second has not finished.
+  let unchanged = 0
   await until(
     'the controller is quiet',
     async () => {
       await delay(QUIET_CHECK_MS)
       const now = total(await writesOf(operator))
-      if (now !== known) since = performance.now()
+      unchanged = now === known ? unchanged + 1 : 0
       known = now
-      return performance.now() - since > QUIET_MS
+      return unchanged >= QUIET_MS / QUIET_CHECK_MS
     },
     QUIET_MS_MAX,
   )
