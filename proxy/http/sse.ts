@@ -175,9 +175,15 @@ export function sseData(json: unknown): string {
 
 export function sseText(events: readonly SseEvent[]): string {
   let text = ''
-  for (const { event, data } of events) {
-    if (event !== '') text += `event: ${event}\n`
-    text += `data: ${data.includes('\n') ? data.replaceAll('\n', '\ndata: ') : data}\n\n`
-  }
+  for (const event of events) text += sseEventText(event)
   return text
+}
+
+/** `data` may have several lines. */
+export function sseEventText({ event, data, id, retryMs }: SseEvent): string {
+  let fields = event === '' ? '' : `event: ${event}\n`
+  if (id !== undefined) fields += `id: ${id}\n`
+  if (retryMs !== undefined) fields += `retry: ${retryMs}\n`
+  const hasLines = data.includes('\n') || data.includes('\r')
+  return `${fields}data: ${hasLines ? data.replaceAll(/\r\n|\r|\n/g, '\ndata: ') : data}\n\n`
 }

@@ -1,4 +1,5 @@
 // HTTP responses of the MCP endpoint: event streams, JSON-RPC errors, and rejections of the transport.
+import { type SseEvent, sseEventText } from '../http/sse.ts'
 import type { Cancellable } from '../message/body.ts'
 import { madeStream } from '../message/made-stream.ts'
 import { HttpResponse } from '../message/message.ts'
@@ -79,14 +80,15 @@ async function* once(message: JsonRpcMessage): AsyncGenerator<JsonRpcMessage> {
 
 async function* encode(events: EventStream): AsyncGenerator<Buffer> {
   for await (const { message, id, retryMs } of events) {
-    const fields = `${id === undefined ? '' : `id: ${id}\n`}${retryMs === undefined ? '' : `retry: ${retryMs}\n`}`
-    if (message !== undefined) yield Buffer.from(fields + eventOf(JSON.stringify(message)))
-    else if (fields !== '') yield Buffer.from(`${fields}data: \n\n`)
+    const place = { ...(id !== undefined && { id }), ...(retryMs !== undefined && { retryMs }) }
+    if (message !== undefined) yield Buffer.from(eventOf(JSON.stringify(message), place))
+    else if (id !== undefined || retryMs !== undefined) {
+      yield Buffer.from(sseEventText({ event: '', data: '', ...place }))
+    }
   }
 }
 
 /** `text`: of one message, possibly with several lines. */
-export function eventOf(text: string): string {
-  const lines = text.includes('\n') || text.includes('\r') ? text.replaceAll(/\r\n|\r|\n/g, '\ndata: ') : text
-  return `event: message\ndata: ${lines}\n\n`
+export function eventOf(text: string, place?: Pick<SseEvent, 'id' | 'retryMs'>): string {
+  return sseEventText({ event: 'message', data: text, ...place })
 }
