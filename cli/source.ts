@@ -1,5 +1,6 @@
 // Loads the path of `-f` into a configuration for the proxy: manifests through the operator's translation, or a
 // standalone file. Reports every problem with its position.
+import { createHash } from 'node:crypto'
 import { emptyConfig } from '#api/ir/empty.ts'
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import type { FileProblem } from '#api/source/document.ts'
@@ -38,6 +39,15 @@ export interface SourceMemory {
   translator?: ManifestTranslator
   /** The content of standard input, which can be read only once. */
   stdin?: readonly SourceFile[]
+  last?: LastLoad
+}
+
+/** What a page shows of files as they are loaded, without another load. */
+export interface LastLoad {
+  /** `filesId` of the files. */
+  readonly id: string
+  readonly secrets: readonly string[]
+  readonly problems: readonly FileProblem[]
 }
 
 /** The key sets that the process has fetched; undefined in commands that run nothing. */
@@ -53,7 +63,7 @@ export const TRANSLATE_SETTINGS = {
 } as const
 
 /** Files as they are now. Manifests are parsed and validated here, and not again later. */
-export type ReadSource = { readonly path: string } & (
+export type ReadSource = { readonly path: string; readonly files: readonly SourceFile[] } & (
   | { readonly form: 'standalone'; readonly file: SourceFile | undefined }
   | { readonly form: 'manifests'; readonly manifests: LoadedManifests }
 )
@@ -73,8 +83,8 @@ export async function readSource(
 /** The files as they are given, whatever the disk has. */
 export async function readGiven(path: string, files: readonly SourceFile[]): Promise<ReadSource> {
   return formOf(files) === 'standalone'
-    ? { path, form: 'standalone', file: files[0] }
-    : { path, form: 'manifests', manifests: await loadManifests(files) }
+    ? { path, files, form: 'standalone', file: files[0] }
+    : { path, files, form: 'manifests', manifests: await loadManifests(files) }
 }
 
 /** `problem`: the path cannot be read at all. */
@@ -89,6 +99,24 @@ export async function loadRunnable(
   storedKeys: StoredKeys = [],
   memory: SourceMemory = {},
 ): Promise<LoadedSource> {
+  const source = await checkedRunnable(read, storedKeys, memory)
+  memory.last = { id: filesId(read.files), secrets: secretsOf(source), problems: source.problems }
+  return source
+}
+
+/** Changes with each path and text. */
+export function filesId(files: readonly SourceFile[]): string {
+  const hash = createHash('sha256')
+  for (const { path, text } of files) hash.update(JSON.stringify([path, text.length])).update(text)
+  return hash.digest('hex')
+}
+
+/** Credentials that the loader found. */
+function secretsOf({ rendered }: LoadedSource): readonly string[] {
+  return rendered?.secrets.secrets.map(({ value }) => value) ?? []
+}
+
+async function checkedRunnable(read: ReadSource, storedKeys: StoredKeys, memory: SourceMemory): Promise<LoadedSource> {
   const source = await loadRead(read, storedKeys, memory)
   if (read.form === 'standalone' || source.rendered === undefined || source.translation === undefined) return source
   if (source.rendered.config.binds.length === 0) {

@@ -146,7 +146,9 @@ async function serve({ changes, ...run }: Run): Promise<number> {
     const reloader = new Reloader({ ...run, bridge, catalogs })
     if (path !== '-' && memory.stdin === undefined) {
       const { sourceEditor } = await import('../edit/source-editor.ts')
-      proxy.useEditor(sourceEditor({ path, storedKeys: () => keySets.stored, reload: () => reloader.reloaded() }))
+      proxy.useEditor(
+        sourceEditor({ path, memory, storedKeys: () => keySets.stored, reload: () => reloader.reloaded() }),
+      )
     }
     changes.listen(() => reloader.request())
     if (readsOnHangup(path)) process.on('SIGHUP', () => reloader.request())

@@ -46,6 +46,11 @@ describe('hides', () => {
   it('what the loader knows, at any place', () => {
     expect(hidden(`unknownField: a-${SECRET}-b`, [SECRET])).toBe('unknownField: a-<hidden:1>-b')
   })
+
+  it('the longest of the values that begin at one place', () => {
+    const text = `a: [${SECRET}, ${SECRET}-two, ${SECRET}]`
+    expect(hidden(text, [SECRET, `${SECRET}-two`])).toBe('a: [<hidden:1>, <hidden:2>, <hidden:3>]')
+  })
 })
 
 describe('shows', () => {
@@ -86,5 +91,38 @@ describe('puts values back', () => {
       problem: 'the file has no hidden value 7',
       line: 2,
     })
+  })
+})
+
+describe('a text that is ten times as long takes about ten times as long', () => {
+  const secrets = (count: number): string[] => Array.from({ length: count }, (_, index) => `${SECRET}-${index}`)
+  /** The shortest of some runs, in milliseconds. */
+  const durationOf = (work: () => unknown): number => {
+    const runs = Array.from({ length: 3 }, () => {
+      const start = performance.now()
+      work()
+      return performance.now() - start
+    })
+    return Math.min(...runs)
+  }
+  /** A square takes 100 times as long. */
+  const RATIO_MAX = 40
+
+  it('to hide what the loader knows', () => {
+    const hide = (count: number): (() => unknown) => {
+      const known = secrets(count)
+      const text = `text: |\n${known.map((secret) => `  another line, with ${secret}\n`).join('')}`
+      return () => hideValues(text, known)
+    }
+    expect(durationOf(hide(10_000)) / durationOf(hide(1000))).toBeLessThan(RATIO_MAX)
+  })
+
+  it('to show what is hidden', () => {
+    const show = (count: number): (() => unknown) => {
+      const hiddenValues = secrets(count)
+      const text = hiddenValues.map((_, index) => `the line of a value: "<hidden:${index + 1}>"\n`).join('')
+      return () => showValues(text, hiddenValues)
+    }
+    expect(durationOf(show(10_000)) / durationOf(show(1000))).toBeLessThan(RATIO_MAX)
   })
 })

@@ -1,6 +1,7 @@
 // Hides credentials in the text of a configuration file, so that a page can show and change the rest, and puts them
 // back. Positions of the hidden text are those of the page. Pure.
-import { isMap, isScalar, isSeq, Lexer, parseAllDocuments, type YAMLMap, type YAMLSeq } from 'yaml'
+import { Composer, type Document, isMap, isScalar, isSeq, Lexer, Parser, type YAMLMap, type YAMLSeq } from 'yaml'
+import { knownPlaces } from './known-places.ts'
 import { hasCredentialForm, isCredentialPlace, isVariable, mayHoldCredential, type Place } from './credential-places.ts'
 
 export interface HiddenText {
@@ -22,8 +23,6 @@ interface Range {
   readonly isValue: boolean
 }
 
-/** Shorter ones are parts of other words. */
-const KNOWN_LENGTH_MIN = 6
 const MARK = /(["']?)<hidden:(\d{1,6})>\1/g
 /** As in the expansion of variables, which happens before the file is parsed. */
 const VARIABLE = /\$\{[^}\n]*\}/g
@@ -32,10 +31,11 @@ const VARIABLE = /\$\{[^}\n]*\}/g
 export function hideValues(text: string, known: readonly string[]): HiddenText | undefined {
   const ranges = rangesOf(text)
   if (ranges === undefined) return undefined
+  const places = knownPlaces(text, known).map((place) => ({ ...place, isValue: false }))
   const hidden: string[] = []
   let shown = ''
   let rest = 0
-  for (const { start, end, isValue } of [...ranges, ...elsewhere(text, ranges, known)].toSorted(byStart)) {
+  for (const { start, end, isValue } of [...ranges, ...places].toSorted(byStart)) {
     if (start < rest) continue
     hidden.push(text.slice(start, end))
     shown += text.slice(rest, start) + markOf(hidden.length, isValue)
@@ -58,9 +58,10 @@ export function showValues(text: string, hidden: readonly string[]): ShownText |
   /** Of the lines of the shown text that a value adds. */
   const added: { readonly line: number; readonly count: number }[] = []
   let lines = 0
+  const lineAt = lineCounter(text)
   const shown = text.replace(MARK, (mark: string, _quote: string, number: string, offset: number) => {
     const value = hidden[Number(number) - 1]
-    const line = lineAt(text, offset)
+    const line = lineAt(offset)
     if (value === undefined) {
       unknown ??= { problem: `the file has no hidden value ${number}`, line }
       return mark
@@ -80,18 +81,20 @@ function lineBefore(line: number, added: readonly { readonly line: number; reado
   return line - less
 }
 
-function lineAt(text: string, offset: number): number {
-  return text.slice(0, offset).split('\n').length
+/** For offsets that do not become smaller: it reads the text once. */
+function lineCounter(text: string): (offset: number) => number {
+  let line = 1
+  let next = text.indexOf('\n')
+  return (offset) => {
+    for (; next >= 0 && next < offset; next = text.indexOf('\n', next + 1)) line++
+    return line
+  }
 }
 
-/** Of values that are credentials by their place or form. */
+/** Of values that are credentials by their place or form, and of comments that may hold some. */
 function rangesOf(text: string): Range[] | undefined {
-  const documents = parseAllDocuments(
-    text.replace(VARIABLE, (all) => 'x'.repeat(all.length)),
-    { prettyErrors: false },
-  )
   const ranges: Range[] = []
-  for (const { contents, errors } of documents) {
+  for (const { contents, errors } of documentsOf(text, ranges)) {
     if (errors.length > 0) return undefined
     const kind = isMap(contents) ? contents.get('kind') : undefined
     if (contents !== null) collect(contents, { text, ranges, kind: typeof kind === 'string' ? kind : undefined })
@@ -142,23 +145,19 @@ function addScalar([start, end]: readonly [number, number, number], value: unkno
   ranges.push({ start, end: start + written.length, isValue: true })
 }
 
-/** Credentials in comments, and those that the loader found at places that the rules above do not know. */
-function elsewhere(text: string, found: readonly Range[], known: readonly string[]): Range[] {
-  const isFree = (start: number): boolean => !found.some((range) => start >= range.start && start < range.end)
-  const ranges: Range[] = []
-  for (const value of new Set(known)) {
-    if (value.length < KNOWN_LENGTH_MIN) continue
-    for (let at = text.indexOf(value); at >= 0; at = text.indexOf(value, at + value.length)) {
-      if (isFree(at)) ranges.push({ start: at, end: at + value.length, isValue: false })
-    }
-  }
+/** Reads the text once, for its values and its comments: a long one takes most of the time of a page. */
+function* documentsOf(text: string, comments: Range[]): Generator<Document.Parsed | Document> {
+  const parser = new Parser()
+  const composer = new Composer({ prettyErrors: false })
   let start = 0
-  for (const piece of new Lexer().lex(text)) {
-    const isMark = piece === '\u0002' || piece === '\u0018' || piece === '\u001F'
-    if (piece.startsWith('#') && isFree(start) && mayHoldCredential(piece)) {
-      ranges.push({ start: start + 1, end: start + piece.length, isValue: false })
+  for (const piece of new Lexer().lex(text.replace(VARIABLE, (all) => 'x'.repeat(all.length)))) {
+    if (piece.startsWith('#') && mayHoldCredential(text.slice(start, start + piece.length))) {
+      comments.push({ start: start + 1, end: start + piece.length, isValue: false })
     }
+    const isMark = piece === '\u0002' || piece === '\u0018' || piece === '\u001F'
     if (!isMark) start += piece.length
+    for (const token of parser.next(piece)) yield* composer.next(token)
   }
-  return ranges
+  for (const token of parser.end()) yield* composer.next(token)
+  yield* composer.end()
 }

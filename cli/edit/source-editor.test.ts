@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { SourceEdit, SourceEditor } from '#proxy/admin/source-editing.ts'
+import { filesId, type SourceMemory } from '../source.ts'
 import { sourceEditor } from './source-editor.ts'
 
 const TEXT = `gateways: { default: { port: 8080 } }
@@ -25,9 +26,10 @@ beforeEach(() => {
 
 afterEach(() => rmSync(folder, { recursive: true }))
 
-function editorOf(path = file): SourceEditor {
+function editorOf(path = file, memory: SourceMemory = {}): SourceEditor {
   return sourceEditor({
     path,
+    memory,
     storedKeys: () => [],
     reload: () => {
       reloads++
@@ -72,6 +74,19 @@ describe('a standalone file', () => {
     writeFileSync(file, `${TEXT}# by another editor\n`)
     expect([await editor.check(edit), await editor.save(edit)]).toEqual(['changed', { kind: 'changed' }])
     expect(readFileSync(file, 'utf8')).toContain('by another editor')
+  })
+
+  it('is not loaded again as long as it is the one that the process has loaded', async () => {
+    const problem = { file, line: 3, column: 1, path: '', message: 'of the process', severity: 'warning' } as const
+    const last = { id: filesId([{ path: file, text: TEXT }]), secrets: ['routes'], problems: [problem] }
+    const editor = editorOf(file, { last })
+    const edit = await edited(editor, (text) => text)
+    expect(edit.text).toContain('<hidden:1>:')
+    expect(await editor.check(edit)).toEqual([problem])
+    const other = await editor.check({ ...edit, text: edit.text.replace('8080', '8081') })
+    expect(other).toEqual([])
+    writeFileSync(file, `${TEXT}# by another editor\n`)
+    expect((await edited(editor, (text) => text)).text).toContain('routes:')
   })
 
   it('is the only one that can be written', async () => {

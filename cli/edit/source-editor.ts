@@ -6,14 +6,16 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { SaveResult, SourceEdit, SourceEditor, SourceProblem, SourceText } from '#proxy/admin/source-editing.ts'
 import { readSources, type SourceFile } from '../manifests/files.ts'
 import { hasErrors } from '../report.ts'
-import { type LoadedSource, loadRunnable, readGiven, type StoredKeys } from '../source.ts'
+import { filesId, type LastLoad, loadRunnable, readGiven, type SourceMemory, type StoredKeys } from '../source.ts'
 import { reasonText } from '../output.ts'
-import { hideValues, showValues } from './hidden-values.ts'
+import { type HiddenText, hideValues, showValues } from './hidden-values.ts'
 import { replaceFile } from './replace-file.ts'
 
 export interface EditedSource {
   /** Of `gw run -f`. */
   readonly path: string
+  /** Of the process, which has loaded the files. */
+  readonly memory: Readonly<Pick<SourceMemory, 'last'>>
   readonly storedKeys: () => StoredKeys
   /** Loads the files again. Resolves with the reason why the new configuration is not in force. */
   readonly reload: () => Promise<string | undefined>
@@ -30,6 +32,8 @@ export function sourceEditor(source: EditedSource): SourceEditor {
 
 class Editor implements SourceEditor {
   readonly #source: EditedSource
+  /** Texts by their etags, as the page has got them last: a long one takes a second. */
+  #shown: ReadonlyMap<string, HiddenText | undefined> = new Map()
   /** One after the other: each sees the file that the one before it wrote. */
   #saving: Promise<unknown> = Promise.resolve()
 
@@ -39,22 +43,27 @@ class Editor implements SourceEditor {
 
   async read(): Promise<SourceText[]> {
     const files = this.#files()
-    const known = secretsOf(await this.#load(files))
-    return files.slice(0, FILES_MAX).map(({ path, text }): SourceText => {
+    const { secrets } = await this.#loaded(files)
+    const shown = new Map<string, HiddenText | undefined>()
+    const texts = files.slice(0, FILES_MAX).map(({ path, text }): SourceText => {
       const shared = { path, etag: etagOf(text) }
       if (text.length > TEXT_LENGTH_MAX)
         return { ...shared, problem: `it is longer than ${TEXT_LENGTH_MAX} characters` }
-      const hidden = hideValues(text, known)
+      const hidden = hideValues(text, secrets)
+      shown.set(shared.etag, hidden)
       if (hidden === undefined) {
         return { ...shared, problem: 'it is not valid YAML, so that its credentials cannot be hidden: use an editor' }
       }
       return { ...shared, text: hidden.text }
     })
+    this.#shown = shown
+    return texts
   }
 
   async check(edit: SourceEdit): Promise<SourceProblem[] | 'changed'> {
-    const checked = await this.#checked(edit)
-    return checked === 'changed' ? checked : checked.problems
+    const edited = await this.#edited(edit)
+    if (edited === 'changed') return edited
+    return 'files' in edited ? edited.problemsOf(await this.#loaded(edited.files)) : edited.problems
   }
 
   save(edit: SourceEdit): Promise<SaveResult> {
@@ -64,10 +73,15 @@ class Editor implements SourceEditor {
   }
 
   async #save(edit: SourceEdit): Promise<SaveResult> {
-    const checked = await this.#checked(edit)
-    if (checked === 'changed') return { kind: 'changed' }
-    const { text, problems, isRunnable } = checked
-    if (!isRunnable) return { kind: 'invalid', problems }
+    const edited = await this.#edited(edit)
+    if (edited === 'changed') return { kind: 'changed' }
+    if (!('files' in edited)) return { kind: 'invalid', problems: edited.problems }
+    const { text, files } = edited
+    const loaded = await loadRunnable(await readGiven(this.#source.path, files), this.#source.storedKeys())
+    const problems = edited.problemsOf(loaded)
+    // As `gw run` starts: errors of a standalone file, or nothing to serve.
+    const isBroken = loaded.form === 'standalone' && hasErrors(loaded.problems)
+    if (loaded.rendered === undefined || isBroken) return { kind: 'invalid', problems }
     try {
       const isCurrent = (): boolean => etagOf(readFileSync(edit.path, 'utf8')) === edit.etag
       if (!replaceFile(edit.path, text, isCurrent)) return { kind: 'changed' }
@@ -78,24 +92,29 @@ class Editor implements SourceEditor {
     return { kind: 'saved', etag: etagOf(text), problems, ...(reason !== undefined && { reason }) }
   }
 
-  async #checked({ path, etag, text }: SourceEdit): Promise<Checked | 'changed'> {
+  async #edited({ path, etag, text }: SourceEdit): Promise<Edited | Unusable | 'changed'> {
     const files = this.#files()
     const current = files.find((file) => file.path === path)
     if (current === undefined || etagOf(current.text) !== etag) return 'changed'
-    const hidden = hideValues(current.text, secretsOf(await this.#load(files)))?.hidden ?? []
+    const hidden = await this.#hidden(etag, current.text, files)
     const shown = showValues(text, hidden)
     if ('problem' in shown) {
       const problem = { file: path, line: shown.line, column: 1, path: '', message: shown.problem }
-      return { text, problems: [{ ...problem, severity: 'error' }], isRunnable: false }
+      return { problems: [{ ...problem, severity: 'error' }] }
     }
-    const next = files.map((file) => (file.path === path ? { path, text: shown.text } : file))
-    const loaded = await this.#load(next)
-    const problems = loaded.problems.map(({ file, line, column, path: field, message, severity }): SourceProblem => {
-      return { file, line: file === path ? shown.lineOf(line) : line, column, path: field, message, severity }
-    })
-    // As `gw run` starts: errors of a standalone file, or nothing to serve.
-    const isBroken = loaded.form === 'standalone' && hasErrors(loaded.problems)
-    return { text: shown.text, problems, isRunnable: loaded.rendered !== undefined && !isBroken }
+    return {
+      text: shown.text,
+      files: files.map((file) => (file.path === path ? { path, text: shown.text } : file)),
+      problemsOf: ({ problems }) =>
+        problems.map(({ file, line, column, path: field, message, severity }) => {
+          return { file, line: file === path ? shown.lineOf(line) : line, column, path: field, message, severity }
+        }),
+    }
+  }
+
+  async #hidden(etag: string, text: string, files: readonly SourceFile[]): Promise<readonly string[]> {
+    const shown = this.#shown.get(etag) ?? hideValues(text, (await this.#loaded(files)).secrets)
+    return shown?.hidden ?? []
   }
 
   /** @throws {Error} They cannot be read. */
@@ -105,8 +124,17 @@ class Editor implements SourceEditor {
     return sources.files
   }
 
-  async #load(files: readonly SourceFile[]): Promise<LoadedSource> {
-    return loadRunnable(await readGiven(this.#source.path, files), this.#source.storedKeys())
+  /** Files as the process has them are not loaded again. */
+  async #loaded(files: readonly SourceFile[]): Promise<LastLoad> {
+    const { last } = this.#source.memory
+    if (last?.id === filesId(files)) return last
+    const memory: SourceMemory = {}
+    const { problems } = await loadRunnable(
+      await readGiven(this.#source.path, files),
+      this.#source.storedKeys(),
+      memory,
+    )
+    return memory.last ?? { id: '', secrets: [], problems }
   }
 }
 
@@ -123,15 +151,18 @@ async function inTime(reloading: Promise<string | undefined>): Promise<string | 
   }
 }
 
-interface Checked {
+interface Edited {
   /** With its credentials. */
   readonly text: string
-  readonly problems: SourceProblem[]
-  readonly isRunnable: boolean
+  /** All files, with the text in its place. */
+  readonly files: readonly SourceFile[]
+  /** At the lines of the page. */
+  readonly problemsOf: (loaded: Pick<LastLoad, 'problems'>) => SourceProblem[]
 }
 
-function secretsOf({ rendered }: LoadedSource): readonly string[] {
-  return rendered?.secrets.secrets.map(({ value }) => value) ?? []
+/** The text has marks of values that the file does not have. */
+interface Unusable {
+  readonly problems: SourceProblem[]
 }
 
 function etagOf(text: string): string {

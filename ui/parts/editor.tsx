@@ -1,4 +1,5 @@
 // A text with numbers of lines, and a mark at each line with a problem.
+import { Fragment } from 'preact'
 import { useRef } from 'preact/hooks'
 
 export interface EditorMark {
@@ -17,21 +18,10 @@ const ID = 'editor-text'
 
 export function Editor({ label, text, marks, onText }: EditorProps) {
   const gutter = useRef<HTMLPreElement>(null)
-  const states = new Map(marks.map(({ line, severity }) => [line, severity] as const).toReversed())
-  const count = text.split('\n').length
-  const width = String(count).length + 2
   return (
     <div class="editor">
       <pre class="gutter" aria-hidden="true" ref={gutter}>
-        {Array.from({ length: count }, (_, index) => {
-          const state = states.get(index + 1)
-          const number = `${state === undefined ? '' : '● '}${index + 1}`.padStart(width)
-          return state === undefined ? (
-            `${number}\n`
-          ) : (
-            <span key={index} class={state === 'error' ? 'bad' : 'warn'}>{`${number}\n`}</span>
-          )
-        })}
+        <Numbers count={text.split('\n').length} marks={marks} />
       </pre>
       <textarea
         id={ID}
@@ -48,6 +38,26 @@ export function Editor({ label, text, marks, onText }: EditorProps) {
         }}
       />
     </div>
+  )
+}
+
+/** One text for all lines between two marks: a page with a node for each line takes seconds to draw. */
+function Numbers({ count, marks }: { readonly count: number; readonly marks: readonly EditorMark[] }) {
+  const states = new Map(marks.map(({ line, severity }) => [line, severity] as const).toReversed())
+  const marked = [...states].filter(([line]) => line >= 1 && line <= count).toSorted(([one], [other]) => one - other)
+  const width = String(count).length + 2
+  const numbers = (from: number, to: number): string =>
+    Array.from({ length: to - from }, (_, index) => `${String(from + index).padStart(width)}\n`).join('')
+  return (
+    <>
+      {marked.map(([line, severity], index) => (
+        <Fragment key={line}>
+          {numbers((marked[index - 1]?.[0] ?? 0) + 1, line)}
+          <span class={severity === 'error' ? 'bad' : 'warn'}>{`${`● ${line}`.padStart(width)}\n`}</span>
+        </Fragment>
+      ))}
+      {numbers((marked.at(-1)?.[0] ?? 0) + 1, count + 1)}
+    </>
   )
 }
 
