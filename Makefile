@@ -71,6 +71,10 @@ pictures: install ## Draw the pictures of docs/ui.md again (needs Chromium); ARG
 docs: ## Build the documentation as a site in site/dist, with checked links and a search; its tools are installed in site
 	cd site && npm install --no-save --ignore-scripts --no-audit --no-fund --loglevel=error && npx --no-install vitepress build .
 
+.PHONY: docs-check
+docs-check: install ## Open each page of the site of make docs in Chromium: sidebar, diagrams, search, no other servers
+	node test/docs-site/main.ts
+
 .PHONY: images
 images: build ## Build the images of controller and proxy from scratch; IMAGE_REGISTRY, IMAGE_TAG name them
 	node hack/image/main.ts $(if $(IMAGE_REGISTRY),--registry $(IMAGE_REGISTRY)) $(if $(IMAGE_TAG),--tag $(IMAGE_TAG)) $(ARGS)

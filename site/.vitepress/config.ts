@@ -3,15 +3,21 @@
 import { cpSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { defineConfig, type DefaultTheme } from 'vitepress'
-import { copyPages } from './files.ts'
+import { copyPages, placeOf } from './files.ts'
 import { GROUPS, pagesOf } from './pages.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const PAGES = join(ROOT, 'site/pages')
-const OTHERS = ['CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'config/samples/README.md']
+/** Pages outside of docs, with their titles in the sidebar. */
+const OTHERS = {
+  'CHANGELOG.md': 'Changelog',
+  'CONTRIBUTING.md': 'Contributing',
+  'SECURITY.md': 'Report a vulnerability',
+  'config/samples/README.md': 'Samples',
+}
 
 const docs = globSync('docs/**/*.md', { cwd: ROOT }).toSorted()
-copyPages(ROOT, [...docs, ...OTHERS], PAGES)
+copyPages(ROOT, [...docs, ...Object.keys(OTHERS)], PAGES)
 cpSync(join(ROOT, 'site/index.md'), join(PAGES, 'index.md'))
 
 function titleOf(page: string): string {
@@ -26,6 +32,12 @@ const sidebar = GROUPS.map((group): DefaultTheme.SidebarItem => ({
   collapsed: group.isOpen !== true,
   items: pagesOf(group, names).map((page) => ({ text: titleOf(page), link: `/${page.replace(/README$/, '')}` })),
 }))
+
+sidebar.push({
+  text: 'Project',
+  collapsed: true,
+  items: Object.entries(OTHERS).map(([page, text]) => ({ text, link: `/${placeOf(page).replace(/\.md$/, '')}` })),
+})
 
 export default defineConfig({
   title: 'Gw',
@@ -51,9 +63,11 @@ export default defineConfig({
     outline: [2, 3],
     nav: [
       { text: 'Start', link: '/llm/start' },
+      { text: 'Concepts', link: '/concepts/request-path' },
       { text: 'Policies', link: '/policies/' },
       { text: 'Reference', link: '/reference/gwpolicy' },
-      { text: 'Performance', link: '/performance' },
+      { text: 'Operations', link: '/deployment' },
+      { text: 'Internals', link: '/architecture' },
     ],
     sidebar,
   },

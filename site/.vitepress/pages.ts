@@ -36,7 +36,7 @@ export const GROUPS: readonly Group[] = [
     ],
   },
   {
-    text: 'Traffic',
+    text: 'Tasks: traffic',
     isOpen: true,
     pages: [
       'tls',
@@ -53,7 +53,7 @@ export const GROUPS: readonly Group[] = [
     ],
   },
   {
-    text: 'Models (LLM)',
+    text: 'Tasks: models (LLM)',
     pages: [
       'models',
       'model-formats',
@@ -72,7 +72,7 @@ export const GROUPS: readonly Group[] = [
     ],
   },
   {
-    text: 'MCP and agents',
+    text: 'Tasks: MCP and agents',
     pages: [
       'mcp/index',
       'mcp/multiplexing',
@@ -86,7 +86,7 @@ export const GROUPS: readonly Group[] = [
     ],
   },
   {
-    text: 'Credentials for backends',
+    text: 'Tasks: credentials for backends',
     pages: [
       'credentials/fetched',
       'credentials/cloud-a',

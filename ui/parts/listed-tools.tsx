@@ -1,5 +1,5 @@
-// The tools that an MCP route offers to a client with this token, listed when the user asks. The session lasts as long as
-// the list takes. The token stays in the memory of the page.
+// The tools that an MCP route offers to a client with this token, listed when the user asks. The session lasts as long
+// as the list takes. The token stays in the memory of the page.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { explanationOf } from '#cli/explain/explanation.ts'
 import type { Dump, TraceEvent } from '../api.ts'
