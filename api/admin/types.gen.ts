@@ -293,7 +293,7 @@ export interface paths {
         put?: never;
         /**
          * Evaluate an expression
-         * @description Evaluates CEL with the given variables only, within the steps of one request. Nothing of the proxy can be read. Header fields, `uri` and times have the types that they have in policies.
+         * @description Evaluates CEL with the given variables only, within the steps of one request. Expressions may call the functions that the configuration declares. Nothing else of the proxy can be read. Header fields, `uri` and times have the types that they have in policies.
          */
         post: operations["evaluateExpression"];
         delete?: never;

@@ -31,8 +31,11 @@ export function compileIn(environment: CompileEnvironment, source: string): CelC
 }
 
 /** The names that a text reads, or the mistake in it. */
-export function readsOf(source: string): CelReads | { readonly problem: CelProblem } {
-  const compiled = compiledIn(STANDARD_ENVIRONMENT, source)
+export function readsOf(
+  source: string,
+  environment: CompileEnvironment = STANDARD_ENVIRONMENT,
+): CelReads | { readonly problem: CelProblem } {
+  const compiled = compiledIn(environment, source)
   if ('problem' in compiled) return compiled
   const { reads, tested, references } = compiled.scope
   return { reads, tested, isEverythingRead: references.has(READS_EVERYTHING) }
@@ -54,8 +57,11 @@ function compiledIn(environment: CompileEnvironment, source: string): Compiled {
 }
 
 /** For configuration from the control plane: a text that does not compile becomes an expression that always fails. */
-export function compilePermissive(source: string): CelExpression {
-  const compilation = compileCel(source)
+export function compilePermissive(
+  source: string,
+  environment: CompileEnvironment = STANDARD_ENVIRONMENT,
+): CelExpression {
+  const compilation = compileIn(environment, source)
   return 'expression' in compilation ? compilation.expression : brokenExpression(source, compilation.problem)
 }
 

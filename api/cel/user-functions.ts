@@ -43,6 +43,13 @@ export function compileUserFunctions(text: string): UserFunctionsOutcome {
   }
 }
 
+/** Of a configuration that was checked: declarations with a mistake declare nothing, so that their calls fail. */
+export function environmentWith(declarations: string | undefined): CompileEnvironment {
+  if (declarations === undefined) return STANDARD_ENVIRONMENT
+  const outcome = compileUserFunctions(declarations)
+  return 'environment' in outcome ? outcome.environment : STANDARD_ENVIRONMENT
+}
+
 interface Declared {
   readonly declaration: UserFunction
   readonly offset: number

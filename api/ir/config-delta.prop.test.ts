@@ -17,8 +17,9 @@ const config = fc
   .tuple(
     fc.uniqueArray(bind, { selector: ({ key }) => key }),
     fc.uniqueArray(service, { selector: ({ namespace, hostname }) => `${namespace}/${hostname}` }),
+    fc.constantFrom({}, { customFunctions: 'a() { 1 }' }, { customFunctions: 'b() { 1 }' }),
   )
-  .map(([binds, services]): RenderedConfig => ({ ...emptyConfig(), binds, services }))
+  .map(([binds, services, functions]): RenderedConfig => ({ ...emptyConfig(), binds, services, ...functions }))
 
 const copyOf = (value: RenderedConfig): RenderedConfig => structuredClone(value)
 

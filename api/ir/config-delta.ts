@@ -8,12 +8,18 @@ import type { RenderedConfig } from './types.gen.ts'
 type Step = { readonly from: number; readonly count: number } | { readonly items: readonly unknown[] }
 
 /** Lists that are not named are as before. */
-export type ConfigDelta = { readonly [K in ListName]?: readonly Step[] }
+export type ConfigDelta = { readonly [K in ListName]?: readonly Step[] } & {
+  /** Absent: as before. */
+  readonly functions?: { readonly text: string | undefined }
+}
 
 /** Items are equal if they are the same objects; `applyDelta` turns `before` into `after` again. */
 export function configDelta(before: RenderedConfig, after: RenderedConfig): ConfigDelta {
   const changed = LIST_NAMES.filter((name) => before[name] !== after[name])
-  return Object.fromEntries(changed.map((name) => [name, stepsOf(before[name], after[name])]))
+  return {
+    ...Object.fromEntries(changed.map((name) => [name, stepsOf(before[name], after[name])])),
+    ...(before.customFunctions !== after.customFunctions && { functions: { text: after.customFunctions } }),
+  }
 }
 
 /** Items and lists that stayed are the same objects as in `before`. */
@@ -22,8 +28,11 @@ export function applyDelta(before: RenderedConfig, delta: ConfigDelta): Rendered
     const steps = delta[name]
     return steps === undefined ? [] : [[name, listOf(before[name], steps)]]
   })
+  const { customFunctions, ...rest } = before
+  const text = delta.functions === undefined ? customFunctions : delta.functions.text
   // Steps hold items of the list that they were derived from.
-  return { ...before, ...(Object.fromEntries(changed) as Partial<RenderedConfig>) }
+  const lists = Object.fromEntries(changed) as Partial<RenderedConfig>
+  return { ...rest, ...(text !== undefined && { customFunctions: text }), ...lists }
 }
 
 function stepsOf(before: readonly unknown[], after: readonly unknown[]): Step[] {

@@ -2,7 +2,7 @@
 // compares lists. Pure.
 import type { RenderedConfig } from './types.gen.ts'
 
-export type ListName = Exclude<keyof RenderedConfig, 'version'>
+export type ListName = Exclude<keyof RenderedConfig, 'version' | 'customFunctions'>
 
 /** The fields that name an item. All lists: without one this does not compile. */
 const KEY_FIELDS: { readonly [L in ListName]: readonly (keyof RenderedConfig[L][number] & string)[] } = {

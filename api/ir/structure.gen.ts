@@ -1516,6 +1516,7 @@ export const config: Structure = {
   required: ['version', 'binds', 'listeners', 'routes', 'tcpRoutes', 'backends', 'policies', 'services', 'workloads'],
   properties: {
     version: { type: 'integer', enum: [2] },
+    customFunctions: { type: 'string', maxLength: 16384 },
     binds: { type: 'array', items: Bind },
     listeners: { type: 'array', items: Listener },
     routes: { type: 'array', items: Route },

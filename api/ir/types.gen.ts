@@ -39,6 +39,10 @@ export interface RenderedConfig {
    * Contract version. A proxy accepts its own version; from the first release on, the one before as well.
    */
   version: 2
+  /**
+   * Functions of all expressions of this configuration, as text: `name(a, b) { expr }`. Only from a standalone file.
+   */
+  customFunctions?: string
   binds: Bind[]
   listeners: Listener[]
   routes: Route[]

@@ -11,6 +11,8 @@ export interface Rendered {
 /** Keys of a standalone file differ from those of a cluster, so the lists are joined. */
 export function joinTo(first: Rendered): (second: Rendered) => Rendered {
   const lists = LIST_NAMES.map((name) => [name, listJoiner<object>(first.config[name])] as const)
+  const { customFunctions } = first.config
+  const functions = customFunctions === undefined ? {} : { customFunctions }
   const joinSecrets = listJoiner(first.secrets.secrets)
   let secrets: RenderedSecrets | undefined
   return (second) => {
@@ -18,7 +20,7 @@ export function joinTo(first: Rendered): (second: Rendered) => Rendered {
     if (secrets?.secrets !== list) secrets = { version: 1, secrets: list }
     const joined = Object.fromEntries(lists.map(([name, join]) => [name, join(second.config[name])]))
     // Each list has items of one kind.
-    return { config: { ...second.config, ...joined, version: 2 }, secrets }
+    return { config: { ...second.config, ...joined, ...functions, version: 2 }, secrets }
   }
 }
 

@@ -10,7 +10,7 @@ import type { HttpListener, ListenAddress } from './http-listener.ts'
 import { INDEX_PAGE } from './index-page.ts'
 import { listenHttp, send, sendJson, sendText, splitTarget } from './http-listener.ts'
 import { answerUi } from './web-ui.ts'
-import type { TraceHub } from '../trace/hub.ts'
+import type { TraceParts } from './trace.ts'
 import type { SendParts } from './page-sender.ts'
 import type { EditParts } from './source-editing.ts'
 import type { Profiles } from './pprof.ts'
@@ -39,8 +39,7 @@ export interface AdminParts {
 }
 
 /** What looks into the running threads. */
-export interface DebugParts {
-  readonly traces: TraceHub
+export interface DebugParts extends TraceParts {
   readonly profiles: Profiles
   readonly tasks: () => Promise<unknown>
   readonly route: (query: URLSearchParams, response: ServerResponse) => Promise<void>
@@ -173,15 +172,16 @@ function adminRoutes(parts: AdminParts): ReadonlyMap<string, Route> {
 }
 
 /** Reading them costs something, so that pages of other origins may not even GET them. */
-function debugRoutes({ traces, profiles, tasks, route, send: sending }: DebugParts): [string, Route][] {
+function debugRoutes(parts: DebugParts): [string, Route][] {
+  const { customFunctions, profiles, tasks, route, send: sending } = parts
   const trace = ownOrigin(async (query, response) => {
     // Loads the expression language, which nothing else in the main thread needs.
     const { answerTrace } = await import('./trace.ts')
-    if (!response.destroyed) answerTrace(traces, query, response)
+    if (!response.destroyed) answerTrace(parts, query, response)
   })
   const evaluate = ownOrigin(async (_query, response) => {
     const { answerEvaluation } = await import('./cel-evaluation.ts')
-    await answerEvaluation(response)
+    await answerEvaluation(response, customFunctions())
   })
   const sendThrough: Handler = async (_query, response) => {
     const { answerSend } = await import('./page-sender.ts')

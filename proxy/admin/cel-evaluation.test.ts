@@ -15,11 +15,13 @@ const VARIABLES = {
   jwt: { sub: 'alice', level: 3, ratio: 0.5 },
 }
 
+const FUNCTIONS = 'isRole(name) { request.headers["x-role"] == name }\nreads() { request.pth }'
+
 let server: Server
 let url: string
 
 beforeAll(async () => {
-  server = createServer((_request, response) => void answerEvaluation(response))
+  server = createServer((_request, response) => void answerEvaluation(response, FUNCTIONS))
   url = `http://127.0.0.1:${await listening(server)}/`
 })
 
@@ -37,6 +39,7 @@ describe('answerEvaluation', () => {
     ['request.headers.accept', ['text/html', 'text/plain'], 'list'],
     ['request.uri.query("page")', ['2'], 'list'],
     ['request.startTime.getFullYear() == 2026', true, 'bool'],
+    ['isRole("admin")', true, 'bool'],
     ['response.code / 100', 4, 'int'],
     ['jwt.level + 1', 4, 'int'],
     ['jwt.ratio * 2.0', 1, 'double'],
@@ -52,6 +55,7 @@ describe('answerEvaluation', () => {
   it('reports why an evaluation failed, and names that policies do not have', async () => {
     expect(await evaluate('request.headers["x-b"]')).toEqual({ error: 'no such key: x-b', names: [] })
     expect(await evaluate('reqest.path')).toMatchObject({ names: [{ line: 1, column: 1 }] })
+    expect(await evaluate('reads()')).toMatchObject({ names: [{ message: expect.stringContaining('pth') }] })
   })
 
   it('reports values without a form in JSON', async () => {

@@ -1,12 +1,14 @@
-// `/debug/cel`: evaluates an expression with variables of the caller, such as those of a captured request. It reads
-// nothing of the proxy, and takes as many steps as the expressions of one request may.
+// `/debug/cel`: evaluates an expression with variables of the caller, such as those of a captured request. Of the proxy
+// it reads only the functions that the configuration declares; it takes as many steps as the expressions of one
+// request may.
 import type { ServerResponse } from 'node:http'
 import type { components } from '#api/admin/types.gen.ts'
-import { compileCel, readsOf, SOURCE_LENGTH_MAX } from '#api/cel/compile.ts'
+import { compileIn, readsOf, SOURCE_LENGTH_MAX } from '#api/cel/compile.ts'
 import { typeName } from '#api/cel/engine/types.ts'
 import { CelError } from '#api/cel/expression.ts'
 import { nameProblems } from '#api/cel/names.ts'
 import { fromJson } from '#api/cel/values/json.ts'
+import { environmentWith } from '#api/cel/user-functions.ts'
 import { HeaderView } from '#api/cel/values/header-view.ts'
 import { QueryString } from '#api/cel/values/query-string.ts'
 import { CelTimestamp } from '#api/cel/values/timestamp.ts'
@@ -19,7 +21,8 @@ type Problem = components['schemas']['ExpressionProblem']
 
 const BODY_BYTES_MAX = 1024 * 1024
 
-export async function answerEvaluation(response: ServerResponse): Promise<void> {
+/** `functions`: that the configuration in force declares. */
+export async function answerEvaluation(response: ServerResponse, functions: string | undefined): Promise<void> {
   const text = await bodyText(response.req, BODY_BYTES_MAX)
   if (text === undefined) return sendText(response, 413, `the body must not be longer than ${BODY_BYTES_MAX} bytes\n`)
   const body = parseJson(text)
@@ -29,13 +32,14 @@ export async function answerEvaluation(response: ServerResponse): Promise<void> 
     return sendText(response, 400, `expression: must be a text of at most ${SOURCE_LENGTH_MAX} characters\n`)
   }
   if (!isRecord(variables)) return sendText(response, 400, 'variables: must be a JSON object\n')
-  return sendJson(response, evaluationOf(expression, variables))
+  return sendJson(response, evaluationOf(expression, variables, functions))
 }
 
-function evaluationOf(source: string, given: JsonRecord): Result {
-  const compilation = compileCel(source)
+function evaluationOf(source: string, given: JsonRecord, functions: string | undefined): Result {
+  const environment = environmentWith(functions)
+  const compilation = compileIn(environment, source)
   if ('problem' in compilation) return { problem: placeOf(compilation.problem), names: [] }
-  const found = readsOf(source)
+  const found = readsOf(source, environment)
   const names = 'problem' in found ? [] : nameProblems(source, found, undefined).map(placeOf)
   try {
     const value = compilation.expression.evaluate(variablesOf(given))

@@ -34,7 +34,9 @@ describe('a watcher that does not read', () => {
   it('loses events, and gets the end of the stream once it reads again', async () => {
     const worker = new FakeWorker()
     const hub = new TraceHub(() => [worker])
-    const server = createServer((_request, response) => answerTrace(hub, new URLSearchParams(), response))
+    const server = createServer((_request, response) =>
+      answerTrace({ traces: hub, customFunctions: () => undefined }, new URLSearchParams(), response),
+    )
     servers.push(server)
     const socket = connect({ host: '127.0.0.1', port: await listening(server) })
     sockets.push(socket)

@@ -2,6 +2,7 @@
 // traffic.
 import type { ServerResponse } from 'node:http'
 import { readsOf } from '#api/cel/compile.ts'
+import { environmentWith } from '#api/cel/user-functions.ts'
 import { nameProblems } from '#api/cel/names.ts'
 import type { TraceHub } from '../trace/hub.ts'
 import { sendText } from './http-listener.ts'
@@ -13,9 +14,19 @@ const EVENTS_HELD_MAX = 32
 const REST_MS_MAX = 30_000
 const EXPRESSION_CHARACTERS_MAX = 16_384
 
-export function answerTrace(hub: TraceHub, query: URLSearchParams, response: ServerResponse): void {
+export interface TraceParts {
+  readonly traces: TraceHub
+  /** Functions that the configuration in force declares. */
+  readonly customFunctions: () => string | undefined
+}
+
+export function answerTrace(
+  { traces: hub, customFunctions }: TraceParts,
+  query: URLSearchParams,
+  response: ServerResponse,
+): void {
   const expression = query.get('expression') ?? undefined
-  const problem = expression === undefined ? undefined : problemOf(expression)
+  const problem = expression === undefined ? undefined : problemOf(expression, customFunctions())
   if (problem !== undefined) {
     sendText(response, 400, `expression: ${problem}\n`)
     return
@@ -38,9 +49,9 @@ export function answerTrace(hub: TraceHub, query: URLSearchParams, response: Ser
   stream.open(() => watch.stop())
 }
 
-function problemOf(expression: string): string | undefined {
+function problemOf(expression: string, functions: string | undefined): string | undefined {
   if (expression.length > EXPRESSION_CHARACTERS_MAX) return `must not be longer than ${EXPRESSION_CHARACTERS_MAX}`
-  const found = readsOf(expression)
+  const found = readsOf(expression, environmentWith(functions))
   const [problem] = 'problem' in found ? [found.problem] : nameProblems(expression, found, 'routing')
   if (problem === undefined) return undefined
   const { message, line, column } = problem

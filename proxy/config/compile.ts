@@ -2,6 +2,7 @@
 // here; the chains of a route are compiled when it is first used (compile-route.ts).
 import type { Bind, FrontendHTTP, FrontendProxyProtocol, Listener, Route, TCPRoute } from '#api/ir/types.gen.ts'
 import { compilePermissive } from '#api/cel/compile.ts'
+import { environmentWith } from '#api/cel/user-functions.ts'
 import { runAll, type Steps } from '#api/incremental/steps.ts'
 import type { ListenerFrontend, PortFrontend } from '../policy/fields.ts'
 import { AuthStores, type AuthStoresOptions } from '../auth/auth-stores.ts'
@@ -32,7 +33,7 @@ import type { CompileSteps, CompiledBind, CompiledConfig } from './compiled.ts'
 import { refusal } from './refusal.ts'
 import { ConfigIndex } from './config-index.ts'
 import { meshTunnels } from './mesh-tunnels.ts'
-import type { CompileContext } from './context.ts'
+import type { CompileContext, DeclaredFunctions } from './context.ts'
 import { lazily } from './lazily.ts'
 import { leadsToModels, listenerFailureBody } from './listener-failures.ts'
 import { type ListenerInput, ListenerPlans } from './listener-plans.ts'
@@ -47,6 +48,7 @@ export const compileSteps: CompileSteps = function* ({ generation, config, secre
   const index = yield* ConfigIndex.stepsOf(config, secrets, previous?.index)
   const { secret, carriers } = index
   const auth = authOf(index, { secret, former: previous?.auth, unknownKey: environment.unknownKey }, previous?.index)
+  const functions = functionsOf(config.customFunctions, previous?.context.functions)
   const context: CompileContext = {
     environment,
     policies: index.policies,
@@ -57,7 +59,8 @@ export const compileSteps: CompileSteps = function* ({ generation, config, secre
       place: environment.place,
       meshTunnel: meshTunnels(environment.hbone, secret),
     }),
-    expression: cachedExpressions(),
+    functions,
+    expression: cachedExpressions(functions),
     secret,
     auth,
     otlp: new OtlpHub(previous?.otlp, (outcome) => environment.observer.exported?.(outcome)),
@@ -251,12 +254,16 @@ function http2Options(http: FrontendHTTP): Http2Options {
   }
 }
 
-function cachedExpressions(): CompileContext['expression'] {
+function functionsOf(text: string | undefined, former: DeclaredFunctions | undefined): DeclaredFunctions {
+  return former !== undefined && former.text === text ? former : { text, environment: environmentWith(text) }
+}
+
+function cachedExpressions({ environment }: DeclaredFunctions): CompileContext['expression'] {
   const known = new Map<string, ReturnType<typeof compilePermissive>>()
   return (source) => {
     let expression = known.get(source)
     if (expression === undefined) {
-      expression = compilePermissive(source)
+      expression = compilePermissive(source, environment)
       known.set(source, expression)
     }
     return expression

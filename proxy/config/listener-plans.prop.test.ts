@@ -26,12 +26,15 @@ interface State {
   /** The server of each; undefined: there is no such Service. */
   readonly servers: Readonly<Record<Exclude<Target, 'gone'>, number | undefined>>
   readonly policies: Readonly<Record<'gateway' | 'route', string | undefined>>
+  /** What the declared function returns. */
+  readonly version: string
 }
 
 const FIRST: State = {
   routes: ROUTES.map((at) => ({ target: TARGETS[at] ?? 's0', value: 'first', isLimited: false })),
   servers: { s0: 0, s1: 1, b0: 2 },
   policies: { gateway: undefined, route: undefined },
+  version: 'first',
 }
 
 type Edit = (state: State) => State
@@ -44,6 +47,7 @@ const edit: fc.Arbitrary<Edit> = fc.oneof(
   fc
     .record({ of: fc.constantFrom('s0', 's1'), server: fc.constantFrom(0, 1, 2, undefined) })
     .map(({ of, server }): Edit => (state) => ({ ...state, servers: { ...state.servers, [of]: server } })),
+  value.map((version): Edit => (state) => ({ ...state, version })),
   fc.nat(2).map((server): Edit => (state) => ({ ...state, servers: { ...state.servers, b0: server } })),
   fc
     .record({ of: fc.constantFrom('gateway', 'route'), header: fc.option(value, { nil: undefined }) })
@@ -67,6 +71,7 @@ function routeOf(at: number, { target, value: set, isLimited }: State['routes'][
     matches: [],
     backends: [{ weight: 1, ref }],
     inlinePolicies: {
+      transformation: { response: { set: [{ name: 'x-version', expression: 'version()' }] } },
       responseHeaderModifier: { set: [{ name: 'x-value', value: set }] },
       ...(isLimited && { rateLimit: { limits: [limit] } }),
     },
@@ -86,7 +91,11 @@ function policyOf(name: 'gateway' | 'route', header: string): Policy {
   }
 }
 
-function configOf({ routes, servers, policies }: State, port: number, ports: readonly number[]): RenderedConfig {
+function configOf(
+  { routes, servers, policies, version }: State,
+  port: number,
+  ports: readonly number[],
+): RenderedConfig {
   const present = (['s0', 's1'] as const).filter((name) => servers[name] !== undefined)
   const workload = (name: 's0' | 's1'): Workload => ({
     uid: name,
@@ -105,6 +114,7 @@ function configOf({ routes, servers, policies }: State, port: number, ports: rea
   )
   return {
     ...configFor(port, { routes: [] }),
+    customFunctions: `version() { "${version}" }`,
     routes: routes.map((route, at) => routeOf(at, route)),
     services: present.map((name) => ({ name, namespace: 'ns', hostname: hostname(name), ports: [{ port: 80 }] })),
     workloads: present.map(workload),
@@ -119,13 +129,13 @@ function configOf({ routes, servers, policies }: State, port: number, ports: rea
   }
 }
 
-function expected({ routes, servers, policies }: State, at: number): unknown {
+function expected({ routes, servers, policies, version }: State, at: number): unknown {
   const route = routes[at]
   const server = route === undefined || route.target === 'gone' ? undefined : servers[route.target]
   if (server === undefined) return { status: 500 }
   // The more specific one replaces the other.
   const seen = at === 0 && policies.route !== undefined ? { route: policies.route } : { gateway: policies.gateway }
-  return { status: 200, server: String(server), value: route?.value, ...seen }
+  return { status: 200, server: String(server), value: route?.value, version, ...seen }
 }
 
 const servers: Server[] = []
@@ -159,7 +169,8 @@ function ask(port: number, at: number): Promise<unknown> {
       response.setEncoding('utf8').on('data', (part: string) => (text += part))
       response.on('end', () => {
         const status = response.statusCode
-        resolve(status === 200 ? { status, ...JSON.parse(text), value: response.headers['x-value'] } : { status })
+        const { 'x-value': set, 'x-version': version } = response.headers
+        resolve(status === 200 ? { status, ...JSON.parse(text), value: set, version } : { status })
       })
     }).on('error', reject)
   })
@@ -205,6 +216,7 @@ describe('plans that are kept', () => {
     }
     expect(history.plan(1)).not.toBe(limited)
     const others: Edit[] = [
+      (state) => ({ ...state, version: 'second' }),
       (state) => ({ ...state, servers: { ...state.servers, s0: 1 } }),
       (state) => ({ ...state, servers: { ...state.servers, s0: undefined } }),
       (state) => ({ ...state, servers: { ...state.servers, s0: 1 } }),

@@ -33,6 +33,9 @@ export function recordingTextReads(context: CompileContext): RecordingContext {
     secret,
     credentialNames,
     // Lookups of these are recorded when they are used.
+    get functions() {
+      return context.functions
+    },
     get auth() {
       return context.auth
     },

@@ -36,8 +36,11 @@ export class TrackedContext implements CompileContext {
     this.environment = this.#trackedEnvironment()
     this.policies = { at: (level) => this.#ask(`policies ${level}`, ({ policies }) => policies.at(level)) }
     this.directory = this.#trackedDirectory()
-    // Not compared, because the compiled result does not depend on the configuration.
-    this.expression = (source) => inForce.context.expression(source)
+    this.expression = (source) => {
+      // What it compiles to depends on them alone.
+      void this.functions
+      return inForce.context.expression(source)
+    }
     this.credentialNames = () => inForce.context.credentialNames()
     this.secret = (ref) => this.#ask('secrets', ({ secret }) => secret)(ref)
     this.resolver = new TargetResolver(this.directory, new EndpointTable(this.environment.endpoints), {
@@ -46,6 +49,10 @@ export class TrackedContext implements CompileContext {
       place: this.environment.place,
       meshTunnel: meshTunnels(this.environment.hbone, this.secret),
     })
+  }
+
+  get functions(): CompileContext['functions'] {
+    return this.#ask('functions', ({ functions }) => functions)
   }
 
   get auth(): CompileContext['auth'] {

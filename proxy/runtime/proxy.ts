@@ -325,6 +325,7 @@ class ProxyProcess implements RunningProxy {
           traffic: () => this.#traffic.shown(this.#workerBuffers().map(({ buffer }) => buffer)),
           debug: {
             traces: this.#traces,
+            customFunctions: () => this.#applied?.config.customFunctions,
             profiles: new Profiles(() => this.#pool.serving()),
             tasks: () => taskReport(this.#pool.serving()),
             send: {
@@ -359,11 +360,8 @@ class ProxyProcess implements RunningProxy {
   }
 
   #workerBuffers(): { slot: number; name: string; buffer: SharedArrayBuffer }[] {
-    return this.#pool.serving().map(({ slot, settings }) => ({
-      slot,
-      name: `worker-${slot}`,
-      buffer: settings.metricsBuffer,
-    }))
+    const workers = this.#pool.serving()
+    return workers.map(({ slot, settings: { metricsBuffer: buffer } }) => ({ slot, name: `worker-${slot}`, buffer }))
   }
 
   #facts(): Parameters<typeof processMetrics>[0] {

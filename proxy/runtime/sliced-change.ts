@@ -58,14 +58,14 @@ function longLists({ delta, rateLimits, endpoints }: Whole): unknown[][] {
 
 function emptied(change: Whole): Whole {
   const { delta, rateLimits, endpoints } = change
-  const lists = Object.entries(delta).map(([name, steps]) => [
-    name,
-    steps.map((step) => ('items' in step ? { items: [] } : step)),
-  ])
+  const lists = LIST_NAMES.flatMap((name) => {
+    const steps = delta[name]?.map((step) => ('items' in step ? { items: [] } : step))
+    return steps === undefined ? [] : [[name, steps]]
+  })
   return {
     ...change,
     // The same lists of steps.
-    delta: Object.fromEntries(lists) as ConfigDelta,
+    delta: { ...delta, ...(Object.fromEntries(lists) as ConfigDelta) },
     rateLimits: { ...rateLimits, slots: [] },
     endpoints: { ...endpoints, slots: [] },
   }

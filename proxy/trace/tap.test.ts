@@ -1,5 +1,6 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import { afterEach, describe, expect, it } from 'vitest'
+import { emptyConfig } from '#api/ir/empty.ts'
 import { exchangeOf } from '../policy/exchange.testing.ts'
 import { CLAIM_BYTES, type TraceReport } from './messages.ts'
 import { TraceTap } from './tap.ts'
@@ -72,6 +73,16 @@ describe('TraceTap', () => {
     expect([other.trace, tap.isArmed]).toEqual([undefined, true])
     tap.offer(wanted, 1024)
     expect([wanted.trace === undefined, tap.isArmed]).toEqual([false, false])
+  })
+
+  it('knows the functions of the configuration in force', () => {
+    const tap = new TraceTap(0)
+    tap.setConfig({ ...emptyConfig(), customFunctions: 'isOf(t) { request.headers["x-tenant"] == t }' })
+    arm(tap, newClaim(), 'isOf("a")')
+    const [other, wanted] = [exchangeOf(), exchangeOf({ headers: [['x-tenant', 'a']] })]
+    tap.offer(other, 1024)
+    tap.offer(wanted, 1024)
+    expect([other.trace === undefined, wanted.trace === undefined]).toEqual([true, false])
   })
 
   it('reports why an expression fails, without credentials of the request', async () => {

@@ -2,6 +2,7 @@
 // While there is no watcher, requests only read `isArmed`.
 import type { MessagePort } from 'node:worker_threads'
 import { compilePermissive } from '#api/cel/compile.ts'
+import { environmentWith } from '#api/cel/user-functions.ts'
 import type { CelExpression } from '#api/cel/expression.ts'
 import type { RenderedConfig } from '#api/ir/types.gen.ts'
 import type { Exchange } from '../exchange/exchange.ts'
@@ -51,7 +52,10 @@ export class TraceTap {
       failures: 0,
       toldMs: -Infinity,
       port,
-      expression: expression === undefined ? undefined : compilePermissive(expression),
+      expression:
+        expression === undefined
+          ? undefined
+          : compilePermissive(expression, environmentWith(this.#config?.customFunctions)),
       claim: new Int32Array(claim),
     }
     this.#watches = new Set(isFirst ? [watch, ...this.#watches] : [...this.#watches, watch])

@@ -2,7 +2,8 @@
 import type * as z from 'zod'
 import type { FieldProblem } from './build/context.ts'
 import { pathTo } from './field-path.ts'
-import { standaloneFile } from './schema/file.ts'
+import { standaloneFile, type StandaloneFile } from './schema/file.ts'
+import { withFunctionsOf } from './schema/functions.ts'
 import { message, MESSAGE_SEPARATOR } from './schema/object.ts'
 
 /** A problem of one field, and the keys that lead to it. */
@@ -12,7 +13,11 @@ export interface SchemaProblem extends FieldProblem {
 
 /** Of the parsed text of a file: unknown fields and invalid values, without the files and parts that it names. */
 export function fieldProblems(value: unknown): SchemaProblem[] {
-  return schemaProblems(standaloneFile.safeParse(value, { error: message }).error?.issues ?? [])
+  return schemaProblems(parseFile(value).error?.issues ?? [])
+}
+
+export function parseFile(value: unknown): z.ZodSafeParseResult<StandaloneFile> {
+  return withFunctionsOf(value, () => standaloneFile.safeParse(value, { error: message }))
 }
 
 export function schemaProblems(issues: readonly z.core.$ZodIssue[]): SchemaProblem[] {

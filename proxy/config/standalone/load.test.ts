@@ -198,7 +198,6 @@ describe('loadStandalone, fields', () => {
     ],
     [route('', '{ host: "a:1", backend: b }'), /must have exactly one of/],
     [route('', '{ internal: forward }'), /backends\[0\]\.internal: is not supported .*; use routeGroup/],
-    [`${GATEWAY}config: { customFunctions: "" }`, /customFunctions: is not supported .*; write the expression/],
     [
       route('backendTunnel: { proxy: { host: "a:1", policies: { backendAuth: { azure: {} } } } }'),
       /backendTunnel\.proxy\.policies\.backendAuth\.azure: unknown field "azure"; valid fields: key, credentials/,

@@ -20,9 +20,8 @@ import { TcpRouteRegistry } from './build/tcp-routes.ts'
 import { addUi } from './build/ui.ts'
 import { asWritten, expandVariables } from './expand.ts'
 import { pathTo } from './field-path.ts'
-import { schemaProblems } from './issues.ts'
-import { standaloneFile, type RouteGroupFields, type StandaloneFile } from './schema/file.ts'
-import { message } from './schema/object.ts'
+import { parseFile, schemaProblems } from './issues.ts'
+import type { RouteGroupFields, StandaloneFile } from './schema/file.ts'
 import { settingsOf, type StandaloneSettings } from './settings.ts'
 
 export interface StandaloneInput {
@@ -69,9 +68,9 @@ export function loadStandalone(input: StandaloneInput): LoadedStandalone {
       },
     ])
   }
-  const parsed = standaloneFile.safeParse(document.value, { error: message })
+  const parsed = parseFile(document.value)
   if (!parsed.success) return failed(located(schemaProblems(parsed.error.issues), document))
-  const context = new BuildContext(dirname(path), keySets)
+  const context = contextOf(parsed.data, path, keySets)
   build(parsed.data, context)
   const catalogs = catalogSources(parsed.data.config, context)
   if (!isGenerated && context.config.binds.length === 0) {
@@ -136,6 +135,10 @@ function addRouteGroups(groups: readonly RouteGroupFields[], { routes }: Registr
       routes.addToGroup(route, pathTo(path, 'routes', position), routeGroupKey(group.name))
     }
   }
+}
+
+function contextOf({ config }: StandaloneFile, path: string, keySets: KeySetLookup): BuildContext {
+  return new BuildContext({ folder: dirname(path), keySets, functions: config?.customFunctions })
 }
 
 function noKeySets(): undefined {}

@@ -1,4 +1,6 @@
 // The state collected while a standalone file is converted to a rendered configuration. Does not depend on a field.
+import type { CompileEnvironment } from '#api/cel/compile.ts'
+import { environmentWith } from '#api/cel/user-functions.ts'
 import { emptyConfig } from '#api/ir/empty.ts'
 import { isAbsolute, join } from 'node:path'
 import type {
@@ -36,8 +38,18 @@ export const DEFAULT_NAMESPACE = 'default'
 /** The key set last fetched from a URL. */
 export type KeySetLookup = (url: string) => string | undefined
 
+export interface BuildInput {
+  /** The base of relative paths. */
+  readonly folder: string
+  readonly keySets: KeySetLookup
+  /** The declarations of functions, valid ones. */
+  readonly functions: string | undefined
+}
+
 export class BuildContext {
   readonly config: RenderedConfig = emptyConfig()
+  /** The functions of all expressions. */
+  readonly functions: CompileEnvironment
   /** By backend key. */
   readonly backendKinds = new Map<string, BackendKind>()
   /** Names that references may use. */
@@ -53,10 +65,11 @@ export class BuildContext {
   readonly #folder: string
   readonly #keySets: KeySetLookup
 
-  /** @param folder the base of relative paths */
-  constructor(folder: string, keySets: KeySetLookup) {
+  constructor({ folder, keySets, functions }: BuildInput) {
     this.#folder = folder
     this.#keySets = keySets
+    this.functions = environmentWith(functions)
+    if (functions !== undefined) this.config.customFunctions = functions
   }
 
   declareBackend(name: string, kind: BackendKind): void {

@@ -21,7 +21,7 @@ export function renderRules(policy: Rules | undefined, path: string, context: Bu
 
 /** A rule that fails does not deny. */
 function warnOfOptionalReads(text: string, path: string, context: BuildContext): void {
-  const found = readsOf(text)
+  const found = readsOf(text, context.functions)
   if ('problem' in found) return
   for (const { message } of optionalReads(text, found, [found])) context.warn(path, message)
 }

@@ -8,6 +8,7 @@ import { MCP_SESSION_TTL_MS_MIN } from '../../../mcp/session-ttl.ts'
 import { parseSessionKeys, SESSION_KEYS_RULE } from '../../../mcp/legacy/session-keys.ts'
 import { mcpShape, namedBackend, routeBackend } from './backends.ts'
 import { service, serviceReference, workload } from './discovery.ts'
+import { customFunctions } from './functions.ts'
 import { headerMatch } from './header-match.ts'
 import { fields, notServed, oneShape, ONE_FIELD } from './object.ts'
 import { llm } from './llm.ts'
@@ -158,6 +159,7 @@ const config = fields({
   }).optional(),
   tracing: processTracing.optional(),
   metrics: processMetrics.optional(),
+  customFunctions: customFunctions.optional(),
   connectionTerminationDeadline: duration.optional(),
   connectionMinTerminationDeadline: duration.optional(),
   network: text.optional(),
@@ -172,7 +174,6 @@ const config = fields({
   ...notServed(['caAuthToken'], '; set the variable CA_AUTH_TOKEN to the file with the token'),
   ...notServed(['enableIpv6'], '; use gw run --listen-address, such as :: for all addresses'),
   ...notServed(['backend'], '; use the policies tcp and http of backends'),
-  ...notServed(['customFunctions'], '; write the expression where it is used'),
   ...notServed(['standardAttributes'], '; use add of frontendPolicies.accessLog, and attributes of tracing'),
   ...notServed(['skipValidateTrustDomain'], '; name the trust domains in additionalTrustDomains'),
   ...notServed(['hbone'], '; remove it: windows and connections of tunnels are fixed'),

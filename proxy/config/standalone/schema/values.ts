@@ -5,6 +5,7 @@ import * as z from 'zod'
 import { readsOf } from '#api/cel/compile.ts'
 import { type CelNameProblem, nameProblems } from '#api/cel/names.ts'
 import { parseDuration } from '#api/units/duration.ts'
+import { currentFunctions } from './functions.ts'
 import { currentMoment } from './moment.ts'
 import { fields, oneShape, ONE_FIELD } from './object.ts'
 
@@ -26,7 +27,10 @@ export const count = z.int().min(1).max(Number.MAX_SAFE_INTEGER)
 
 /** Source text of an expression that compiles and reads no value that is unavailable when it is evaluated. */
 export const cel = z.string().superRefine((source, context) => {
-  const found = readsOf(source)
+  const functions = currentFunctions()
+  // Reported where they are declared; calls of them would be mistakes only because of that one.
+  if ('problem' in functions) return
+  const found = readsOf(source, functions.environment)
   const [problem] =
     'problem' in found ? [found.problem] : nameProblems(source, found, currentMoment()).filter(isMistake)
   if (problem === undefined) return
