@@ -35,3 +35,10 @@ it('keeps the same lists if the first configuration is empty', () => {
   expect(joined.config.binds).toBe(second.config.binds)
   expect(joined.secrets.secrets).toBe(second.secrets.secrets)
 })
+
+it('keeps the functions that the first configuration declares', () => {
+  const first = rendered([1])
+  const join = joinTo({ ...first, config: { ...first.config, customFunctions: 'one() { 1 }' } })
+  expect(join(rendered([2])).config.customFunctions).toBe('one() { 1 }')
+  expect(joinTo(first)(rendered([2])).config).not.toHaveProperty('customFunctions')
+})
