@@ -56,6 +56,8 @@ export default defineConfig({
         if (token?.info.trim() !== 'mermaid') return fence?.(tokens, index, ...rest) ?? ''
         return `<Diagram text="${encodeURIComponent(token.content)}" />`
       }
+      // As blocks between fences: with a copy button, and long lines scroll in the block instead of the page.
+      markdown.renderer.rules.code_block = (...rest) => markdown.renderer.rules.fence?.(...rest) ?? ''
     },
   },
   themeConfig: {
