@@ -122,6 +122,26 @@ describe('sources of a search of Gemini', () => {
   })
 })
 
+it('ranges behind a text that is too long for ranges begin after all of its bytes', () => {
+  const content = [
+    { type: 'text', text: 'ß'.repeat(140_000), citations: [cited(A)] },
+    { type: 'text', text: 'x', citations: [cited(B)] },
+  ]
+  const body = { id: 'm', type: 'message', role: 'assistant', model: 'c', content, stop_reason: 'end_turn' }
+  expect(answer('GenerateContent', 'Messages', body)).toMatchObject({
+    candidates: [
+      {
+        citationMetadata: {
+          citations: [
+            { uri: A, title: 't' },
+            { uri: B, startIndex: 280_000, endIndex: 280_001 },
+          ],
+        },
+      },
+    ],
+  })
+})
+
 it('citations of chat completions are bytes for a client of Google', () => {
   const annotations = [{ type: 'url_citation', url_citation: { url: A, title: 'a', start_index: 6, end_index: 13 } }]
   const body = {

@@ -13,14 +13,18 @@ interface Bytes {
 export class CitedText {
   #text = ''
   #isTooLong = false
+  /** Bytes of what is not kept. */
+  #restBytes = 0
 
+  /** Of all of it. */
   get byteLength(): number {
-    return Buffer.byteLength(this.#text)
+    return Buffer.byteLength(this.#text) + this.#restBytes
   }
 
   append(text: string): void {
     this.#isTooLong ||= this.#text.length + text.length > CHARS_MAX
-    if (!this.#isTooLong) this.#text += text
+    if (this.#isTooLong) this.#restBytes += Buffer.byteLength(text)
+    else this.#text += text
   }
 
   /** undefined: unknown. `base`: bytes of the answer in front of the part. */
