@@ -3,6 +3,7 @@ import type { CelExpression } from '#api/cel/expression.ts'
 import type { ExtractionLocation } from '#api/ir/types.gen.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { headersOfExpression } from '../log/credential-names.ts'
+import { textOfLatin1 } from '../message/latin1-text.ts'
 import { isSensitiveHeader } from '../message/redact.ts'
 import { evaluateCredential, readsBody } from '../cel/evaluate.ts'
 import { cookieValue, queryParameter, removeCookie, withoutQueryParameter } from './request-fields.ts'
@@ -93,12 +94,9 @@ function expressionReader(source: string, expression: CelExpression): Credential
   }
 }
 
-const BEYOND_ASCII = /[\u0080-\u00ff]/
-
 /** Header fields are bytes shown as Latin-1; configuration is text. */
 function textOf(value: string | undefined): string | undefined {
-  if (value === undefined || !BEYOND_ASCII.test(value)) return value
-  return Buffer.from(value, 'latin1').toString('utf8')
+  return value === undefined ? undefined : textOfLatin1(value)
 }
 
 function filled(value: string | undefined): string | undefined {

@@ -4,6 +4,7 @@ import { SseParser, SseTooLarge, type SseEvent } from '../http/sse.ts'
 import { dataStartIn, EVENT_END, eventStartIn, lastDataLineIn, lineEndIn, NO_DATA, OTHER_DATA } from './event-text.ts'
 import type { SentFormat } from './formats/format.ts'
 import { asObject, asString, parseObject, type JsonObject } from './json.ts'
+import { textOfLatin1 } from '../message/latin1-text.ts'
 import type { ReplyContext } from './reply-context.ts'
 
 /**
@@ -133,7 +134,7 @@ export class StreamObserver {
   #read({ text, start, end }: CompleteEvents): void {
     const dataStart = dataStartIn(text, start, end)
     if (dataStart === OTHER_DATA) this.#parse(text.slice(start, end))
-    else if (dataStart !== NO_DATA) this.#observe(decoded(text.slice(dataStart, lineEndIn(text, dataStart))))
+    else if (dataStart !== NO_DATA) this.#observe(textOfLatin1(text.slice(dataStart, lineEndIn(text, dataStart))))
   }
 
   #parse(text: string): void {
@@ -153,13 +154,6 @@ export class StreamObserver {
     this.#last = data
     this.#isUnparsed = false
   }
-}
-
-const BEYOND_ASCII = /[\x80-\xff]/
-
-/** The text whose UTF-8 is `latin1`. */
-function decoded(latin1: string): string {
-  return BEYOND_ASCII.test(latin1) ? Buffer.from(latin1, 'latin1').toString('utf8') : latin1
 }
 
 /** Behind the end of the event that contains the character at `at`. */

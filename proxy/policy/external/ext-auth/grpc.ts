@@ -19,21 +19,14 @@ import {
 } from '../../../envoy/gen/envoy/service/auth/v3/external_auth.gen.ts'
 import type { Exchange } from '../../../exchange/exchange.ts'
 import { HeaderList } from '../../../message/headers.ts'
+import { textOfLatin1 } from '../../../message/latin1-text.ts'
 import { requestIdOf } from '../../../log/request-id.ts'
 import { microsAt } from '../../../log/timestamp.ts'
 import type { ChainEnvironment } from '../../../chain/environment.ts'
 import { readsBody } from '../../../cel/evaluate.ts'
 import type { Decision, HeaderAction, HeaderEdit } from './decision.ts'
 import type { AuthorizationProtocol, Question } from './protocol.ts'
-import {
-  attributesOf,
-  compileNamed,
-  evaluateObject,
-  objectOf,
-  pseudoHeader,
-  textOfField,
-  type Named,
-} from './request-view.ts'
+import { attributesOf, compileNamed, evaluateObject, objectOf, pseudoHeader, type Named } from './request-view.ts'
 
 const JWT_NAMESPACE = 'envoy.filters.http.jwt_authn'
 const PSEUDO = [':method', ':scheme', ':authority', ':path']
@@ -89,7 +82,7 @@ function checkRequestOf({ exchange, body }: Question, compiled: Compiled): Check
           id: requestIdOf(exchange),
           method: request.method,
           headers: headersOf(exchange, compiled.allowed),
-          path: textOfField(request.pathAndQuery),
+          path: textOfLatin1(request.pathAndQuery),
           host: request.host,
           scheme: request.scheme,
           protocol: request.version,
@@ -114,13 +107,13 @@ function headersOf({ request }: Exchange, allowed: ReadonlySet<string> | undefin
   // Names come from clients: without a prototype, no name has a special meaning.
   const headers = Object.create(null) as Record<string, string>
   for (const name of PSEUDO) {
-    if (allowed?.has(name) !== false) headers[name] = textOfField(pseudoHeader(request, name) ?? '')
+    if (allowed?.has(name) !== false) headers[name] = textOfLatin1(pseudoHeader(request, name) ?? '')
   }
   const { fields } = request.headers
   for (let i = 0; i < fields.length; i += 2) {
     const name = fields[i] ?? ''
     if (allowed?.has(name) === false) continue
-    const value = textOfField(fields[i + 1] ?? '')
+    const value = textOfLatin1(fields[i + 1] ?? '')
     const before = headers[name]
     headers[name] = before === undefined ? value : `${before}${name === 'cookie' ? '; ' : ', '}${value}`
   }

@@ -21,14 +21,6 @@ export function compileNamed(
   return (list ?? []).map(({ name, expression }) => ({ name, expression: environment.expression(expression) }))
 }
 
-/** Field values are bytes shown as Latin-1; protobuf requires text. */
-export function textOfField(value: string): string {
-  for (let i = 0; i < value.length; i++) {
-    if (value.charCodeAt(i) > 0x7f) return Buffer.from(value, 'latin1').toString('utf8')
-  }
-  return value
-}
-
 /** undefined: not one of the pseudo-headers of a request. */
 export function pseudoHeader(request: HttpRequest, name: string): string | undefined {
   switch (name) {
