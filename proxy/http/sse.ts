@@ -179,8 +179,13 @@ export function sseText(events: readonly SseEvent[]): string {
   return text
 }
 
+interface WrittenEvent extends Pick<SseEvent, 'event' | 'data'> {
+  readonly id?: string | undefined
+  readonly retryMs?: number | undefined
+}
+
 /** `data` may have several lines. */
-export function sseEventText({ event, data, id, retryMs }: SseEvent): string {
+export function sseEventText({ event, data, id, retryMs }: WrittenEvent): string {
   let fields = event === '' ? '' : `event: ${event}\n`
   if (id !== undefined) fields += `id: ${id}\n`
   if (retryMs !== undefined) fields += `retry: ${retryMs}\n`

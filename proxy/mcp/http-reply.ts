@@ -1,5 +1,5 @@
 // HTTP responses of the MCP endpoint: event streams, JSON-RPC errors, and rejections of the transport.
-import { type SseEvent, sseEventText } from '../http/sse.ts'
+import { sseEventText } from '../http/sse.ts'
 import type { Cancellable } from '../message/body.ts'
 import { madeStream } from '../message/made-stream.ts'
 import { HttpResponse } from '../message/message.ts'
@@ -80,15 +80,15 @@ async function* once(message: JsonRpcMessage): AsyncGenerator<JsonRpcMessage> {
 
 async function* encode(events: EventStream): AsyncGenerator<Buffer> {
   for await (const { message, id, retryMs } of events) {
-    const place = { ...(id !== undefined && { id }), ...(retryMs !== undefined && { retryMs }) }
-    if (message !== undefined) yield Buffer.from(eventOf(JSON.stringify(message), place))
-    else if (id !== undefined || retryMs !== undefined) {
-      yield Buffer.from(sseEventText({ event: '', data: '', ...place }))
+    if (message !== undefined) {
+      yield Buffer.from(sseEventText({ event: 'message', data: JSON.stringify(message), id, retryMs }))
+    } else if (id !== undefined || retryMs !== undefined) {
+      yield Buffer.from(sseEventText({ event: '', data: '', id, retryMs }))
     }
   }
 }
 
 /** `text`: of one message, possibly with several lines. */
-export function eventOf(text: string, place?: Pick<SseEvent, 'id' | 'retryMs'>): string {
-  return sseEventText({ event: 'message', data: text, ...place })
+export function eventOf(text: string): string {
+  return sseEventText({ event: 'message', data: text })
 }
