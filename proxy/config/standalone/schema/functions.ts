@@ -26,10 +26,10 @@ export function withFunctionsOf<T>(file: unknown, inside: () => T): T {
   }
 }
 
-export const customFunctions = z.string().superRefine((text, context) => {
-  const outcome = compileUserFunctions(text)
-  if ('environment' in outcome) return
-  const { message, line, column } = outcome.problem
+/** Compiled by `withFunctionsOf`. */
+export const customFunctions = z.string().superRefine((_text, context) => {
+  if ('environment' in current) return
+  const { message, line, column } = current.problem
   context.addIssue({
     code: 'custom',
     message: `is not valid: ${message} (line ${line}, column ${column} of the text)`,
