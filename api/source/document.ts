@@ -91,7 +91,7 @@ export function placeOfOffset(text: string, offset: number): { line: number; col
   return placeOf(lineStartsOf(text), offset)
 }
 
-function lineStartsOf(text: string): LineCounter {
+export function lineStartsOf(text: string): LineCounter {
   const lines = new LineCounter()
   lines.addNewLine(0)
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines.addNewLine(at + 1)

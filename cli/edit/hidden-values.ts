@@ -1,6 +1,7 @@
 // Hides credentials in the text of a configuration file, so that a page can show and change the rest, and puts them
 // back. Positions of the hidden text are those of the page. Pure.
 import { Composer, type Document, isMap, isScalar, isSeq, Lexer, Parser, type YAMLMap, type YAMLSeq } from 'yaml'
+import { lineStartsOf } from '#api/source/document.ts'
 import { knownPlaces } from './known-places.ts'
 import { hasCredentialForm, isCredentialPlace, isVariable, mayHoldCredential, type Place } from './credential-places.ts'
 
@@ -58,10 +59,10 @@ export function showValues(text: string, hidden: readonly string[]): ShownText |
   /** Of the lines of the shown text that a value adds. */
   const added: { readonly line: number; readonly count: number }[] = []
   let lines = 0
-  const lineAt = lineCounter(text)
+  const places = lineStartsOf(text)
   const shown = text.replace(MARK, (mark: string, _quote: string, number: string, offset: number) => {
     const value = hidden[Number(number) - 1]
-    const line = lineAt(offset)
+    const { line } = places.linePos(offset)
     if (value === undefined) {
       unknown ??= { problem: `the file has no hidden value ${number}`, line }
       return mark
@@ -79,16 +80,6 @@ function lineBefore(line: number, added: readonly { readonly line: number; reado
   let less = 0
   for (const { line: at, count } of added) if (line > at) less += Math.min(count, line - at)
   return line - less
-}
-
-/** For offsets that do not become smaller: it reads the text once. */
-function lineCounter(text: string): (offset: number) => number {
-  let line = 1
-  let next = text.indexOf('\n')
-  return (offset) => {
-    for (; next >= 0 && next < offset; next = text.indexOf('\n', next + 1)) line++
-    return line
-  }
 }
 
 /** Of values that are credentials by their place or form, and of comments that may hold some. */
