@@ -129,6 +129,6 @@ function referenceText(ref: unknown): string {
     : `${String(namespace)}/${String(hostname)}:${String(port)}`
 }
 
-function listOf(value: unknown): readonly unknown[] {
+export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }

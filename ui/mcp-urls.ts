@@ -3,7 +3,7 @@ import { fieldsOf } from '#cli/proxy/backends.ts'
 import { givenReference } from '#cli/proxy/given-names.ts'
 import { listenersOf } from '#cli/proxy/rows.ts'
 import type { Dump } from './api.ts'
-import { serverRows } from './backend-parts.ts'
+import { listOf, serverRows } from './backend-parts.ts'
 import { urlOf } from './listener-urls.ts'
 
 const PATH = '/mcp'
@@ -40,8 +40,4 @@ function pathsOf(route: object): string[] {
     return typeof path !== 'string' || NOT_ENDPOINTS.test(path) ? [] : [path === '/' ? PATH : path]
   })
   return matches.length === 0 ? [PATH] : paths
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : []
 }
