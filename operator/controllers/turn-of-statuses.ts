@@ -16,7 +16,7 @@ const START_MS_MAX = 15_000
 const PROXIES_MS = 25
 /** A first configuration of more objects takes a proxy seconds, and three times as long while statuses are written. */
 const QUICK_OBJECTS_MAX = 2
-/** Until a proxy has acknowledged it; perhaps there is none. */
+/** Until a proxy has acknowledged it. A Gateway may have no proxy. */
 const LOADING_MS_MAX = 5000
 
 /** A status that waits. */
