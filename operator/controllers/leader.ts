@@ -148,6 +148,7 @@ class Leader {
   #onTranslation({ perGateway, statuses }: Translation): void {
     const { gateways, publish, deploy, status, events } = this.#workers
     events.changed()
+    publish.translated(perGateway.keys())
     for (const change of gateways.take(perGateway)) {
       publish.rendered(change)
       deploy.rendered(change)

@@ -150,8 +150,11 @@ it('names them in the statuses of their listeners and policies until they fit', 
       'Programmed=True Programmed',
       'ResolvedRefs=True ResolvedRefs',
     ])
-    for (const name of [SMALL, fits])
+    for (const name of [SMALL, fits]) {
+      // Statuses are written one after the other.
+      await until(`policy ${name} has a status`, () => reasonsOf(POLICIES, name).length > 0, 60_000)
       expect(reasonsOf(POLICIES, name)).toEqual(['Accepted=True Valid', 'Attached=True Attached'])
+    }
     const keys = (deliveryOf(kube().store, 'shop', 'web')?.secrets.secrets ?? []).map(({ key }) => key)
     expect(keys).toContain(`shop/${fits}/Authorization`)
     expect(keys).not.toContain(`shop/${largest}/Authorization`)

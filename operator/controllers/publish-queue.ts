@@ -61,7 +61,12 @@ export class PublishQueue {
 
   /** The leader starts with these Gateways. */
   start(keys: Iterable<string>): void {
-    this.turnOfStatuses.start(keys)
+    this.turnOfStatuses.start(keys, hasClass(this.#options.world))
+  }
+
+  /** There is a new translation, with these Gateways. */
+  translated(keys: Iterable<string>): void {
+    if (hasClass(this.#options.world)) this.turnOfStatuses.classFound(keys)
   }
 
   rendered({ key, after }: RenderedChange): void {
@@ -150,4 +155,8 @@ export class PublishQueue {
     this.#troubles.set(key, now)
     this.#options.onProblem(key)
   }
+}
+
+function hasClass({ cache, settings }: World): boolean {
+  return cache.get('GatewayClass', '', settings.className) !== undefined
 }

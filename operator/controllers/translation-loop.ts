@@ -100,9 +100,10 @@ export const makeTranslationLoop = Effect.fn('operator.translationLoop')(functio
       elapsed += next.elapsed
     }
     ;({ snapshot, state } = next)
+    // Translation uses at most half of the time. Traffic may wait for what follows the first one, as a GatewayClass.
+    const pauseMs = isFirst ? GATHER_MS : Math.min(Math.max(GATHER_MS, elapsed), GATHER_MS_MAX)
+    notBefore = (yield* elapsedMs) + pauseMs
     isFirst = false
-    // Translation uses at most half of the time.
-    notBefore = (yield* elapsedMs) + Math.min(Math.max(GATHER_MS, elapsed), GATHER_MS_MAX)
     for (const { id, object, path, stack } of translator.takeDefects()) {
       onDefect(object.kind)
       yield* Effect.logError('internal error in the translation of one object', id, describe(object), path, stack)

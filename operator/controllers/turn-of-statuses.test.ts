@@ -60,7 +60,7 @@ it.effect('a configuration was just written: statuses wait for the proxies', () 
 it.effect('a leader starts: statuses wait until each first configuration was written or has failed', () =>
   Effect.gen(function* () {
     const turn = new TurnOfStatuses()
-    turn.start(['a/b', 'a/c'])
+    turn.start(['a/b', 'a/c'], true)
     turn.ended('a/b')
     expect(yield* comes(turn, [10_000])).toEqual([false])
     turn.ended('a/c')
@@ -71,7 +71,28 @@ it.effect('a leader starts: statuses wait until each first configuration was wri
 it.effect('a first configuration cannot be written: statuses wait 15 s at most', () =>
   Effect.gen(function* () {
     const turn = new TurnOfStatuses()
-    turn.start(['a/b'])
+    turn.start(['a/b'], true)
+    expect(yield* comes(turn, [14_999, 1])).toEqual([false, true])
+  }),
+)
+
+it.effect('a leader starts without its GatewayClass: statuses wait for the first configurations that it leads to', () =>
+  Effect.gen(function* () {
+    const turn = new TurnOfStatuses()
+    turn.start([], false)
+    expect(yield* comes(turn, [10_000])).toEqual([false])
+    turn.classFound(['a/b'])
+    expect(yield* comes(turn, [1000])).toEqual([false])
+    turn.classFound(['a/b', 'a/later'])
+    turn.ended('a/b')
+    expect(yield* comes(turn, [0])).toEqual([true])
+  }),
+)
+
+it.effect('a GatewayClass cannot be created: statuses wait 15 s at most', () =>
+  Effect.gen(function* () {
+    const turn = new TurnOfStatuses()
+    turn.start([], false)
     expect(yield* comes(turn, [14_999, 1])).toEqual([false, true])
   }),
 )
@@ -79,7 +100,7 @@ it.effect('a first configuration cannot be written: statuses wait 15 s at most',
 it.effect('a leader starts without Gateways: statuses are written at once', () =>
   Effect.gen(function* () {
     const turn = new TurnOfStatuses()
-    turn.start([])
+    turn.start([], true)
     expect(yield* comes(turn, [0])).toEqual([true])
   }),
 )
@@ -124,7 +145,7 @@ it.effect(
 it.effect('a leader has written a large first configuration: statuses wait until a proxy has loaded it', () =>
   Effect.gen(function* () {
     const turn = new TurnOfStatuses()
-    turn.start(['a/b'])
+    turn.start(['a/b'], true)
     yield* turn.written('a/b', 3)
     turn.ended('a/b')
     expect(yield* comes(turn, [4000])).toEqual([false])
@@ -136,7 +157,7 @@ it.effect('a leader has written a large first configuration: statuses wait until
 it.effect('no proxy loads it: statuses wait 5 s at most, counted from the write', () =>
   Effect.gen(function* () {
     const turn = new TurnOfStatuses()
-    turn.start(['a/b'])
+    turn.start(['a/b'], true)
     yield* turn.written('a/b', 3)
     turn.ended('a/b')
     yield* TestClock.adjust(3000)
@@ -149,7 +170,7 @@ it.effect('no proxy loads it: statuses wait 5 s at most, counted from the write'
 it.effect('a small first configuration, or a large one later: statuses wait only a moment', () =>
   Effect.gen(function* () {
     const turn = new TurnOfStatuses()
-    turn.start(['a/b'])
+    turn.start(['a/b'], true)
     yield* turn.written('a/b', 2)
     turn.ended('a/b')
     expect(yield* comes(turn, [25])).toEqual([true])

@@ -19,6 +19,9 @@ const QUICK_OBJECTS_MAX = 2
 /** Until a proxy has acknowledged it. A Gateway may have no proxy. */
 const LOADING_MS_MAX = 5000
 
+/** In the place of a Gateway: the GatewayClass does not exist, so no Gateway has a configuration yet. */
+const CLASS = ''
+
 /** A status that waits. */
 interface Waiter {
   readonly namespace: string
@@ -88,9 +91,20 @@ export class TurnOfStatuses {
   readonly #loading = new Waiting(LOADING_MS_MAX, LOADING_MS_MAX)
   #writtenMs = Number.NEGATIVE_INFINITY
 
-  /** Called when a leader starts, with all Gateways that have a configuration. */
-  start(keys: Iterable<string>): void {
+  /**
+   * Called when a leader starts, with all Gateways that have a configuration. Without the GatewayClass, which the leader
+   * creates, the start goes on until `classFound`.
+   */
+  start(keys: Iterable<string>, hasClass: boolean): void {
     for (const key of keys) this.#starting.add(key)
+    if (!hasClass) this.#starting.add(CLASS)
+  }
+
+  /** Called with the Gateways of each translation with the GatewayClass. */
+  classFound(keys: Iterable<string>): void {
+    if (!this.#starting.has(CLASS)) return
+    for (const key of keys) this.#starting.add(key)
+    this.#starting.ended(CLASS)
   }
 
   /** The configuration of this Gateway is going to be written. */
