@@ -59,6 +59,18 @@ describe('cutList', () => {
   })
 })
 
+describe('packChunk', () => {
+  it('returns a buffer without unused memory behind it', () => {
+    const [chunk] = cutList(
+      'routes',
+      Array.from({ length: 20 }, (_, at) => item(at, 'a')),
+    )
+    if (chunk === undefined) throw new Error('one chunk')
+    const [, content] = packChunk('routes', chunk, 'gz')
+    expect(content.buffer.byteLength).toBe(content.length)
+  })
+})
+
 describe('unpackChunk', () => {
   it.each(['json', 'gz'] as const)('returns the items of a %s file, and nothing when it is damaged', (encoding) => {
     const items = [item(1, 'a'), item(2, 'b')]

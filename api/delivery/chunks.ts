@@ -1,11 +1,10 @@
 // Cuts a list into chunks whose borders depend only on their own items: if one item changes, one chunk changes, and the
 // others are found by identity, without being written, hashed or packed. Pure.
 import { createHash } from 'node:crypto'
-import { gzipSync } from 'node:zlib'
 import { isIdentical } from '../incremental/identical.ts'
 import { keyOfItem, type ListName } from '../ir/lists.ts'
 import { parseOwnJson } from '../json.ts'
-import { type Files, gunzipped } from './document.ts'
+import { type Files, gunzipped, gzipped } from './document.ts'
 
 export interface Chunk {
   /** Hash of its text: 160 bits in base64url. */
@@ -98,7 +97,7 @@ export function packChunk(
   encoding: ChunkEncoding,
 ): readonly [string, Uint8Array] {
   const text = Buffer.from(JSON.stringify(items))
-  return [chunkFile(list, id, encoding), encoding === 'json' ? text : gzipSync(text)]
+  return [chunkFile(list, id, encoding), encoding === 'json' ? text : gzipped(text)]
 }
 
 /** The form that exists. */

@@ -12,6 +12,9 @@ export const PIECE_BYTES_MAX = 480 * 1024
 /** Of one document after unpacking: bounds what a damaged or hostile file makes a reader allocate. */
 export const DOCUMENT_BYTES_MAX = 256 * 1024 * 1024
 
+/** Of zlib: most configurations shrink to an eighth. */
+const BUFFER_BYTES_MIN = 4096
+const BUFFER_BYTES_MAX = 64 * 1024
 const HASH_CHARS = 24
 
 export interface DocumentRef {
@@ -43,7 +46,7 @@ export function encodeDocument(name: string, value: unknown): EncodedDocument {
       files: new Map([[file, plain]]),
     }
   }
-  const packed = gzipSync(plain)
+  const packed = gzipped(plain)
   const files: Files = new Map()
   for (let start = 0; start < packed.length; start += PIECE_BYTES_MAX) {
     files.set(`${short}.${files.size}.gz`, packed.subarray(start, start + PIECE_BYTES_MAX))
@@ -88,6 +91,12 @@ export function decodeDocument(ref: DocumentRef, file: (name: string) => Uint8Ar
 function unpack({ encoding, bytes }: DocumentRef, joined: Buffer): Buffer | undefined {
   if (encoding === 'json') return joined
   return gunzipped(joined, Math.min(bytes + 1, DOCUMENT_BYTES_MAX))
+}
+
+/** In a buffer of its own length: zlib returns one of at least 16 KiB, also for 2 KiB. */
+export function gzipped(plain: Uint8Array | string): Uint8Array {
+  const chunkSize = Math.min(Math.max(plain.length >> 3, BUFFER_BYTES_MIN), BUFFER_BYTES_MAX)
+  return new Uint8Array(gzipSync(plain, { chunkSize }))
 }
 
 /** undefined: not gzip, cut off, or longer than `bytesMax`; the caller reports the file. */

@@ -1,10 +1,10 @@
 // The document of secrets as pieces whose borders depend on their own items: a changed secret changes one or two of
 // them. Joined, the pieces are one gzip file, so that every reader of whole documents reads them. Pure.
 import { createHash } from 'node:crypto'
-import { constants, gunzipSync, gzipSync } from 'node:zlib'
+import { constants, gunzipSync } from 'node:zlib'
 import type { RenderedSecrets } from '../ir/types.gen.ts'
 import { endsAt } from './chunks.ts'
-import { type DocumentRef, READABLE_BYTES_MAX } from './document.ts'
+import { type DocumentRef, gzipped, READABLE_BYTES_MAX } from './document.ts'
 import { OBJECT_BYTES_MAX } from './encode.ts'
 import { SHARDS_MAX } from './names.ts'
 
@@ -104,7 +104,7 @@ export class SecretEncoder {
     }
     const pieces = texts.map((text) => {
       const id = pieceId(salt, text)
-      return this.#known.get(id) ?? { id, content: gzipSync(text) }
+      return this.#known.get(id) ?? { id, content: gzipped(text) }
     })
     return { encoding: 'gzip', bytes, sha256, pieces }
   }
