@@ -58,7 +58,8 @@ interface Node {
   /** Of `properties`, with the nodes of their values at the same indexes. */
   readonly names: readonly string[]
   readonly fields: Node[]
-  readonly known: ReadonlySet<string>
+  /** The index of each of `names`. */
+  readonly places: ReadonlyMap<string, number>
   rest: boolean | Node
   items: Node | undefined
   alternatives: Alternatives | undefined
@@ -103,7 +104,7 @@ function nodeOf(structure: Structure): Node {
     format: format === undefined ? undefined : formats[format],
     names,
     fields: [],
-    known: new Set(names),
+    places: new Map(names.map((name, index) => [name, index])),
     rest: rest === true || properties === undefined,
     items: undefined,
     alternatives: undefined,
@@ -154,7 +155,10 @@ function checkText({ structure, pattern, format }: Node, text: string, walk: Wal
   if (maxLength !== undefined && text.length > maxLength && codePoints(text) > maxLength) {
     report(walk, 'maxLength', { limit: maxLength })
   }
-  if (minLength !== undefined && codePoints(text) < minLength) report(walk, 'minLength', { limit: minLength })
+  // A code point has one or two units.
+  if (minLength !== undefined && text.length < minLength * 2 && codePoints(text) < minLength) {
+    report(walk, 'minLength', { limit: minLength })
+  }
   if (pattern !== undefined && !pattern.test(text)) report(walk, 'pattern', { pattern: structure.pattern })
   if (format !== undefined && !format(text)) report(walk, 'format', { format: structure.format })
 }
@@ -184,22 +188,37 @@ function checkList({ structure, items }: Node, list: readonly unknown[], walk: W
 }
 
 function checkRecord(node: Node, record: Readonly<Record<string, unknown>>, walk: Walk): void {
-  const { structure, names, fields, rest } = node
+  const { structure } = node
   const present = Object.keys(record)
   checkCount(structure, present.length, walk)
   for (const name of structure.required ?? NOTHING) {
     if (record[name] === undefined) report(walk, 'required', { missingProperty: name })
   }
-  if (rest !== true) checkRest(node, { record, names: present }, walk)
-  for (let index = 0; index < fields.length; index += 1) {
-    const name = names[index] ?? ''
-    const value = record[name]
-    const field = fields[index]
-    if (value === undefined || field === undefined) continue
+  const errors = walk.errors.length
+  for (const name of present) checkField(node, name, record[name], walk)
+  if (walk.errors.length > errors) {
+    walk.errors.length = errors
+    checkInOrder(node, { record, names: present }, walk)
+  }
+}
+
+/** Records have few of the fields that their structure names. */
+function checkField({ places, fields, rest }: Node, name: string, value: unknown, walk: Walk): void {
+  const place = places.get(name)
+  const field = place === undefined ? rest : fields[place]
+  if (typeof field === 'object') {
+    if (value === undefined && place !== undefined) return
     walk.keys.push(name)
     check(field, value, walk)
     walk.keys.pop()
-  }
+  } else if (field === false) report(walk, 'additionalProperties', { additionalProperty: name })
+}
+
+/** In the order of errors: fields that the structure does not name first, then the others as it lists them. */
+function checkInOrder(node: Node, { record, names }: Present, walk: Walk): void {
+  const { places } = node
+  for (const name of names) if (!places.has(name)) checkField(node, name, record[name], walk)
+  for (const name of node.names) checkField(node, name, record[name], walk)
 }
 
 const NOTHING: readonly string[] = []
@@ -212,19 +231,6 @@ function checkCount({ maxProperties, minProperties }: Structure, count: number, 
 interface Present {
   readonly record: Readonly<Record<string, unknown>>
   readonly names: readonly string[]
-}
-
-function checkRest({ known, rest }: Node, { record, names }: Present, walk: Walk): void {
-  for (const name of names) {
-    if (known.has(name)) continue
-    if (typeof rest !== 'object') {
-      report(walk, 'additionalProperties', { additionalProperty: name })
-      continue
-    }
-    walk.keys.push(name)
-    check(rest, record[name], walk)
-    walk.keys.pop()
-  }
 }
 
 function report({ errors, keys }: Walk, keyword: StructureError['keyword'], params: StructureError['params']): void {
