@@ -13,6 +13,7 @@ const NONE: StandaloneSettings = {
   dnsLookupFamily: undefined,
   sessionKeys: undefined,
   mcpSessionTtlMs: undefined,
+  connections: undefined,
   environment: {},
 }
 

@@ -54,6 +54,7 @@ export function optionsOf(
     dnsLookupFamily: file.dnsLookupFamily,
     sessionKeys: file.sessionKeys,
     mcpSessionTtlMs: file.mcpSessionTtlMs,
+    connections: file.connections,
     admin: addressOf(servers.admin, environment),
     stats: addressOf(servers.stats, environment),
     readiness: addressOf(servers.readiness, environment),
@@ -84,6 +85,7 @@ function fromFile(settings: StandaloneSettings | undefined, environment: Environ
     dnsLookupFamily: unlessSet(settings?.dnsLookupFamily, 'DNS_LOOKUP_FAMILY'),
     sessionKeys: unlessSet(settings?.sessionKeys, 'SESSION_KEY'),
     mcpSessionTtlMs: unlessSet(settings?.mcpSessionTtlMs, 'MCP_SESSION_TTL'),
+    connections: settings?.connections,
   }
 }
 

@@ -405,8 +405,8 @@ const BackendTLS: Structure = {
 }
 const Keepalive: Structure = {
   type: 'object',
-  required: ['retries', 'timeMs', 'intervalMs'],
   properties: {
+    enabled: { type: 'boolean' },
     retries: { type: 'integer', minimum: 1, maximum: 64 },
     timeMs: { type: 'integer', minimum: 1 },
     intervalMs: { type: 'integer', minimum: 1 },

@@ -669,10 +669,17 @@ export interface BackendTCP {
   connectTimeoutMs?: number
   keepalive?: Keepalive
 }
+/**
+ * What is absent has the default of the process.
+ */
 export interface Keepalive {
-  retries: number
-  timeMs: number
-  intervalMs: number
+  /**
+   * Default true where a policy sets keepalive.
+   */
+  enabled?: boolean
+  retries?: number
+  timeMs?: number
+  intervalMs?: number
 }
 export interface BackendHTTP {
   /**

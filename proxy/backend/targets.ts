@@ -2,8 +2,10 @@
 import { createHash } from 'node:crypto'
 import { isIP } from 'node:net'
 import { GROUP } from '#api/group.ts'
-import type { Backend, BackendReference, Keepalive, SecretRef, Workload } from '#api/ir/types.gen.ts'
+import { type Probes, probesOf } from '#api/ir/keepalive.ts'
+import type { Backend, BackendReference, SecretRef, Workload } from '#api/ir/types.gen.ts'
 import type { EffectiveBackend } from '../chain/effective.ts'
+import { CONNECTION_DEFAULTS, type ConnectionDefaults } from '../upstream/connection-defaults.ts'
 import { versionOfAppProtocol } from '../upstream/http2-version.ts'
 import { asciiOf, serverNameOf } from '../upstream/host-names.ts'
 import { versionOf } from '../upstream/protocols.ts'
@@ -15,9 +17,6 @@ import type { EndpointTable } from './endpoints.ts'
 import type { EndpointPicker, CalledPlace } from './handler.ts'
 import { localityRank, ownPlace, type Locality } from './locality.ts'
 import { tunnelThrough } from './tunnel-proxy.ts'
-
-/** Data-plane supplement section 5.3. */
-export const CONNECT_TIMEOUT_MS = 10_000
 
 const A2A_PROTOCOL = `${GROUP}/a2a`
 
@@ -39,6 +38,8 @@ export interface TargetResolverOptions {
   readonly place?: Locality | undefined
   /** The tunnel to a workload of the mesh; undefined: it gets plain connections. Absent: the proxy is in no mesh. */
   readonly meshTunnel?: ((workload: Workload) => UpstreamTunnel | undefined) | undefined
+  /** What connections have without a policy. */
+  readonly connections?: ConnectionDefaults | undefined
 }
 
 /** Where it is looked up. */
@@ -54,6 +55,7 @@ export class TargetResolver {
   readonly #directory: Directory
   readonly #place: Locality
   readonly #meshTunnel: TargetResolverOptions['meshTunnel']
+  readonly #connections: ConnectionDefaults
   #own: Locality | undefined = undefined
 
   constructor(directory: Directory, table: EndpointTable, options: TargetResolverOptions = {}) {
@@ -64,6 +66,7 @@ export class TargetResolver {
     this.#directory = directory
     this.#place = place
     this.#meshTunnel = options.meshTunnel
+    this.#connections = options.connections ?? CONNECTION_DEFAULTS
   }
 
   backend(key: string): Backend | undefined {
@@ -113,7 +116,7 @@ export class TargetResolver {
 
   #target(address: Address, policies: ConnectionPolicies, declared?: UpstreamTarget['httpVersion']): UpstreamTarget {
     const version = versionOf(policies, declared)
-    const target = targetOf(address, { policies, secret: this.#secret, version })
+    const target = targetOf(address, { policies, secret: this.#secret, version, connections: this.#connections })
     if (policies.tunnel === undefined) return target
     const tunnel = this.#tunnel(policies.tunnel.proxy)
     return { ...target, key: `${target.key}|via ${tunnel.key}`, tunnel }
@@ -198,15 +201,15 @@ interface TargetFacts {
   readonly policies: ConnectionPolicies
   readonly secret: SecretLookup
   readonly version: Pick<UpstreamTarget, 'httpVersion' | 'negotiates'>
+  readonly connections: ConnectionDefaults
 }
 
-function targetOf(address: Address, { policies, secret, version }: TargetFacts): UpstreamTarget {
+function targetOf(address: Address, { policies, secret, version, connections }: TargetFacts): UpstreamTarget {
   const isUnix = 'unixPath' in address
   const host = isUnix ? '' : address.host
   const port = isUnix ? 0 : address.port
   const namedBy = isUnix ? undefined : address.namedBy
-  const connectTimeoutMs = policies.tcp?.connectTimeoutMs ?? CONNECT_TIMEOUT_MS
-  const keepalive = policies.tcp?.keepalive
+  const { connectTimeoutMs, keepalive } = tcpOf(policies, connections)
   const tls = tlsOf(policies, isUnix ? undefined : (address.name ?? address.host), secret)
   return {
     key: `${isUnix ? `unix:${address.unixPath}` : `${host}:${port}`}|${connectTimeoutMs}|${tlsKey(tls)}${versionKey(version.httpVersion)}${keepaliveKey(keepalive)}${namedBy === undefined ? '' : `|${namedBy}`}`,
@@ -221,12 +224,17 @@ function targetOf(address: Address, { policies, secret, version }: TargetFacts):
   }
 }
 
+function tcpOf({ tcp }: ConnectionPolicies, defaults: ConnectionDefaults) {
+  const { connectTimeoutMs = defaults.connectTimeoutMs, keepalive } = tcp ?? {}
+  return { connectTimeoutMs, keepalive: probesOf(keepalive, defaults.keepalive) }
+}
+
 function versionKey(version: UpstreamTarget['httpVersion']): string {
   return version === undefined ? '' : `|${version}`
 }
 
-function keepaliveKey(keepalive: Keepalive | undefined): string {
-  return keepalive === undefined ? '' : `|${keepalive.timeMs}/${keepalive.intervalMs}/${keepalive.retries}`
+function keepaliveKey({ enabled, timeMs, intervalMs, retries }: Probes): string {
+  return enabled ? `|${timeMs}/${intervalMs}/${retries}` : '|no probes'
 }
 
 function tlsOf({ tls }: ConnectionPolicies, name: string | undefined, secret: SecretLookup): UpstreamTls | undefined {

@@ -9,6 +9,7 @@ import type { HboneClient } from '../mesh/hbone-client.ts'
 import type { OtlpEnvironment } from '../otlp/environment.ts'
 import type { LoadShedder } from '../overload/pulse.ts'
 import type { TraceTap } from '../trace/tap.ts'
+import type { ConnectionDefaults } from '../upstream/connection-defaults.ts'
 import type { DynamicForwarding } from '../upstream/dynamic.ts'
 import type { UpstreamClient } from '../upstream/target.ts'
 import type { ExchangeObserver } from '../pipeline/observer.ts'
@@ -40,6 +41,8 @@ export interface CompileEnvironment {
   readonly enterBind?: EnterBind
   /** Absent: the proxy is part of no mesh. */
   readonly hbone?: HboneClient | undefined
+  /** Absent: those of the specification. */
+  readonly connections?: ConnectionDefaults
   /** Absent: the same as DEFAULT_LIMITS. */
   readonly bodyIdleTimeoutMs?: number
   /** Absent: no request is rejected because of load. */

@@ -3,6 +3,7 @@
 import type { Bind, FrontendHTTP, FrontendProxyProtocol, Listener, Route, TCPRoute } from '#api/ir/types.gen.ts'
 import { compilePermissive } from '#api/cel/compile.ts'
 import { environmentWith } from '#api/cel/user-functions.ts'
+import { probesOf } from '#api/ir/keepalive.ts'
 import { runAll, type Steps } from '#api/incremental/steps.ts'
 import type { ListenerFrontend, PortFrontend } from '../policy/fields.ts'
 import { AuthStores, type AuthStoresOptions } from '../auth/auth-stores.ts'
@@ -58,6 +59,7 @@ export const compileSteps: CompileSteps = function* ({ generation, config, secre
       ownPolicies: (place) => effectiveService(index.policies, place),
       place: environment.place,
       meshTunnel: meshTunnels(environment.hbone, secret),
+      connections: environment.connections,
     }),
     functions,
     expression: cachedExpressions(functions),
@@ -234,7 +236,7 @@ function limitsOf({ http, tcp }: PortFrontend, bodyIdleTimeoutMs = DEFAULT_LIMIT
     idleTimeoutMs: http?.http1IdleTimeoutMs ?? DEFAULT_LIMITS.idleTimeoutMs,
     preserveHeaderCase: http?.http1HeaderCase === 'Preserve',
     maxConnectionDurationMs: http?.maxConnectionDurationMs,
-    keepalive: tcp?.keepalive,
+    keepalive: probesOf(tcp?.keepalive),
     http2: http && http2Options(http),
   }
 }

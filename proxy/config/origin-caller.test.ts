@@ -28,7 +28,7 @@ async function call(allowed: readonly string[]): Promise<string> {
   const guard = backendGuard({ addresses: allowed, unixPaths: [] }, [])
   const dns = new DnsCache((_host, done) => done(undefined, ['127.0.0.1']), undefined, guard)
   const client = createUpstreamClient({ dns })
-  const caller = originCaller({ host: 'issuer.test', port, isTls: false }, { client, grpc: createGrpcClient(dns) })
+  const caller = originCaller({ host: 'issuer.test', port, isTls: false }, { client, grpc: createGrpcClient({ dns }) })
   const request = { method: 'GET', authority: 'issuer.test', path: '/', query: '', answerBytesMax: 100 }
   try {
     const response = await caller.http(exchangeOf(), { ...request, headers: new HeaderList(), body: undefined })

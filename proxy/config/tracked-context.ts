@@ -48,6 +48,7 @@ export class TrackedContext implements CompileContext {
       ownPolicies: (place) => effectiveService(this.policies, place),
       place: this.environment.place,
       meshTunnel: meshTunnels(this.environment.hbone, this.secret),
+      connections: this.environment.connections,
     })
   }
 

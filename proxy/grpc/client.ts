@@ -3,6 +3,7 @@
 import { fromBinary, toBinary, type DescMessage, type MessageShape } from '@bufbuild/protobuf'
 import { DeadlineWheel, Sweeper, type Sweepable } from '../socket/deadlines.ts'
 import type { ConnectObserver } from '../upstream/connect-observer.ts'
+import { CONNECTION_DEFAULTS, type ConnectionDefaults } from '../upstream/connection-defaults.ts'
 import { DnsCache } from '../upstream/dns-cache.ts'
 import type { UpstreamTarget } from '../upstream/target.ts'
 import { GrpcCall, type CallUser } from './call.ts'
@@ -70,8 +71,15 @@ export interface GrpcClient {
 
 const MESSAGE_BYTES_MAX = 4 * 1024 * 1024
 
-export function createGrpcClient(dns = new DnsCache(), connected?: ConnectObserver): GrpcClient {
-  return new Client(dns, connected)
+export interface GrpcClientOptions {
+  readonly dns?: DnsCache
+  readonly connected?: ConnectObserver | undefined
+  /** Those of this worker. */
+  readonly connections?: ConnectionDefaults | undefined
+}
+
+export function createGrpcClient(options: GrpcClientOptions = {}): GrpcClient {
+  return new Client(options)
 }
 
 class Client implements GrpcClient, Sweepable {
@@ -80,9 +88,11 @@ class Client implements GrpcClient, Sweepable {
   readonly #shared: SharedParts
   #isClosed = false
 
-  constructor(dns: DnsCache, connected: ConnectObserver | undefined) {
+  constructor({ dns = new DnsCache(), connected, connections = CONNECTION_DEFAULTS }: GrpcClientOptions) {
+    const { idleTimeoutMs, idleMax: idlePerTargetMax = Infinity } = connections
+    const limits = { idleTimeoutMs, idlePerTargetMax }
     const dispatch = (target: UpstreamTarget, call: GrpcCall): void => this.#dispatch(target, call, undefined)
-    this.#shared = { dns, connected, wheel: new DeadlineWheel(), dispatch }
+    this.#shared = { limits, dns, connected, wheel: new DeadlineWheel(), dispatch }
   }
 
   get openSessions(): number {

@@ -4,6 +4,7 @@ import { logOf } from '../exchange/diagnosis.ts'
 import type { DeadlineWheel } from '../socket/deadlines.ts'
 import type { ConnectObserver } from '../upstream/connect-observer.ts'
 import type { DnsCache } from '../upstream/dns-cache.ts'
+import { drainIdle, type IdleLimits } from '../upstream/drain-idle.ts'
 import { NamedAddresses } from '../upstream/named-addresses.ts'
 import type { UpstreamTarget } from '../upstream/target.ts'
 import type { GrpcCall } from './call.ts'
@@ -14,9 +15,9 @@ import { GrpcError, GrpcStatus, GrpcUnreached } from './status.ts'
 const SESSIONS_MAX = 16
 /** Calls that wait for a connection; a further one fails at once. */
 const WAITING_MAX = 1024
-const IDLE_MS = 300_000
 
 export interface SharedParts {
+  readonly limits: IdleLimits
   readonly dns: DnsCache
   readonly wheel: DeadlineWheel
   readonly connected?: ConnectObserver | undefined
@@ -61,11 +62,9 @@ export class TargetSessions implements SessionOwner {
 
   /** Closes connections that were idle for too long, and those to addresses that the name no longer has. */
   sweep(nowMs: number): void {
-    const isNew = this.#addresses.isNew
-    for (const [session, address] of this.#sessions) {
-      const isIdle = session.idleSinceMs !== undefined && nowMs - session.idleSinceMs >= IDLE_MS
-      if (isIdle || (isNew && !this.#addresses.has(address))) session.drain()
-    }
+    drainIdle(this.#sessions.keys(), this.#shared.limits, nowMs)
+    if (!this.#addresses.isNew) return
+    for (const [session, address] of this.#sessions) if (!this.#addresses.has(address)) session.drain()
   }
 
   destroy(): void {

@@ -1,6 +1,6 @@
 // The seam between the HTTP engine (server side) and the pipeline.
 import type net from 'node:net'
-import type { Keepalive } from '#api/ir/types.gen.ts'
+import type { Probes } from '#api/ir/keepalive.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { ProxyRule } from '../socket/proxy-header.ts'
 import type { TransferredBytes } from './byte-meter.ts'
@@ -19,7 +19,7 @@ export interface ConnectionLimits {
   /** undefined: no limit. */
   readonly maxConnectionDurationMs: number | undefined
   /** `frontend.tcp.keepalive`, of connections accepted from now on. */
-  readonly keepalive?: Keepalive | undefined
+  readonly keepalive?: Probes | undefined
   /** Only for HTTP/2; what is unset has the default of http2/limits.ts. */
   readonly http2?: Http2Options | undefined
 }

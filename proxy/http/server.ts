@@ -7,7 +7,7 @@ import { ServerConnection } from './connection.ts'
 import { plainAddress } from '../socket/address.ts'
 import { Arrival } from './arrival.ts'
 import { Sweeper } from '../socket/deadlines.ts'
-import { DEFAULT_KEEPALIVE } from '#api/ir/keepalive.ts'
+import { keepProbing } from '../socket/keep-probing.ts'
 import { type HandlerSlot, type Http2Takeover, notAdmitted, type RequestHandler } from './handler.ts'
 import { type ProxyRule, transported } from '../socket/proxy-header.ts'
 import { NO_USER, Transport, type TransportUser } from '../socket/transport.ts'
@@ -181,8 +181,7 @@ class Server implements HttpServer {
     // before this function returns.
     const transport = Transport.ofHandle(handle, NO_USER)
     transport.socket.setNoDelay(true)
-    const { timeMs, intervalMs, retries } = this.#slot.current.limits.keepalive ?? DEFAULT_KEEPALIVE
-    transport.socket.setKeepAlive(true, timeMs, intervalMs, retries)
+    keepProbing(transport.socket, this.#slot.current.limits.keepalive)
     this.#acceptTransport(transport)
   }
 

@@ -99,7 +99,7 @@ export class CaClient {
   async #call({ csr, token, roots, signal }: Call): Promise<readonly string[]> {
     const { ca, clusterId } = this.#settings
     if (ca === undefined) throw new CaError('Unavailable', INVALID_CA)
-    const grpc = createGrpcClient(this.#dns)
+    const grpc = createGrpcClient({ dns: this.#dns })
     try {
       const method = IstioCertificateService.method.createCertificate
       const message = create(IstioCertificateRequestSchema, {

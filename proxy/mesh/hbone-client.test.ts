@@ -1,11 +1,12 @@
 // Tunnels to workloads, against a server of node:http2 that has certificates of a mesh.
 import { once } from 'node:events'
 import http2 from 'node:http2'
-import type net from 'node:net'
+import net from 'node:net'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { DialOutcome } from '../upstream/dial.ts'
 import { issue, type Issued, meshCertificate, SPIFFE_ID } from './authority.testing.ts'
 import { HboneClient, type HboneDestination } from './hbone-client.ts'
+import { HBONE_LIMITS } from './hbone-limits.ts'
 import type { MeshIdentity } from './mesh-secrets.ts'
 
 const CART = 'spiffe://cluster.local/ns/shop/sa/cart'
@@ -230,6 +231,36 @@ describe('HboneClient', () => {
       client?.sweep(performance.now() + 301_000)
       expect(client?.openConnections).toBe(0)
     })
+  })
+
+  it('announces the windows and frames of its limits, and opens another connection above its number of streams', async () => {
+    const port = await listen()
+    const limits = { ...HBONE_LIMITS, windowBytes: 100_000, connectionWindowBytes: 300_000, frameBytes: 20_000 }
+    client = new HboneClient({ tunnelPort: port, limits: { ...limits, streamsMax: 2 } })
+    await Promise.all([opened(port), opened(port), opened(port)])
+    expect(sessions).toHaveLength(2)
+    const [session] = sessions
+    expect(session?.remoteSettings).toMatchObject({ initialWindowSize: 100_000, maxFrameSize: 20_000 })
+    await vi.waitFor(() => expect(session?.state.remoteWindowSize).toBe(300_000))
+  })
+
+  it('closes connections after the idle time of its limits', async () => {
+    const port = await listen()
+    client = new HboneClient({ tunnelPort: port, limits: { ...HBONE_LIMITS, idleTimeoutMs: 1000 } })
+    await exchange(await opened(port), 'once')
+    await vi.waitFor(() => {
+      client?.sweep(performance.now() + 1001)
+      expect(client?.openConnections).toBe(0)
+    })
+  })
+
+  it.each([true, false])('keepalive probes, enabled: %s', async (enabled) => {
+    const probes = vi.spyOn(net.Socket.prototype, 'setKeepAlive')
+    const port = await listen()
+    client = new HboneClient({ tunnelPort: port, keepalive: { enabled, timeMs: 5000, intervalMs: 6000, retries: 7 } })
+    await opened(port)
+    expect(probes.mock.calls).toEqual(enabled ? [[true, 5000, 6000, 7]] : [])
+    probes.mockRestore()
   })
 
   it('fails what waits when it is closed', async () => {

@@ -1,13 +1,15 @@
 // Tunnels to workloads of a mesh (HBONE): CONNECT over HTTP/2 with mutual TLS. Connections are shared by the tunnels to
 // one workload with one identity of the proxy. Everything is bounded: connections, streams, calls that wait, time.
 import { isIP } from 'node:net'
+import { DEFAULT_KEEPALIVE, type Probes } from '#api/ir/keepalive.ts'
 import { shown } from '../exchange/diagnosis.ts'
 import { DeadlineWheel, Sweeper, type Sweepable } from '../socket/deadlines.ts'
 import type { ConnectObserver } from '../upstream/connect-observer.ts'
 import type { Dial, DialOutcome } from '../upstream/dial.ts'
 import { DnsCache } from '../upstream/dns-cache.ts'
 import type { UpstreamTarget } from '../upstream/target.ts'
-import { HboneConnections } from './hbone-connections.ts'
+import { HboneConnections, type HboneParts } from './hbone-connections.ts'
+import { HBONE_LIMITS, type HboneLimits } from './hbone-limits.ts'
 import { HboneOpening } from './hbone-opening.ts'
 import { type MeshIdentity, versionOf } from './mesh-secrets.ts'
 
@@ -28,21 +30,21 @@ export interface HboneClientOptions {
   readonly tunnelPort: number
   readonly dns?: DnsCache | undefined
   readonly connected?: ConnectObserver | undefined
+  readonly limits?: HboneLimits
+  readonly keepalive?: Probes
 }
 
 export class HboneClient implements Sweepable {
   readonly #tunnelPort: number
-  readonly #dns: DnsCache
-  readonly #connected: ConnectObserver | undefined
-  readonly #wheel = new DeadlineWheel()
+  readonly #parts: HboneParts
   readonly #workloads = new Map<string, HboneConnections>()
   readonly #sweeper = new Sweeper()
   #isClosed = false
 
-  constructor({ tunnelPort, dns = new DnsCache(), connected }: HboneClientOptions) {
+  constructor({ tunnelPort, dns = new DnsCache(), connected, ...options }: HboneClientOptions) {
+    const { limits = HBONE_LIMITS, keepalive = DEFAULT_KEEPALIVE } = options
     this.#tunnelPort = tunnelPort
-    this.#dns = dns
-    this.#connected = connected
+    this.#parts = { dns, connected, wheel: new DeadlineWheel(), limits, keepalive }
   }
 
   /** For tests and gauges. */
@@ -86,8 +88,7 @@ export class HboneClient implements Sweepable {
     const key = `${host} ${spiffeId} ${namedBy} ${versionOf(identity)}`
     const known = this.#workloads.get(key)
     if (known !== undefined) return known
-    const shared = { dns: this.#dns, wheel: this.#wheel, connected: this.#connected }
-    const workload = new HboneConnections({ ...destination, tunnelPort, key }, identity, shared)
+    const workload = new HboneConnections({ ...destination, tunnelPort, key }, identity, this.#parts)
     this.#workloads.set(key, workload)
     this.#sweeper.add(this)
     return workload

@@ -4,6 +4,7 @@ import { X509Certificate } from 'node:crypto'
 import { type ClientHttp2Session, constants, type IncomingHttpHeaders } from 'node:http2'
 import type net from 'node:net'
 import tls from 'node:tls'
+import type { Probes } from '#api/ir/keepalive.ts'
 import { type Detail, setupProblem, shown } from '../exchange/diagnosis.ts'
 import { watchEnd } from '../http2/end-of-stream.ts'
 import { streamSocket } from '../http2/stream-socket.ts'
@@ -14,21 +15,18 @@ import type { DialFailure } from '../upstream/dial.ts'
 import type { DnsCache } from '../upstream/dns-cache.ts'
 import { connectHttp2 } from '../upstream/http2-connect.ts'
 import type { UpstreamTarget } from '../upstream/target.ts'
+import type { HboneLimits } from './hbone-limits.ts'
 import type { HboneOpening } from './hbone-opening.ts'
 import type { MeshIdentity } from './mesh-secrets.ts'
 
-/** Data-plane supplement, section 5.3: windows, frames, streams of one connection, time until an idle one is closed. */
-const STREAM_WINDOW_BYTES = 4 * 1024 * 1024
-const CONNECTION_WINDOW_BYTES = 16 * 1024 * 1024
-const FRAME_BYTES = 1024 * 1024
-const STREAMS_MAX = 100
-const IDLE_MS = 300_000
-/** 1600 tunnels to one workload and worker. */
+/** 1600 tunnels to one workload and worker, with the default number for each. */
 const SESSIONS_MAX = 16
 /** Tunnels that wait for a connection; a further one fails at once. */
 const WAITING_MAX = 1024
-/** Megabytes, as node counts them. */
-const SESSION_MEMORY_MAX = 64
+/** Megabytes, as node counts them; at least four windows of a connection. */
+const SESSION_MEMORY_MIN = 64
+const WINDOWS_IN_MEMORY = 4
+const MEGABYTE = 1_000_000
 /** Time that a workload has to answer a PING after it did not answer CONNECT. */
 const PING_TIMEOUT_MS = 5000
 
@@ -46,6 +44,9 @@ export interface HboneParts {
   readonly dns: DnsCache
   readonly wheel: DeadlineWheel
   readonly connected: ConnectObserver | undefined
+  readonly limits: HboneLimits
+  /** Of the connections; policies apply to the tunnels in them. */
+  readonly keepalive: Probes
 }
 
 interface Connection {
@@ -92,7 +93,8 @@ export class HboneConnections {
   sweep(nowMs: number): void {
     for (const connection of this.#connections) {
       const { streams, idleSinceMs, isLeaving } = connection
-      if (streams === 0 && !isLeaving && nowMs - idleSinceMs >= IDLE_MS) this.#leave(connection)
+      if (streams === 0 && !isLeaving && nowMs - idleSinceMs >= this.#parts.limits.idleTimeoutMs)
+        this.#leave(connection)
     }
   }
 
@@ -106,6 +108,7 @@ export class HboneConnections {
     if (this.#isConnecting || this.#isClosed || this.#connections.size >= SESSIONS_MAX) return
     const { key, host, tunnelPort, connectTimeoutMs, namedBy } = this.#workload
     const { chain, privateKey, roots } = this.#identity
+    const { limits } = this.#parts
     this.#isConnecting = true
     const startMs = performance.now()
     connectHttp2({
@@ -127,10 +130,11 @@ export class HboneConnections {
         },
         httpVersion: 'HTTP2',
         connectTimeoutMs,
+        keepalive: this.#parts.keepalive,
         ...(namedBy !== undefined && { namedBy }),
       },
-      settings: { initialWindowSize: STREAM_WINDOW_BYTES, maxFrameSize: FRAME_BYTES },
-      sessionMemoryMax: SESSION_MEMORY_MAX,
+      settings: { initialWindowSize: limits.windowBytes, maxFrameSize: limits.frameBytes },
+      sessionMemoryMax: memoryMax(limits),
       opened: (session, _address, socket) => {
         this.#isConnecting = false
         this.#opened(session, socket, startMs)
@@ -151,7 +155,7 @@ export class HboneConnections {
       return
     }
     this.#parts.connected?.('hbone', performance.now() - startMs)
-    session.setLocalWindowSize(CONNECTION_WINDOW_BYTES)
+    session.setLocalWindowSize(this.#parts.limits.connectionWindowBytes)
     const connection: Connection = { session, streams: 0, isLeaving: false, idleSinceMs: performance.now() }
     this.#connections.add(connection)
     session.on('goaway', () => this.#leave(connection))
@@ -191,7 +195,8 @@ export class HboneConnections {
   #start(opening: HboneOpening): boolean {
     for (const connection of this.#connections) {
       const { session, streams, isLeaving } = connection
-      const most = Math.min(STREAMS_MAX, session.remoteSettings.maxConcurrentStreams ?? STREAMS_MAX)
+      const { streamsMax } = this.#parts.limits
+      const most = Math.min(streamsMax, session.remoteSettings.maxConcurrentStreams ?? streamsMax)
       if (isLeaving || session.closed || session.destroyed || streams >= most) continue
       this.#request(connection, opening)
       return true
@@ -244,6 +249,10 @@ export class HboneConnections {
   #failWaiting(code: DialFailure, detail: Detail): void {
     for (const opening of this.#waiting.splice(0)) opening.fail(code, detail)
   }
+}
+
+function memoryMax({ connectionWindowBytes }: HboneLimits): number {
+  return Math.max(SESSION_MEMORY_MIN, Math.ceil((connectionWindowBytes * WINDOWS_IN_MEMORY) / MEGABYTE))
 }
 
 /** A workload that does not answer may be gone without a word: then all its tunnels end. */

@@ -16,8 +16,10 @@ import type { OtlpEnvironment } from '../otlp/environment.ts'
 import type { OverloadLimits } from '../overload/overload.ts'
 import type { RateLimitBuffer } from '../policy/limits/rate-limit-store.ts'
 import type { SharedTicketSecrets } from '../tls/ticket-secrets.ts'
+import type { ConnectionDefaults } from '../upstream/connection-defaults.ts'
 import type { BackendExceptions } from '../upstream/backend-guard.ts'
 import type { InspectRequest } from '../trace/messages.ts'
+import type { HboneLimits } from '../mesh/hbone-limits.ts'
 import type { McpAccess } from '../mcp/access.ts'
 
 export interface WorkerSettings {
@@ -50,6 +52,10 @@ export interface WorkerSettings {
   readonly podNamespace: string | undefined
   /** Port of tunnels to workloads of the mesh; undefined: the proxy is part of none. */
   readonly meshTunnelPort: number | undefined
+  /** Limits of these tunnels. */
+  readonly hbone: HboneLimits
+  /** What connections to backends have without a policy, in the whole process. */
+  readonly connections: ConnectionDefaults
   /** Secrets of TLS session tickets; undefined: the worker makes its own. */
   readonly tickets?: SharedTicketSecrets
   /** Counters and histograms of this worker, see metrics/buffer.ts. */

@@ -16,8 +16,10 @@ import { isRedirectEntry } from '../policy/auth/mcp-oauth/redirect-uris.ts'
 import { parseOrigin } from '../policy/browser/origin.ts'
 import { DEFAULT_LIMITS } from '../http/handler.ts'
 import { LEVEL_NAMES, parseLevelFilter } from '../log/level-filter.ts'
+import { hboneEnvironment, type HboneLimits } from '../mesh/hbone-limits.ts'
 import { meshEnvironment, type MeshSettings } from '../mesh/settings.ts'
 import { otlpEnvironment, type OtlpEnvironment } from '../otlp/environment.ts'
+import { CONNECTION_DEFAULTS, type ConnectionDefaults } from '../upstream/connection-defaults.ts'
 import type { BackendExceptions } from '../upstream/backend-guard.ts'
 import type { OverloadLimits } from '../overload/overload.ts'
 
@@ -73,6 +75,10 @@ export interface ProxySettings {
   readonly otlp: OtlpEnvironment
   /** undefined: the proxy is not part of a mesh. */
   readonly mesh: MeshSettings | undefined
+  /** Of tunnels to workloads of the mesh. */
+  readonly hbone: HboneLimits
+  /** What connections to backends have without a policy; only a standalone file changes it. */
+  readonly connections: ConnectionDefaults
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -146,6 +152,8 @@ export function resolveSettings(
     bodyIdleTimeoutMs: bodyIdleTimeout(source),
     otlp: otlpEnvironment(source),
     mesh: meshEnvironment((name) => source.get(name)),
+    hbone: hboneEnvironment(source),
+    connections: CONNECTION_DEFAULTS,
   }
   const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
   const settings = { ...fromEnvironment, ...given }
@@ -228,6 +236,13 @@ class EnvironmentReader {
     const value = this.get(name)
     if (value === undefined) return undefined
     return /^\d{1,6}$/.test(value) && Number(value) > 0 ? Number(value) : this.refuse(name, 'a positive whole number')
+  }
+
+  /** A whole number of up to ten digits, 0 included. */
+  number(name: string): number | undefined {
+    const value = this.get(name)
+    if (value === undefined) return undefined
+    return /^\d{1,10}$/.test(value) ? Number(value) : this.refuse(name, 'a whole number')
   }
 
   /** 0 to 100. */

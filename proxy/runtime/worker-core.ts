@@ -247,6 +247,7 @@ export class WorkerCore {
         enterBind: this.#binds.enter.bind(this.#binds),
         unknownKey: this.#tellOfUnknownKey,
         bodyIdleTimeoutMs: this.#settings.bodyIdleTimeoutMs,
+        connections: this.#settings.connections,
         shedder: this.#pulse.shedder,
         otlp: this.#settings.otlp,
       }

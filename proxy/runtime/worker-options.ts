@@ -29,6 +29,8 @@ export function workerOptions(
     overload: settings.overload,
     bodyIdleTimeoutMs: settings.bodyIdleTimeoutMs,
     meshTunnelPort: settings.mesh?.tunnelPort,
+    hbone: settings.hbone,
+    connections: settings.connections,
     podName: settings.podName,
     podNamespace: settings.podNamespace,
   }

@@ -2,10 +2,10 @@
 // before an error can occur.
 import net from 'node:net'
 import type { ConnectionFacts } from '../socket/connection-facts.ts'
-import { DEFAULT_KEEPALIVE } from '#api/ir/keepalive.ts'
 import type { RequestHandler } from '../http/handler.ts'
 import { factsOf, type ListenOptions } from '../http/server.ts'
 import { awaitProxyHeader } from '../socket/await-proxy-header.ts'
+import { keepProbing } from '../socket/keep-probing.ts'
 import { type ProxyRule, transported } from '../socket/proxy-header.ts'
 
 /** Connections of one worker on one bind; further ones are closed at once, before they use memory. */
@@ -74,8 +74,7 @@ export class Acceptor {
       return
     }
     this.adopt(socket)
-    const { timeMs, intervalMs, retries } = this.rules?.limits.keepalive ?? DEFAULT_KEEPALIVE
-    socket.setKeepAlive(true, timeMs, intervalMs, retries)
+    keepProbing(socket, this.rules?.limits.keepalive)
     const rule = this.rules?.proxyProtocol
     if (rule === undefined) this.#accept(socket, factsOf(socket))
     else this.#awaitHeader(socket, rule)

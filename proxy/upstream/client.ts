@@ -8,6 +8,7 @@ import type { RequestSigner } from '../message/request-signer.ts'
 import { BodyQueue } from './await-body.ts'
 import { type CallFailure, type CallVersion, ForwardCall, SendCall, type UpstreamCall } from './call.ts'
 import type { ConnectObserver } from './connect-observer.ts'
+import { CONNECTION_DEFAULTS, type ConnectionDefaults } from './connection-defaults.ts'
 import { DnsCache } from './dns-cache.ts'
 import { callsEndingWith } from './ending-calls.ts'
 import { Http2Upstream } from './http2-client.ts'
@@ -26,20 +27,29 @@ import type {
 
 export interface UpstreamClientOptions {
   readonly limits?: Partial<PoolLimits>
+  /** Those of this worker. */
+  readonly connections?: ConnectionDefaults | undefined
   readonly dns?: DnsCache
   readonly connected?: ConnectObserver | undefined
 }
+
+/** The idle time is that of the process. */
+type OwnLimits = Omit<PoolLimits, 'idleTimeoutMs'>
 
 /**
  * A gateway that queues at a small pool fails with slow backends (a 60 ms backend and 300 users have emptied pools of
  * peers), so the bound on open connections is far above the number that is kept idle.
  */
-const DEFAULT_POOL_LIMITS: PoolLimits = {
+const DEFAULT_POOL_LIMITS: OwnLimits = {
   idlePerTargetMax: 512,
   openPerTargetMax: 4096,
   openMax: 16_384,
-  idleTimeoutMs: 90_000,
   targetsMax: Infinity,
+}
+
+function limitsOf({ limits, connections = CONNECTION_DEFAULTS }: UpstreamClientOptions): PoolLimits {
+  const { idleTimeoutMs, idleMax: idlePerTargetMax = DEFAULT_POOL_LIMITS.idlePerTargetMax } = connections
+  return { ...DEFAULT_POOL_LIMITS, idleTimeoutMs, idlePerTargetMax, ...limits }
 }
 
 /** Seam plus what the proxy's own start-up code and tests need. */
@@ -75,7 +85,7 @@ class Client implements HttpUpstreamClient, Sweepable {
 
   constructor(options: UpstreamClientOptions) {
     this.#shared = {
-      limits: { ...DEFAULT_POOL_LIMITS, ...options.limits },
+      limits: limitsOf(options),
       wheel: new DeadlineWheel(),
       dns: options.dns ?? new DnsCache(),
       connected: options.connected,

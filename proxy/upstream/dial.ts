@@ -3,9 +3,9 @@ import net, { isIP } from 'node:net'
 import tls from 'node:tls'
 import { at, type Detail, peerProblem, setupProblem, shown } from '../exchange/diagnosis.ts'
 import type { FailureCode } from '../exchange/errors.ts'
+import { keepProbingOnceOpen } from '../socket/keep-probing.ts'
 import { identityOptions, upstreamContext } from './tls.ts'
 import type { DnsCache } from './dns-cache.ts'
-import { keepProbing } from './keep-probing.ts'
 import { NamedAddresses, shareOf } from './named-addresses.ts'
 import { resolveTarget } from './resolve-target.ts'
 import type { UpstreamTarget, UpstreamTls } from './target.ts'
@@ -113,7 +113,7 @@ class Dialing implements Dial {
       allowHalfOpen: true,
       noDelay: true,
     })
-    keepProbing(socket, this.#target)
+    keepProbingOnceOpen(socket, this.#target.keepalive)
     return upstreamTls === undefined ? socket : secure(socket, upstreamTls, this.#target.host)
   }
 }

@@ -3,6 +3,7 @@
 import { type AddressGuard, addressGuard, ownAddresses } from '#api/net/address-guard.ts'
 import { createUpstreamClient, type HttpUpstreamClient } from './client.ts'
 import type { ConnectObserver } from './connect-observer.ts'
+import { CONNECTION_DEFAULTS, type ConnectionDefaults } from './connection-defaults.ts'
 import { DnsCache } from './dns-cache.ts'
 import { resolverLookup } from './resolver-lookup.ts'
 import type { TargetGuard } from './target.ts'
@@ -27,6 +28,8 @@ interface DynamicParts {
   readonly dns?: DnsCache
   readonly admits?: AddressGuard
   readonly connected?: ConnectObserver
+  /** Those of this worker; they can only lower the limits above. */
+  readonly connections?: ConnectionDefaults | undefined
 }
 
 /** `allowed`: see api/net/address-guard.ts. */
@@ -37,7 +40,13 @@ export function dynamicForwarding(
     dns = new DnsCache(),
     admits = addressGuard({ allowed, own: ownAddresses() }),
     connected,
+    connections = CONNECTION_DEFAULTS,
   }: DynamicParts = {},
 ): DynamicForwarding {
-  return { client: createUpstreamClient({ limits: LIMITS, dns, connected }), guard: { dns: names, admits } }
+  const limits = {
+    ...LIMITS,
+    idlePerTargetMax: Math.min(LIMITS.idlePerTargetMax, connections.idleMax ?? Infinity),
+    idleTimeoutMs: Math.min(LIMITS.idleTimeoutMs, connections.idleTimeoutMs),
+  }
+  return { client: createUpstreamClient({ limits, dns, connected }), guard: { dns: names, admits } }
 }

@@ -4,12 +4,12 @@ import net, { isIP } from 'node:net'
 import tls from 'node:tls'
 import { type Detail, http2Problem, peerProblem, setupProblem, shown } from '../exchange/diagnosis.ts'
 import type { DeadlineWheel, Expiring } from '../socket/deadlines.ts'
+import { keepProbingOnceOpen } from '../socket/keep-probing.ts'
 import { type ConnectObserver, transportOf } from './connect-observer.ts'
 import type { DnsCache } from './dns-cache.ts'
 import type { DialFailure } from './dial.ts'
 import { dialTunnel } from './dial-tunnel.ts'
 import { identityOptions, upstreamContext } from './tls.ts'
-import { keepProbing } from './keep-probing.ts'
 import { NamedAddresses, shareOf } from './named-addresses.ts'
 import { chosenBy, type HttpProtocol, offered } from './protocols.ts'
 import { resolveTarget } from './resolve-target.ts'
@@ -112,7 +112,7 @@ class Connecting implements Expiring {
     if (others.length > 0)
       this.#patience = setTimeout(() => this.#next(), shareOf(this.#deadlineMs, addresses.length)).unref()
     socket.setNoDelay(true)
-    keepProbing(socket, this.#options.target)
+    keepProbingOnceOpen(socket, this.#options.target.keepalive)
     const isTls = socket instanceof tls.TLSSocket
     const onError = (error: Error): void => {
       if (this.#socket !== socket) return

@@ -8,12 +8,14 @@ import type { UpstreamCall } from './call.ts'
 import { ClientShares, mayTakeMore, type Share } from './client-shares.ts'
 import type { ConnectObserver } from './connect-observer.ts'
 import type { DnsCache } from './dns-cache.ts'
+import { drainIdle, type IdleLimits } from './drain-idle.ts'
 import { NamedAddresses } from './named-addresses.ts'
 import type { UpstreamTarget } from './target.ts'
 import { UpstreamSession, type SessionOwner } from './http2-session.ts'
 import { UpstreamStream } from './http2-stream.ts'
 
 export interface Http2PoolShared {
+  readonly limits: IdleLimits
   readonly dns: DnsCache
   readonly wheel: DeadlineWheel
   readonly connected?: ConnectObserver | undefined
@@ -31,7 +33,6 @@ const CONNECTING_MAX = 4
 const STREAMS_EXPECTED = 100
 /** Calls that wait for a stream; one more fails at once instead of growing the line. */
 const WAITING_MAX = 4096
-const IDLE_MS = 90_000
 /** What a backend may send before it is read: constant memory for slow clients. */
 const SETTINGS = { initialWindowSize: 262_144, maxHeaderListSize: 131_072 } as const
 /** Megabytes, as node counts them: 100 streams with full windows. */
@@ -83,9 +84,8 @@ export class Http2Pool implements SessionOwner {
     if (this.#waiting.length === 0) this.#shares.sweep()
     for (const session of this.#sessions.keys()) {
       session.sweep(nowMs)
-      const { idleSinceMs } = session
-      if (idleSinceMs !== undefined && nowMs - idleSinceMs >= IDLE_MS) session.drain()
     }
+    drainIdle(this.#sessions.keys(), this.#shared.limits, nowMs)
     if (!this.#addresses.isNew) return
     // The name leads elsewhere by now: what runs ends, new calls go there.
     for (const [session, address] of this.#sessions) if (!this.#addresses.has(address)) session.drain()

@@ -141,7 +141,7 @@ describe('a name that leads elsewhere', () => {
   it('sessions of gRPC to it go', async () => {
     const { port } = await startTwo(overHttp2)
     const { dns, answer, clock } = nameServer([FIRST])
-    const client = createGrpcClient(dns)
+    const client = createGrpcClient({ dns })
     open.push(client)
     const request = create(CheckRequestSchema)
     const options = { authority: 'moving.test', deadlineMs: performance.now() + 5000, signal: undefined }

@@ -4,6 +4,7 @@ import { isIP } from 'node:net'
 import type tls from 'node:tls'
 import { at, shown } from '../exchange/diagnosis.ts'
 import type { DeadlineWheel } from '../socket/deadlines.ts'
+import { keepProbingOnceOpen } from '../socket/keep-probing.ts'
 import { NO_USER, Transport, type TransportUser } from '../socket/transport.ts'
 import { Tunnel } from '../socket/tunnel.ts'
 import { dialTunnel } from './dial-tunnel.ts'
@@ -14,20 +15,17 @@ import { Connecting } from './connecting.ts'
 import { type ConnectObserver, transportOf } from './connect-observer.ts'
 import { type ConnectionPool, type PeerPlace, UpstreamConnection } from './connection.ts'
 import type { DnsCache } from './dns-cache.ts'
-import { keepProbing } from './keep-probing.ts'
+import type { IdleLimits } from './drain-idle.ts'
 import { NamedAddresses, shareOf } from './named-addresses.ts'
 import { chosenBy, offered } from './protocols.ts'
 import { resolveInTime } from './resolve-target.ts'
 import type { UpstreamTarget, UpstreamTls, UpstreamTunnel } from './target.ts'
 import { isForwarded } from './tunnel.ts'
 
-export interface PoolLimits {
-  /** Idle connections kept per target. */
-  readonly idlePerTargetMax: number
+export interface PoolLimits extends IdleLimits {
   /** Open connections per target; a call beyond fails with `overloaded`. */
   readonly openPerTargetMax: number
   readonly openMax: number
-  readonly idleTimeoutMs: number
   /** Targets at a time, idle connections included; a call to one more fails with `overloaded`. */
   readonly targetsMax: number
 }
@@ -319,12 +317,12 @@ export class TargetPool implements ConnectionPool {
     const place = unixPath === undefined ? { host: address, port } : { path: unixPath }
     if (upstreamTls === undefined) {
       const plain = Transport.connect({ ...place, noDelay: true }, user)
-      keepProbing(plain.socket, this.#target)
+      keepProbingOnceOpen(plain.socket, this.#target.keepalive)
       return plain
     }
     const transport = Transport.connectTls({ ...place, ...this.#tlsOptions(upstreamTls, call) }, user)
     transport.socket.setNoDelay(true)
-    keepProbing(transport.socket, this.#target)
+    keepProbingOnceOpen(transport.socket, this.#target.keepalive)
     transport.socket.on('session', (session: Buffer) => {
       this.#session = session
     })

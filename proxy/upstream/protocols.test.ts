@@ -162,7 +162,7 @@ describe('handshake', () => {
 })
 
 describe('keepalive', () => {
-  const KEEPALIVE = { timeMs: 61_000, intervalMs: 11_000, retries: 4 }
+  const KEEPALIVE = { enabled: true, timeMs: 61_000, intervalMs: 11_000, retries: 4 }
   const ways: readonly (readonly [string, (target: UpstreamTarget) => Promise<unknown>])[] = [
     ['HTTP/1.1', (target) => versionSpoken(client(), { ...target, httpVersion: 'HTTP1' })],
     ['HTTP/2', (target) => versionSpoken(client(), { ...target, httpVersion: 'HTTP2' })],
@@ -184,6 +184,13 @@ describe('keepalive', () => {
         ),
     ],
   ]
+  it.each(ways)('%s: no probes if they are switched off', async (name, open) => {
+    const probes = vi.spyOn(net.Socket.prototype, 'setKeepAlive')
+    const plain = name === 'HTTP/1.1' ? net.createServer(answerOnce) : http2.createServer((_, to) => to.end('2.0'))
+    await open({ ...targetOf(await listen(plain), {}), keepalive: { ...KEEPALIVE, enabled: false } })
+    expect(probes).not.toHaveBeenCalled()
+  })
+
   it.each(ways.flatMap(([name, open]) => [true, false].map((isTls) => [name, isTls, open] as const)))(
     '%s, TLS %s: probes as written, else those of the specification',
     async (name, isTls, open) => {

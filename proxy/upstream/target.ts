@@ -1,6 +1,7 @@
 // Where a request goes, and the two ways to send it. Implemented by client.ts (engine); used by backends.
 import type net from 'node:net'
-import type { Keepalive, KeyExchangeGroup } from '#api/ir/types.gen.ts'
+import type { Probes } from '#api/ir/keepalive.ts'
+import type { KeyExchangeGroup } from '#api/ir/types.gen.ts'
 import { type Detail, logOf } from '../exchange/diagnosis.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { OutgoingBody, StreamBody } from '../message/body.ts'
@@ -34,8 +35,8 @@ export interface UpstreamTarget {
   /** The backend chooses in the handshake; the version above holds where it chooses nothing. */
   readonly negotiates?: boolean
   readonly connectTimeoutMs: number
-  /** undefined: the engine's own. */
-  readonly keepalive?: Keepalive | undefined
+  /** undefined: those of the specification. */
+  readonly keepalive?: Probes | undefined
   /** undefined: the destination is the configuration's, not a client's. */
   readonly guard?: TargetGuard | undefined
   /** Who says that it leads there. Part of `key`, for connections are kept by that. */

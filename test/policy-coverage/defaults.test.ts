@@ -9,7 +9,7 @@ import { snapshotOf } from '#operator/translate/snapshot.ts'
 import { translate } from '#operator/translate/cluster/translate.ts'
 import { CPU_SECONDS } from '#api/profile/pprof-request.ts'
 import { EVICTION_MS } from '#proxy/backend/health.ts'
-import { CONNECT_TIMEOUT_MS } from '#proxy/backend/targets.ts'
+import { CONNECTION_DEFAULTS } from '#proxy/upstream/connection-defaults.ts'
 import { DEFAULT_PATHS } from '#proxy/config/compile-telemetry.ts'
 import { DEFAULT_LIMITS } from '#proxy/http/handler.ts'
 import { connectionWindowOf, headerBytesMaxOf, sessionOptions } from '#proxy/http2/limits.ts'
@@ -232,7 +232,7 @@ describe('behaviour of the proxy without a setting', () => {
   const MIB = 1024 * 1024
   const { settings } = sessionOptions(DEFAULT_LIMITS)
   it.each<[string, unknown, unknown]>([
-    ['frontend.tcp.keepalive, backend.tcp.keepalive', DEFAULT_KEEPALIVE, keepalive],
+    ['frontend.tcp.keepalive, backend.tcp.keepalive', DEFAULT_KEEPALIVE, { enabled: true, ...keepalive }],
     ['frontend.tls.handshakeTimeout', HANDSHAKE_TIMEOUT_MS, 15_000],
     ['frontend.tls.alpnProtocols', httpAlpn(undefined).protocols, ['h2', 'http/1.1']],
     ['frontend.http.maxBufferSize, traffic.buffer maxBytes', DEFAULT_LIMITS.bufferBytesMax, 2 * MIB],
@@ -251,7 +251,7 @@ describe('behaviour of the proxy without a setting', () => {
     ['traffic.extProc, Buffered modes', BUFFERED_BYTES_MAX, 8192],
     ['traffic.extProc.processingOptions, request', modesOf().request, modesOf(EXT_PROC).request],
     ['traffic.extProc.processingOptions, response', modesOf().response, modesOf(EXT_PROC).response],
-    ['backend.tcp.connectTimeout', CONNECT_TIMEOUT_MS, 10_000],
+    ['backend.tcp.connectTimeout', CONNECTION_DEFAULTS.connectTimeoutMs, 10_000],
     ['backend.health.eviction.duration', EVICTION_MS, 3000],
     ['/debug/pprof/profile seconds', CPU_SECONDS, { min: 1, max: 300, default: 10 }],
   ])('%s', (_field, actual, expected) => {

@@ -273,7 +273,7 @@ describe('loadStandalone, fields', () => {
     ['config: { session: { key: abc } }', /session\.key: must be 64 hexadecimal digits/],
     ['config: { logging: { level: loud } }', /logging\.level: /],
     ['config: { adminAddr: here }', /adminAddr: must be host:port/],
-    ['config: { hbone: {} }', /config\.hbone: is not supported/],
+    ['config: { hbone: { window: 1 } }', /config\.hbone\.window: unknown field "window"; valid fields: windowSize, /],
   ])('%s', (text, expected) => {
     const found = problems(text)
     if (typeof expected === 'string') expect(found).toContain(expected)
@@ -599,6 +599,51 @@ describe('loadStandalone, files and settings', () => {
       environment: {},
     })
     expect(JSON.stringify(rendered)).not.toContain('0f0f')
+  })
+
+  it('returns the defaults of connections to backends, those of the file and those of the specification', () => {
+    const backend = 'keepalives: { enabled: false, retries: 3 }, connectTimeout: 100ms, poolMaxSize: 0'
+    const { settings, problems } = load(`config: { backend: { ${backend} } }\n${GATEWAY}`)
+    expect(problems).toEqual([])
+    expect(settings?.connections).toEqual({
+      connectTimeoutMs: 100,
+      keepalive: { enabled: false, timeMs: 180_000, intervalMs: 180_000, retries: 3 },
+      idleTimeoutMs: 90_000,
+      idleMax: 0,
+    })
+  })
+
+  it('returns the limits of tunnels as variables', () => {
+    const sizes = 'windowSize: 65535, connectionWindowSize: 256Mi, frameSize: 16Ki'
+    const pool = 'poolMaxStreamsPerConn: 1, poolUnusedReleaseTimeout: 24h'
+    const { settings, problems } = load(`config: { hbone: { ${sizes}, ${pool} } }\n${GATEWAY}`)
+    expect(problems).toEqual([])
+    expect(settings?.environment).toEqual({
+      HTTP2_STREAM_WINDOW_SIZE: '65535',
+      HTTP2_CONNECTION_WINDOW_SIZE: '268435456',
+      HTTP2_FRAME_SIZE: '16384',
+      POOL_MAX_STREAMS_PER_CONNECTION: '1',
+      POOL_UNUSED_RELEASE_TIMEOUT: '86400000ms',
+    })
+  })
+
+  it.each([
+    ['backend: { connectTimeout: 99ms }', 'config.backend.connectTimeout', 'must be at least 100ms'],
+    ['backend: { poolIdleTimeout: 999ms }', 'config.backend.poolIdleTimeout', 'must be at least 1s'],
+    ['backend: { poolMaxSize: -1 }', 'config.backend.poolMaxSize', 'must be at least 0'],
+    ['backend: { poolMaxSize: 65537 }', 'config.backend.poolMaxSize', 'must be at most 65536'],
+    ['backend: { keepalives: { time: 999ms } }', 'config.backend.keepalives.time', 'must be at least 1s'],
+    [
+      'backend: { keepalives: { enabled: 0 } }',
+      'config.backend.keepalives.enabled',
+      'must be true or false, not a number',
+    ],
+    ['hbone: { windowSize: 65534 }', 'config.hbone.windowSize', 'must be from 65535 to 67108864 bytes'],
+    ['hbone: { frameSize: 16Mi }', 'config.hbone.frameSize', 'must be from 16384 to 16777215 bytes'],
+    ['hbone: { poolMaxStreamsPerConn: 1001 }', 'config.hbone.poolMaxStreamsPerConn', 'must be at most 1000'],
+    ['hbone: { poolUnusedReleaseTimeout: 0s }', 'config.hbone.poolUnusedReleaseTimeout', 'must be from 1s to 24h'],
+  ])('rejects config with %s', (field, path, message) => {
+    expect(load(`config: { ${field} }\n${GATEWAY}`).problems).toMatchObject([{ path, message }])
   })
 
   it('returns the settings of config that are variables, as such', () => {

@@ -1,6 +1,8 @@
 // Settings of the process in a standalone file, read once at startup.
 import type { LookupFamily } from '#api/units/lookup-family.ts'
+import type { ConnectionDefaults } from '../../upstream/connection-defaults.ts'
 import type { ConfigFields, StandaloneFile } from './schema/file.ts'
+import { connectionsOf, hboneVariables } from './schema/process-connections.ts'
 import type { Address } from './schema/values.ts'
 
 export interface StandaloneSettings {
@@ -14,6 +16,7 @@ export interface StandaloneSettings {
   /** Each has 32 bytes: the first one seals, all can open. Secrets. */
   readonly sessionKeys: readonly Uint8Array[] | undefined
   readonly mcpSessionTtlMs: number | undefined
+  readonly connections: ConnectionDefaults | undefined
   /** Variables of the environment that have these values unless they are set. */
   readonly environment: Readonly<Record<string, string>>
 }
@@ -32,6 +35,7 @@ export function settingsOf({
     dnsLookupFamily: config.dns?.lookupFamily,
     sessionKeys: config.session?.key,
     mcpSessionTtlMs: config.mcp?.sessionTtl,
+    connections: connectionsOf(config.backend),
     environment: environmentOf(config),
   }
 }
@@ -49,6 +53,7 @@ function environmentOf(config: ConfigFields): Readonly<Record<string, string>> {
     TRUST_DOMAIN: config.trustDomain,
     ADDITIONAL_TRUST_DOMAINS: config.additionalTrustDomains?.join(','),
     SERVICE_ACCOUNT: config.serviceAccount,
+    ...hboneVariables(config.hbone),
   }
   return Object.fromEntries(
     Object.entries(variables).filter((entry): entry is [string, string] => entry[1] !== undefined),

@@ -1,9 +1,8 @@
-// TCP keepalive probes towards clients and backends.
-import { DEFAULT_KEEPALIVE } from '#api/ir/keepalive.ts'
+// TCP keepalive probes towards clients and backends. Absent fields have the defaults of the process.
 import type { Keepalive } from '#api/ir/types.gen.ts'
 import type { KeepaliveFields } from '../schema/connections.ts'
+import { defined } from './defined.ts'
 
-export function renderKeepalive({ retries, time, interval }: KeepaliveFields): Keepalive {
-  const { timeMs, intervalMs } = DEFAULT_KEEPALIVE
-  return { retries: retries ?? DEFAULT_KEEPALIVE.retries, timeMs: time ?? timeMs, intervalMs: interval ?? intervalMs }
+export function renderKeepalive({ enabled, retries, time, interval }: KeepaliveFields): Keepalive {
+  return defined({ enabled, retries, timeMs: time, intervalMs: interval })
 }

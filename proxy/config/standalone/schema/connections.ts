@@ -9,7 +9,7 @@ export const keyExchangeGroups = z.array(z.enum(['X25519', 'P-256', 'P-384', 'X2
 
 const probeTime = duration.refine((ms) => ms >= 1000, { error: 'must be at least 1s' })
 export const keepalive = fields({
-  enabled: z.literal(true, { error: 'is always true: remove keepalives to disable them' }).optional(),
+  enabled: z.boolean().optional(),
   time: probeTime.optional(),
   interval: probeTime.optional(),
   retries: z.int().min(1).max(RETRIES_MAX).optional(),

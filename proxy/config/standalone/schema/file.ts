@@ -15,6 +15,7 @@ import { llm } from './llm.ts'
 import { frontendPolicies, gateway, hostname, protocol, tls } from './listeners.ts'
 import { catalogSource } from './model-catalog.ts'
 import { gatewayPolicies, routePolicies, uiPolicies } from './policies.ts'
+import { processBackend, processHbone } from './process-connections.ts'
 import { targetedPolicy } from './targets.ts'
 import { logFormat, processLogShape, processMetrics, processTracing } from './telemetry.ts'
 import { backendTLS, backendTunnel } from './upstream.ts'
@@ -173,10 +174,10 @@ const config = fields({
   ...notServed(['xdsAddress', 'xdsAuthToken', 'localXdsPath'], '; the file has all configuration'),
   ...notServed(['caAuthToken'], '; set the variable CA_AUTH_TOKEN to the file with the token'),
   ...notServed(['enableIpv6'], '; use gw run --listen-address, such as :: for all addresses'),
-  ...notServed(['backend'], '; use the policies tcp and http of backends'),
+  backend: processBackend.optional(),
+  hbone: processHbone.optional(),
   ...notServed(['standardAttributes'], '; use add of frontendPolicies.accessLog, and attributes of tracing'),
   ...notServed(['skipValidateTrustDomain'], '; name the trust domains in additionalTrustDomains'),
-  ...notServed(['hbone'], '; remove it: windows and connections of tunnels are fixed'),
   ...notServed(['storage'], '; remove it: the file has all settings'),
   ...notServed(['database'], '; use frontendPolicies.accessLog.otlp to store entries of the log'),
   ...notServed(['pricing'], '; use modelCatalog'),
