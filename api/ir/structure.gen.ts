@@ -9,6 +9,7 @@ const Bind: Structure = {
     port: { type: 'integer', minimum: 1, maximum: 65535 },
     protocol: { type: 'string', enum: ['HTTP', 'TLS', 'TCP'] },
     mode: { type: 'string', enum: ['Standard', 'Internal'] },
+    tunnelProtocol: { type: 'string', enum: ['Proxy', 'Connect'] },
   },
 }
 const ObjectName: Structure = {

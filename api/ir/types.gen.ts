@@ -69,6 +69,10 @@ export interface Bind {
    * Internal binds open no socket; other listeners forward to them.
    */
   mode?: 'Standard' | 'Internal'
+  /**
+   * What connections of the port carry if no policy of the port sets `connect` or `proxyProtocol`; absent: nothing. HBONE is the protocol of the listener.
+   */
+  tunnelProtocol?: 'Proxy' | 'Connect'
 }
 export interface Listener {
   /**

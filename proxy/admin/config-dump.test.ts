@@ -198,6 +198,11 @@ describe('configDump', () => {
     })
   })
 
+  it('shows the own transport of a bind', () => {
+    const binds = CONFIG.binds.map((bind) => ({ ...bind, tunnelProtocol: 'Connect' as const }))
+    expect(configDump({ ...INPUT, config: { ...CONFIG, binds } }).binds).toMatchObject([{ tunnelProtocol: 'connect' }])
+  })
+
   it.each<[string, FrontendPayload | undefined, string]>([
     ['nothing', undefined, 'direct'],
     ['CONNECT denied', { connect: { mode: 'Deny' } }, 'direct'],

@@ -15,6 +15,7 @@ import type { components } from '#api/admin/types.gen.ts'
 import type { Locality } from '../backend/locality.ts'
 import { indexPolicies, placeOf, type PolicyIndex } from '../policy/policy-index.ts'
 import { effectiveFrontend } from '../policy/merge-backend.ts'
+import { withOwnTunnel } from '../policy/own-tunnel.ts'
 import { dumpBackends } from './config-dump-backends.ts'
 import { dumpServices, dumpWorkloads } from './config-dump-services.ts'
 import { dumpInline } from './dump-inline.ts'
@@ -89,13 +90,14 @@ function bindHead(bind: Bind, listenAddress: string): Omit<Schemas['DumpBind'], 
 
 /** What carries the connections of the port; the outermost of several. Its policies are those of its first listener. */
 function tunnelProtocol(
-  { port }: Bind,
+  bind: Bind,
   listener: Listener | undefined,
   policies: PolicyIndex,
 ): Schemas['DumpBind']['tunnelProtocol'] {
   if (listener === undefined) return 'direct'
   if (listener.protocol === 'HBONE') return 'hboneGateway'
-  const { proxyProtocol, connect } = effectiveFrontend(policies, placeOf({ ...listener, port }))
+  const { port } = bind
+  const { proxyProtocol, connect } = withOwnTunnel(bind, effectiveFrontend(policies, placeOf({ ...listener, port })))
   if (proxyProtocol !== undefined) return 'proxy'
   return connect?.mode === 'Tunnel' ? 'connect' : 'direct'
 }

@@ -31,6 +31,7 @@ import { DelegationChains, lazyRoute, RouteGroups } from './compile-delegation.t
 import { compileLayer4 } from './compile-layer4.ts'
 import { compileTelemetry } from './compile-telemetry.ts'
 import type { CompileSteps, CompiledBind, CompiledConfig } from './compiled.ts'
+import { withOwnTunnel } from '../policy/own-tunnel.ts'
 import { refusal } from './refusal.ts'
 import { ConfigIndex } from './config-index.ts'
 import { meshTunnels } from './mesh-tunnels.ts'
@@ -105,9 +106,7 @@ function* compileBind(input: {
   plans: PlansOfListeners
 }): Steps<CompiledBind> {
   const { bind, routes, groups, context } = input
-  const [first] = input.listeners
-  const frontend: PortFrontend =
-    first === undefined ? {} : effectiveFrontend(context.policies, placeOf({ ...first, port: bind.port }))
+  const frontend = frontendOf(bind, input.listeners, context)
   const limits = limitsOf(frontend, context.environment.bodyIdleTimeoutMs)
   const listeners: { readonly listener: Listener; readonly place: ListenerPlace; readonly plan: ListenerPlan }[] = []
   for (const listener of input.listeners) {
@@ -164,6 +163,12 @@ function* compileBind(input: {
   const handler = serve(placeOfPort(listeners.map(({ plan }) => plan.place)), (host) => hosts.find(hostOf(host))?.value)
   const routing = { isTls: bind.protocol === 'TLS', hosts, listeners }
   return { key: bind.key, port: bind.port, isInternal: bind.mode === 'Internal', handler, routing, layer4 }
+}
+
+/** Policies of the port are those of its first listener. */
+function frontendOf(bind: Bind, [first]: readonly Listener[], { policies }: CompileContext): PortFrontend {
+  const frontend = first === undefined ? {} : effectiveFrontend(policies, placeOf({ ...first, port: bind.port }))
+  return { ...frontend, ...withOwnTunnel(bind, frontend) }
 }
 
 /** Only the request determines which of several listeners is meant. */

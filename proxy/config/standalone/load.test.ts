@@ -22,6 +22,8 @@ function route(policies: string, backend = BACKEND): string {
   return `${GATEWAY}routes:\n- policies: { ${policies} }\n  backends: [${backend}]\n`
 }
 
+const bind = (fields: string, listener = '{}'): string =>
+  `binds: [{ port: 8080, ${fields}, listeners: [${listener}] }]\n`
 const exchanged = (policy: string): string => route(`backendAuth: { oauthTokenExchange: ${policy} }`)
 const guarded = (guard: string): string => route(`ai: { promptGuard: { request: [${guard}] } }`)
 
@@ -41,6 +43,25 @@ describe('loadStandalone, fields', () => {
     ['gateways: []', '1:1 gateways: must be a mapping, not a list'],
     ['gateways: { "a/b": { port: 1 } }', /^1:13 gateways\["a\/b"\]: must be letters, digits/],
     ['gateways: { a: { port: 1, protocol: FTP } }', /must be one of HTTP, HTTPS, TLS, TCP/],
+    [
+      bind('tunnelProtocol: hboneWaypoint'),
+      /tunnelProtocol: hboneWaypoint is not supported: the proxy accepts tunnels to/,
+    ],
+    [bind('tunnelProtocol: socks'), /tunnelProtocol: must be one of direct, proxy, connect, hboneGateway/],
+    [bind('tunnelProtocol: hboneGateway'), /tunnelProtocol: hboneGateway needs listeners with protocol HBONE/],
+    [
+      bind('tunnelProtocol: connect', '{ protocol: TCP }'),
+      /tunnelProtocol: connect needs listeners with protocol HTTP/,
+    ],
+    [
+      bind('tunnelProtocol: proxy', '{ protocol: HBONE }'),
+      /tunnelProtocol: proxy cannot be combined with protocol HBONE/,
+    ],
+    [bind('mode: standard', '{ protocol: HBONE, routes: [{}] }'), /listeners\[0\]\.routes: HBONE has none/],
+    [
+      bind('mode: standard', '{ protocol: HBONE, tls: { cert: c, key: k } }'),
+      /listeners\[0\]\.tls: must not be set with/,
+    ],
     ['gateways: { a: { port: 1, tls: { cert: c } } }', /tls\.key: is required/],
     [
       'gateways: { a: { port: 1, tls: { mode: magic, cert: c, key: k } } }',

@@ -28,6 +28,11 @@ export function renderListenerTls(
   context: BuildContext,
 ): RenderedListenerTls {
   const at = pathTo(path, 'tls')
+  if (protocol === 'HBONE') {
+    if (fields !== undefined)
+      context.error(at, 'must not be set with protocol HBONE, which has the certificate of the mesh')
+    return { tls: { mode: 'Terminate', mesh: 'Mutual' } }
+  }
   if (protocol === 'HTTP' || protocol === 'TCP') {
     if (fields !== undefined) context.error(at, `must not be set with protocol ${protocol}; use HTTPS or TLS`)
     return {}

@@ -30,6 +30,7 @@ const PORT_PROTOCOLS: { readonly [P in Protocol]: PortProtocol } = {
   HTTPS: 'TLS',
   TLS: 'TLS',
   TCP: 'TCP',
+  HBONE: 'TLS',
 }
 
 export class ListenerRegistry {
@@ -47,12 +48,12 @@ export class ListenerRegistry {
   }
 
   /** @returns the key of the bind */
-  addPort(port: number, path: string, mode?: Bind['mode']): string {
+  addPort(port: number, path: string, own: Pick<Bind, 'mode' | 'tunnelProtocol'> = {}): string {
     const former = this.#ports.get(port)
     if (former !== undefined) this.#context.error(path, `port ${port} is already used by ${former}`)
     this.#ports.set(port, path)
     const key = `bind/${port}`
-    if (former === undefined) this.#context.config.binds.push({ key, port, ...defined({ mode }) })
+    if (former === undefined) this.#context.config.binds.push({ key, port, ...own })
     return key
   }
 
@@ -100,11 +101,12 @@ export class ListenerRegistry {
 
   /** They inspect requests, which this protocol does not have: if accepted, they would have no effect. */
   #refusePolicies({ policies, policiesPath }: ListenerInput, protocol: Protocol): void {
+    const what = protocol === 'HBONE' ? 'accepts tunnels only' : 'forwards plain TCP'
     for (const [field, value] of Object.entries(policies)) {
       if (value === undefined) continue
       this.#context.error(
         pathTo(policiesPath, field),
-        `has no effect with protocol ${protocol}, which forwards plain TCP; use frontendPolicies.networkAuthorization`,
+        `has no effect with protocol ${protocol}, which ${what}; use frontendPolicies.networkAuthorization`,
       )
     }
   }

@@ -12,7 +12,7 @@ import { customFunctions } from './functions.ts'
 import { headerMatch } from './header-match.ts'
 import { fields, notServed, oneShape, ONE_FIELD } from './object.ts'
 import { llm } from './llm.ts'
-import { frontendPolicies, gateway, hostname, protocol, tls } from './listeners.ts'
+import { bindProtocol, frontendPolicies, gateway, hostname, tls } from './listeners.ts'
 import { catalogSource } from './model-catalog.ts'
 import { gatewayPolicies, routePolicies, uiPolicies } from './policies.ts'
 import { processBackend, processHbone } from './process-connections.ts'
@@ -91,18 +91,22 @@ const bindListener = fields({
   name: name.optional(),
   namespace: name.optional(),
   hostname: hostname.optional(),
-  protocol: protocol.optional(),
+  protocol: bindProtocol.optional(),
   tls: tls.optional(),
   routes: z.array(bindRoute).optional(),
   tcpRoutes: z.array(bindTcpRoute).optional(),
   policies: gatewayPolicies.optional(),
 })
-const only = <T extends string>(served: T) =>
-  z.literal(served, { error: `only ${served} is supported by this version of the proxy` }).optional()
+const tunnelProtocol = z.enum(['direct', 'proxy', 'connect', 'hboneGateway'], {
+  error: ({ input }) =>
+    input === 'hboneWaypoint'
+      ? 'hboneWaypoint is not supported: the proxy accepts tunnels to its own ports (hboneGateway), but not to other workloads'
+      : 'must be one of direct, proxy, connect, hboneGateway',
+})
 const bind = fields({
   port,
   listeners: z.array(bindListener).min(1),
-  tunnelProtocol: only('direct'),
+  tunnelProtocol: tunnelProtocol.optional(),
   mode: z.enum(['standard', 'internal']).optional(),
 })
 

@@ -16,6 +16,10 @@ export const hostname = z
 
 /** HBONE is known, but not supported. */
 export const protocol = z.enum(['HTTP', 'HTTPS', 'TLS', 'TCP'], { error: 'must be one of HTTP, HTTPS, TLS, TCP' })
+/** Tunnels of a mesh lead to other ports, which only the form `binds` names one by one. */
+export const bindProtocol = z.enum([...protocol.options, 'HBONE'], {
+  error: 'must be one of HTTP, HTTPS, TLS, TCP, HBONE',
+})
 
 const VERSIONS = ['TLS_V1_2', 'TLS_V1_3'] as const
 const versionShape = {
@@ -97,7 +101,7 @@ export const frontendPolicies = evaluatedAt(
   }),
 )
 
-export type Protocol = z.output<typeof protocol>
+export type Protocol = z.output<typeof bindProtocol>
 export type TlsFields = z.output<typeof tls>
 export type GatewayFields = z.output<typeof gateway>
 export type FrontendFields = z.output<typeof frontendPolicies>
