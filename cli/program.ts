@@ -1,6 +1,7 @@
 // The command tree with help and completion. Commands load what they need when they run: `gw version` must not pay for
 // the proxy.
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+import { nearestName } from '#api/nearest.ts'
 import { printable } from '#api/printable.ts'
 import { VERSION } from '#api/version.ts'
 import { addController } from './commands/controller.ts'
@@ -170,7 +171,14 @@ function addTranslate(program: Command, finish: (code: number) => void): void {
 /** The library puts a suggestion on its own line; other lines are the user's. */
 function callError(text: string): string {
   const [, error = '', suggestion = ''] = /^(.*?)(\n\(Did you mean [^\n]*\))?$/s.exec(text.trimEnd()) ?? []
-  return `${printable(error)}${suggestion}\n`
+  return `${printable(error)}${suggestion === '' ? nearestChoice(error) : suggestion}\n`
+}
+
+/** For a value of an option that has a list of them; the library suggests names of commands and options only. */
+function nearestChoice(error: string): string {
+  const [, given = '', choices = ''] = /argument '(.*)' is invalid\. Allowed choices are (.*)\.$/.exec(error) ?? []
+  const nearest = nearestName(given, choices.split(', '))
+  return nearest === undefined ? '' : `\n(Did you mean ${nearest}?)`
 }
 
 function several(value: string, former: readonly string[] = []): readonly string[] {

@@ -14,7 +14,7 @@ import type { ResourceKind } from './resource.ts'
 
 const CALL_MS_MAX = 10_000
 /** More pods and namespaces than a person can read; the API server sends no more. */
-const ITEMS_MAX = 1000
+export const ITEMS_MAX = 1000
 
 function bounded(deadlineMs: number): ConfigurationOptions {
   return {
@@ -31,7 +31,7 @@ function bounded(deadlineMs: number): ConfigurationOptions {
   }
 }
 
-const BOUNDED = bounded(CALL_MS_MAX)
+export const BOUNDED = bounded(CALL_MS_MAX)
 
 /** @throws {Error} with a message for the user, and the alternative after it */
 export function clusterOf(choice: KubeConfigChoice, alternative = ''): KubeConfig {
@@ -73,6 +73,20 @@ export async function runningPods(
 export async function namespaceNames(config: KubeConfig, deadlineMs: number): Promise<string[]> {
   const list = config.makeApiClient(CoreV1Api).listNamespace({ limit: ITEMS_MAX }, bounded(deadlineMs))
   return (await explained('list the namespaces', list)).items.flatMap(({ metadata }) => metadata?.name ?? [])
+}
+
+/** undefined: unknown, because the server does not respond or the right is missing. */
+export async function isOnServer(call: Promise<unknown>): Promise<boolean | undefined> {
+  try {
+    await call
+    return true
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 404 ? false : undefined
+  }
+}
+
+export function namespaceOnServer(config: KubeConfig, name: string): Promise<boolean | undefined> {
+  return isOnServer(config.makeApiClient(CoreV1Api).readNamespace({ name }, BOUNDED))
 }
 
 /** @throws {Error} as `explained`, or because the pod does not run */

@@ -6,6 +6,7 @@ import { GATEWAY_NAME_LABEL, safeName } from '#api/delivery/names.ts'
 import { POD_ENVIRONMENT } from '#api/delivery/pod-contract.ts'
 import type { AdminTransport } from './admin-client.ts'
 import { clusterOf, defaultNamespace, placeOf, type PodQuery, runningPod, runningPods, selectorOf } from './kube-api.ts'
+import { whyNoProxy, whyNoProxyIn } from './missing-proxy.ts'
 import { openPort, outputOf, withForwardedPort } from './pod-port.ts'
 import type { ClusterFlags, ClusterTarget, ProxyTransport } from './targets.ts'
 
@@ -16,9 +17,9 @@ const TOKEN_COMMAND = ['/usr/local/bin/node', '/app/gw.js', 'proxy', 'token', '-
 export async function proxyTransports(target: ClusterTarget): Promise<[ProxyTransport, ...ProxyTransport[]]> {
   const config = clusterOf(target.cluster, '; --local connects to a proxy on this machine')
   const namespace = target.namespace ?? defaultNamespace(config)
-  const { pods, name } = await podsOf(config, target, namespace)
+  const { pods, whyNone } = await podsOf(config, target, namespace)
   const [first, ...others] = pods.map((pod) => proxyTransport(config, pod, target.adminPort))
-  if (first === undefined) throw new Error(`${name} has no running pod`)
+  if (first === undefined) throw new Error(await whyNone())
   return [first, ...others]
 }
 
@@ -39,8 +40,8 @@ export async function podTransports({ port, ...selection }: PodSelection): Promi
 
 interface Found {
   readonly pods: readonly V1Pod[]
-  /** For a message. */
-  readonly name: string
+  /** The message if there are none. */
+  readonly whyNone: () => Promise<string>
 }
 
 async function podsOf(
@@ -51,22 +52,24 @@ async function podsOf(
   if (resource === undefined) return gatewayPods(config, isEverywhere ? undefined : namespace)
   const { kind, name } = resource
   const place = { namespace, name }
-  const found = `${kind} ${namespace}/${name}`
-  if (kind === 'pod') return { pods: [await runningPod(config, place)], name: found }
+  const whyNone = (): Promise<string> => Promise.resolve(`${kind} ${namespace}/${name} has no running pod`)
+  if (kind === 'pod') return { pods: [await runningPod(config, place)], whyNone }
   if (kind === 'gateway') {
     const labelSelector = `${GATEWAY_NAME_LABEL}=${safeName(name)}`
-    return { pods: (await runningPods(config, { namespace, labelSelector })).filter(isProxy), name: found }
+    const pods = (await runningPods(config, { namespace, labelSelector })).filter(isProxy)
+    return { pods, whyNone: () => whyNoProxy(config, place) }
   }
   const labelSelector = await selectorOf(config, { ...place, kind })
-  return { pods: await runningPods(config, { namespace, labelSelector }), name: found }
+  return { pods: await runningPods(config, { namespace, labelSelector }), whyNone }
 }
 
 /** Of all Gateways, or of the only one in the namespace. */
 async function gatewayPods(config: KubeConfig, namespace: string | undefined): Promise<Found> {
   const pods = await proxyPods(config, { namespace })
-  if (namespace === undefined) return { pods, name: 'the cluster' }
+  const whyNone = (): Promise<string> => whyNoProxyIn(config, namespace)
+  if (namespace === undefined) return { pods, whyNone }
   const gateways = [...new Set(pods.map(gatewayOf))]
-  if (gateways.length < 2) return { pods, name: `the namespace ${namespace}` }
+  if (gateways.length < 2) return { pods, whyNone }
   throw new Error(`the namespace ${namespace} has several Gateways: add one of ${gateways.join(', ')}`)
 }
 

@@ -51,6 +51,11 @@ beforeAll(async () => {
     pods,
     objects: {
       '/apis/apps/v1/namespaces/shop/deployments/web': { metadata: { name: 'web' }, spec: { selector } },
+      '/api/v1/namespaces/shop': { metadata: { name: 'shop' } },
+      '/apis/gateway.networking.k8s.io/v1/namespaces/shop/gateways/other': { metadata: { name: 'other' } },
+      '/apis/gateway.networking.k8s.io/v1/gateways': {
+        items: ['a', 'b', 'c', 'd', 'web', 'other'].map((name) => ({ metadata: { name, namespace: 'shop' } })),
+      },
       '/api/v1/namespaces': { kind: 'NamespaceList', metadata: {}, items: [{ metadata: { name: 'shop' } }] },
       '/api/v1/namespaces/shop/services/web': { metadata: { name: 'web' }, spec: { selector: selector.matchLabels } },
     },
@@ -137,12 +142,16 @@ describe('gw proxy against a cluster', () => {
   })
 
   it.each([
-    [['gateway/absent'], 'gateway shop/absent has no running pod'],
-    [['gateway/other'], 'gateway shop/other has no running pod'],
+    [
+      ['gateway/wbe'],
+      'there is no Gateway shop/wbe; the cluster has gateway/web.shop, gateway/a.shop, gateway/b.shop, ',
+    ],
+    [['gateway/web', '-n', 'absent'], 'the namespace absent does not exist; the cluster has gateway/web.shop, '],
+    [['gateway/other'], 'the Gateway shop/other has no running proxy; see: kubectl get pods -n shop -l gateway.'],
     [['pod/absent'], 'cannot read the pod shop/absent: pods "absent" not found'],
     [['pod/web-0'], 'the pod shop/web-0 does not run: its phase is Pending'],
     [['svc/absent'], 'cannot read the service shop/absent: /api/v1/namespaces/shop/services/absent not found'],
-    [['-n', 'empty'], 'the namespace empty has no running pod'],
+    [['-n', 'empty'], 'the namespace empty does not exist; the cluster has gateway/a.shop'],
     [['gateway/web', '--context', 'prod'], '--context prod: KUBECONFIG has the contexts dev'],
     [['gateway/web', '--kubeconfig', '/absent'], '--kubeconfig /absent: ENOENT'],
     [['gateway/web', '-A'], 'omit the resource and --namespace'],

@@ -186,3 +186,20 @@ describe('mistakes with files', () => {
     expect([code, stdout, stderr.replaceAll(`${folder}/`, '')]).toEqual([1, '', `${expected}\n`])
   })
 })
+
+describe('values of options', () => {
+  it.each([
+    [['run', '--provider', 'opnai'], 'openai'],
+    [['run', '--log-format', 'jsno'], 'json'],
+    [['validate', '-o', 'githbu', 'f.yaml'], 'github'],
+  ])('%j: suggests %s', async (args, meant) => {
+    const { code, stderr } = await gw(...args)
+    expect([code, stderr]).toEqual([1, expect.stringContaining(`(Did you mean ${meant}?)`)])
+  })
+
+  it('suggests nothing for a value that is far from all', async () => {
+    const { code, stderr } = await gw('run', '--provider', 'elsewhere')
+    expect([code, stderr]).toEqual([1, expect.stringContaining('Allowed choices are openai')])
+    expect(stderr).not.toContain('Did you mean')
+  })
+})
