@@ -50,7 +50,7 @@ describe('gw migrate standalone', { tags: ['full'] }, () => {
   })
 
   it.each([
-    [`${FILE}config: {hbone: {}}\n`, '<stdin>:4:10: error: config.hbone: not migrated: is not supported'],
+    [`${FILE}config: {caAuthToken: a}\n`, '<stdin>:4:10: error: config.caAuthToken: not migrated: is not supported'],
     ['apiVersion: v1\nkind: Service\n', 'must be one standalone file with one YAML document'],
     ['a: 1\n---\nb: 1\n', 'must be one standalone file with one YAML document'],
     ['', 'no configuration in this file'],

@@ -634,6 +634,32 @@ describe('loadStandalone, files and settings', () => {
     })
   })
 
+  it.each([
+    ['', ['gateway/default/llm:request 8080', 'gateway/default/mcp:default 8080']],
+    ['port: 9000, ', ['llm:request 9000', 'gateway/default/mcp:default 8080']],
+    ['gateways: other, ', ['gateway/other/llm:request 8081', 'gateway/default/mcp:default 8080']],
+  ])('serves llm with %j and mcp without a place on the gateway default', (place, expected) => {
+    const models = 'models: [{ name: a, provider: openai, params: { apiKey: k } }]'
+    const mcp = 'mcp: { targets: [{ name: a, mcp: { host: "http://127.0.0.1:1/mcp" } }] }'
+    const gateways = 'gateways: { default: { port: 8080 }, other: { port: 8081 } }'
+    const { rendered, problems } = load(`${gateways}\nllm: { ${place}${models} }\n${mcp}\n`)
+    expect(problems).toEqual([])
+    const { binds = [], listeners = [], routes = [] } = rendered?.config ?? {}
+    const portOf = (listenerKey: string | undefined): number | undefined => {
+      const listener = listeners.find(({ key }) => key === listenerKey)
+      return binds.find(({ key }) => key === listener?.bindKey)?.port
+    }
+    expect(new Set(routes.map(({ key, listenerKey }) => `${key} ${portOf(listenerKey)}`))).toEqual(new Set(expected))
+  })
+
+  it('keeps the own ports of llm and mcp beside a gateway default that serves no HTTP', () => {
+    const models = 'models: [{ name: a, provider: openai, params: { apiKey: k } }]'
+    const tcp = 'gateways: { default: { port: 8080, protocol: TCP } }\ntcpRoutes: [{ backends: [{ host: "a:1" }] }]'
+    const { rendered, problems } = load(`${tcp}\nllm: { ${models} }\n`)
+    expect(problems).toEqual([])
+    expect(rendered?.config.binds.map(({ port }) => port)).toEqual([8080, 4000])
+  })
+
   it('returns the limits of tunnels as variables', () => {
     const sizes = 'windowSize: 65535, connectionWindowSize: 256Mi, frameSize: 16Ki'
     const pool = 'poolMaxStreamsPerConn: 1, poolUnusedReleaseTimeout: 24h'

@@ -25,6 +25,11 @@ export interface Attachment {
   readonly place: { readonly path: string; readonly isHttp?: boolean }
 }
 
+export interface SectionPlace {
+  readonly gateways: Attachment['gateways']
+  readonly hasPort: boolean
+}
+
 export class GatewayRegistry {
   readonly #context: BuildContext
   readonly #listeners: ListenerRegistry
@@ -63,6 +68,16 @@ export class GatewayRegistry {
       this.#listeners.addListener({ ...common, ...own, policies: policiesOf(listener), policiesPath: at })
     }
     this.#attachable.set(name, keys)
+  }
+
+  /**
+   * The gateways of a section that may have a port of its own: those it names, or the gateway `default` if it sets
+   * neither names nor a port. undefined: it has its own port.
+   */
+  ofSection({ gateways, hasPort }: SectionPlace): Attachment['gateways'] {
+    if (gateways !== undefined || hasPort) return gateways
+    const keys = this.#attachable.get(DEFAULT_GATEWAY) ?? []
+    return this.#listeners.ofKind(keys, true).length > 0 ? DEFAULT_GATEWAY : undefined
   }
 
   /** Listener keys that match the kind of route; unknown names and gateways of the other kind are reported. */

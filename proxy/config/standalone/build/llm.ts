@@ -5,6 +5,7 @@ import { pathTo } from '../field-path.ts'
 import type { LlmSection, ModelFields } from '../schema/llm.ts'
 import { DEFAULT_NAMESPACE, type BuildContext } from './context.ts'
 import { defined } from './defined.ts'
+import type { Attachment } from './gateways.ts'
 import type { McpRegistries } from './mcp.ts'
 import { ModelBuilder } from './models.ts'
 import { attachPolicies, renderHeaderMatch } from './routes.ts'
@@ -18,10 +19,13 @@ const ROUTER = 'llm:router'
 const DEFAULT_PORT = 4000
 const OWN_PORT: readonly RouteMatch[] = [{ path: { pathPrefix: '/' } }]
 
-export function addLlm(section: LlmSection, registries: McpRegistries, context: BuildContext): void {
+export function addLlm(given: LlmSection, registries: McpRegistries, context: BuildContext): void {
+  const hasPort = given.port !== undefined || given.tls !== undefined
+  const gateways = registries.gateways.ofSection({ gateways: given.gateways, hasPort })
+  const section: PlacedSection = { ...given, gateways }
   const keys = listenersOf(section, registries, context)
-  const builder = new ModelBuilder(section, PATH, context)
-  const offered = section.models.flatMap((model, index) => {
+  const builder = new ModelBuilder(given, PATH, context)
+  const offered = given.models.flatMap((model, index) => {
     const backend = modelBackend(model, index, builder)
     if (backend === undefined) return []
     context.config.backends.push(backend)
@@ -32,7 +36,7 @@ export function addLlm(section: LlmSection, registries: McpRegistries, context: 
     const found = { name: model.name, ...defined({ matches }) }
     return [{ ...found, ...(isInternal && { internal: true }), backend: backend.key, ...rules }]
   })
-  const virtual = virtualModels(section, PATH, { builder, context, keyOf })
+  const virtual = virtualModels(given, PATH, { builder, context, keyOf })
   context.config.backends.push({
     key: ROUTER,
     name: { namespace: DEFAULT_NAMESPACE, name: ROUTER },
@@ -54,6 +58,9 @@ function modelBackend(model: ModelFields, index: number, builder: ModelBuilder):
   }
 }
 
+/** `gateways`: undefined if it has a port of its own. */
+type PlacedSection = Omit<LlmSection, 'gateways'> & { readonly gateways: Attachment['gateways'] }
+
 const ROUTES = { none: { ...MODEL_ROUTES }, detect: { '*': 'Detect' }, opaque: { '*': 'Passthrough' } } as const
 
 function keyOf(name: string, index: number): string {
@@ -61,7 +68,7 @@ function keyOf(name: string, index: number): string {
 }
 
 function listenersOf(
-  { port, tls, gateways: names, policies }: LlmSection,
+  { port, tls, gateways: names, policies }: PlacedSection,
   { gateways, listeners }: McpRegistries,
   context: BuildContext,
 ): readonly string[] {
@@ -96,7 +103,7 @@ function splitPolicies(policies: Policies = {}) {
 type Policies = NonNullable<LlmSection['policies']>
 
 /** On a shared gateway, policies apply to this route alone. */
-function addRoutes(section: LlmSection, keys: readonly string[], context: BuildContext): void {
+function addRoutes(section: PlacedSection, keys: readonly string[], context: BuildContext): void {
   const isShared = section.gateways !== undefined
   const { beforeRouting, limits } = splitPolicies(section.policies)
   const traffic = routeTraffic(isShared ? { ...beforeRouting, ...limits } : limits, pathTo(PATH, 'policies'), context)

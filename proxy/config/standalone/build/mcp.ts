@@ -28,11 +28,10 @@ export interface McpRegistries {
 
 export function addMcp(fields: McpFields, { gateways, listeners }: McpRegistries, context: BuildContext): void {
   const { port, policies = {}, targets, statefulMode, prefixMode, failureMode, toolPinning } = fields
-  const isShared = fields.gateways !== undefined
+  const shared = gateways.ofSection({ gateways: fields.gateways, hasPort: port !== undefined })
+  const isShared = shared !== undefined
   if (isShared && port !== undefined) context.error(pathTo(PATH, 'port'), 'must not be set together with mcp.gateways')
-  const keys = isShared
-    ? gateways.listenersOf(fields.gateways, { path: PATH })
-    : [ownListener(port ?? DEFAULT_PORT, listeners)]
+  const keys = isShared ? gateways.listenersOf(shared, { path: PATH }) : [ownListener(port ?? DEFAULT_PORT, listeners)]
   const mcp = { targets, statefulMode, prefixMode, failureMode, toolPinning }
   // The backend with the field `mcp` is the file itself.
   addBackend({ mcp }, { key: KEY, name: ROUTE, path: '' }, context)
