@@ -8,7 +8,7 @@ const ENVIRONMENT = [
   ['KUBECONFIG', 'kubeconfig of the commands that connect to a cluster; default ~/.kube/config'],
   ['GW_ADMIN_TOKEN', 'token of the admin server of a proxy; default the one that the proxy wrote'],
   ['GW_MCP_TOKEN, GW_MCP_CLIENT_SECRET', 'access token, and secret of the client, for gw mcp check'],
-  ['NO_COLOR', 'no colours in the view of a trace'],
+  ['NO_COLOR', 'no colours, as with --no-color'],
   ['GW_LOG, GW_ADMIN_ADDR and others', 'settings of gw run; docs/environment.md lists them'],
 ] as const
 

@@ -80,6 +80,7 @@ export function buildProgram(finish: (code: number) => void): Command {
     .version(VERSION, '-v, --version', 'Print the version')
     .helpCommand('help [command]', 'Help about any command')
     .helpOption('-h, --help', 'Print help')
+    .option('--no-color', 'Print no colours, as with the variable NO_COLOR')
     .exitOverride()
     .configureOutput({
       // Help and version are printed before any action runs, so the hook below is too late for them.
@@ -92,6 +93,8 @@ export function buildProgram(finish: (code: number) => void): Command {
     })
     .showHelpAfterError('Run the command with --help for its flags.')
     .hook('preAction', (_program, command) => {
+      // What prints colours reads the variable: one switch for all.
+      if (program.opts()['color'] === false) process.env['NO_COLOR'] = '1'
       if (!SERVING.has(command.name())) endWithReader()
     })
   addRun(program, finish)
@@ -176,8 +179,8 @@ function callError(text: string): string {
 
 /** For a value of an option that has a list of them; the library suggests names of commands and options only. */
 function nearestChoice(error: string): string {
-  const [, given = '', choices = ''] = /argument '(.*)' is invalid\. Allowed choices are (.*)\.$/.exec(error) ?? []
-  const nearest = nearestName(given, choices.split(', '))
+  const found = /argument '(?<given>.*)' is invalid\. Allowed choices are (?<choices>.*)\.$/.exec(error)?.groups
+  const nearest = nearestName(found?.['given'] ?? '', found?.['choices']?.split(', ') ?? [])
   return nearest === undefined ? '' : `\n(Did you mean ${nearest}?)`
 }
 

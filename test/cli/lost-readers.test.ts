@@ -38,6 +38,43 @@ describe('an output that cannot be written', () => {
   })
 })
 
+describe('the configuration of 5,000 routes', { tags: ['full'] }, () => {
+  const ROUTES = 5000
+  let admin: string
+
+  beforeEach(async () => {
+    const [port, adminPort] = [await freePort(), await freePort()]
+    const file = join(folder, 'gateway.yaml')
+    const routes = Array.from(
+      { length: ROUTES },
+      (_, at) => `- { name: r${at}, matches: [{ path: { exact: /r${at} } }], backends: [{ host: "127.0.0.1:1" }] }\n`,
+    )
+    writeFileSync(file, `gateways: { default: { port: ${port} } }\nroutes:\n${routes.join('')}`)
+    admin = `127.0.0.1:${adminPort}`
+    gw = new GwProcess(['run', '-f', file, ...ANY_PORTS, `--admin-addr=${admin}`])
+    await gw.says('gw: serving')
+  })
+
+  it('ends quietly with a reader of its first lines, in every form', async () => {
+    for (const form of ['table', 'wide', 'name', 'json', 'yaml']) {
+      const child = sh(`bin/gw proxy config all --local --admin-addr ${admin} -o ${form} | head -n 1`)
+      let stderr = ''
+      child.stderr?.on('data', (chunk: Buffer) => (stderr += chunk.toString()))
+      const [code] = await once(child, 'close')
+      expect({ form, code, stderr }).toEqual({ form, code: 0, stderr: '' })
+    }
+  })
+
+  it('reaches a slow reader in full', async () => {
+    const child = sh(`bin/gw proxy config routes --local --admin-addr ${admin} -o json | (sleep 1; cat)`)
+    let stdout = ''
+    child.stdout?.on('data', (chunk: Buffer) => (stdout += chunk.toString()))
+    const [code] = await once(child, 'close')
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout)).toHaveLength(ROUTES)
+  })
+})
+
 describe('a reader that closes the pipe', () => {
   it('ends a command that prints, without a message', async () => {
     // `true` ends long before anything is printed.

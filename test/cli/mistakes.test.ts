@@ -202,4 +202,10 @@ describe('values of options', () => {
     expect([code, stderr]).toEqual([1, expect.stringContaining('Allowed choices are openai')])
     expect(stderr).not.toContain('Did you mean')
   })
+
+  it('suggests nothing for an unknown option that is far from all', async () => {
+    const { code, stderr } = await gw('validate', '--xyzzy', 'f.yaml')
+    expect([code, stderr.split('\n')[0]]).toEqual([1, "error: unknown option '--xyzzy'"])
+    expect(stderr).not.toContain('Did you mean')
+  })
 })

@@ -153,6 +153,12 @@ describe('gw proxy trace in a terminal', () => {
     expect(screen('-e')).not.toContain('\u001b[31m')
   })
 
+  it('has no colours with --no-color', async () => {
+    await open('bin/gw proxy trace --no-color')
+    await shows('complete')
+    expect(screen('-e')).not.toContain('\u001b[31m')
+  })
+
   it('returns to the shell with the reason if no trace begins', async () => {
     shell()
     await shows('ready:')
@@ -181,6 +187,15 @@ describe('gw validate in a terminal', () => {
     expect(screen('-e')).toContain('\u001b[31merror')
     press(`clear; NO_COLOR=1 bin/gw validate ${BROKEN}; echo code=$?`, 'Enter')
     await shows('code=1')
+    expect(screen('-e')).not.toContain('\u001b[31m')
+  })
+
+  it.each(['bin/gw --no-color validate', 'bin/gw validate --no-color'])('has plain levels with %s', async (command) => {
+    shell()
+    await shows('ready:')
+    press(`clear; ${command} ${BROKEN}; echo code=$?`, 'Enter')
+    await shows('code=1')
+    expect(screen()).toContain('3 error(s)')
     expect(screen('-e')).not.toContain('\u001b[31m')
   })
 })
