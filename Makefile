@@ -116,6 +116,10 @@ undeploy: ## Remove everything of Gw from the cluster of kubectl; FORCE=1 also w
 e2e: install ## Test in a real cluster: that of KUBECONFIG, or one that lives as long; ARGS are those of vitest
 	vitest run --config test/e2e/vitest.config.ts $(ARGS)
 
+.PHONY: pages
+pages: install ## Run the commands of pages about a cluster as they stand there, in that of kind-up; removes it at the end
+	vitest run --config test/pages/cluster/vitest.config.ts $(ARGS)
+
 .PHONY: conformance
 conformance: install ## Run the conformance suite of the Gateway API in that cluster; ARGS are flags of the suite
 	test/gateway-conformance/run.sh $(ARGS)

@@ -9,7 +9,7 @@ import { RetriedReporter } from './test/run/retried.ts'
 process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(new URL('.cache/compiled', import.meta.url))
 
 const FILES = '{api,operator,deployer,proxy,cli,codegen,test,bench}/**/*.test.ts'
-const EXCLUDED = ['**/node_modules/**', 'test/e2e/**', 'test/mesh/**', 'test/agents/**']
+const EXCLUDED = ['**/node_modules/**', 'test/e2e/**', 'test/mesh/**', 'test/agents/**', 'test/pages/cluster/**']
 
 // Two more than there are processors, for tests that wait; test/ports.ts has four shares.
 const TOGETHER = { maxWorkers: Math.min(availableParallelism() + 2, 4), sequence: { groupOrder: 0 } }

@@ -1,9 +1,10 @@
 // Commands on pages of docs and in the README: `gw` accepts their words and flags, targets of make exist, and so do the
 // files of the repository that they name. Other tests run those whose output a page shows.
 import { globSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { buildProgram } from '#cli/program.ts'
+import { commandsOf as pageCommands } from '#test/pages/page-commands.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const PAGES = globSync('{README.md,CONTRIBUTING.md,docs/**/*.md,config/**/*.md}', { cwd: ROOT }).toSorted()
@@ -80,7 +81,28 @@ function rejection(args: readonly string[]): string | undefined {
 const commands = PAGES.flatMap(commandsOf)
 const known = new Set(buildProgram(() => undefined).commands.map((command) => command.name()))
 
+/** Of commands of the test runner: paths, and a part of the names of tests. */
+const selections = PAGES.flatMap((page) =>
+  pageCommands(page).flatMap(({ line, command }) => {
+    const [, given = ''] = /\bvitest run (.*)$/.exec(command) ?? []
+    const [paths = '', name = ''] = given.replace(/--\S+/g, '').trim().split(/ *-t /)
+    return paths === '' ? [] : paths.split(' ').map((path) => ({ place: `${page}:${line}`, path, name }))
+  }),
+)
+
 describe('commands of pages', () => {
+  it.each(selections)('$place: $path has tests with $name', ({ path, name }) => {
+    const files = globSync(`${path}{*.test.ts,**/*.test.ts,}`, { cwd: ROOT }).filter((file) =>
+      file.endsWith('.test.ts'),
+    )
+    expect(files).not.toEqual([])
+    // In the text of a test, or a folder or file with its data.
+    const [word = ''] = name.split('/').slice(-1)
+    const data = files.flatMap((file) => globSync(`${dirname(file)}/**/*${word}*`, { cwd: ROOT }))
+    const named = files.filter((file) => readFileSync(join(ROOT, file), 'utf8').includes(word))
+    expect([...data, ...named]).not.toEqual([])
+  })
+
   it('of gw have known words and flags', () => {
     const calls = commands.filter(({ words: [program = '', name = ''] }) => GW.has(program) && /^[a-z]/.test(name))
     expect(calls.length).toBeGreaterThan(60)

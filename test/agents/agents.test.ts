@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { GwProcess, ROOT } from '#test/cli/gw.ts'
 import { consoleBlocks, deviations, stepsOf } from '#test/console-steps.ts'
 import { layCommand, outputsOf, Ports } from '#test/pages/shell.ts'
+import { deviationFrom } from '#test/pages/tested-pages.ts'
 import { closeServer, freePort, listening } from '#test/ports.ts'
 import { serveModel } from '#test/ui/demo-model.testing.ts'
 import { modelServer } from '../../hack/quickstart/model.ts'
@@ -49,6 +50,11 @@ afterAll(async () => {
   await gateway?.stop()
   servers.forEach(closeServer)
   rmSync(folder, { recursive: true, force: true })
+})
+
+it('the page has no other commands', () => {
+  const commands = [claude, codex].flatMap(stepsOf).map(({ command }) => command)
+  expect(deviationFrom('test/agents/agents.test.ts', 'docs/llm/coding-agents.md', commands)).toBeUndefined()
 })
 
 function layAgent(name: string, program: string | undefined): void {

@@ -15,22 +15,34 @@ export interface Finished {
   readonly stderr: string
 }
 
+interface GwOptions {
+  readonly descriptors?: number
+  readonly input?: string
+  readonly program?: string
+  readonly folder?: string
+}
+
 export class GwProcess {
   readonly child: ChildProcess
   stdout = ''
   stderr = ''
   readonly ended: Promise<Finished>
 
-  /** `descriptors`: limit of open files and connections. `input`: all of its standard input. */
+  /**
+   * `descriptors`: limit of open files and connections. `input`: all of its standard input. `program`, `folder`: in
+   * place of `bin/gw` and the root.
+   */
   constructor(
     args: readonly string[],
     environment: Readonly<Record<string, string>> = {},
-    { descriptors, input }: { readonly descriptors?: number; readonly input?: string } = {},
+    { descriptors, input, program = BIN, folder = ROOT }: GwOptions = {},
   ) {
     const [command, given] =
-      descriptors === undefined ? [BIN, args] : ['sh', ['-c', `ulimit -n ${descriptors}; exec "$0" "$@"`, BIN, ...args]]
+      descriptors === undefined
+        ? [program, args]
+        : ['sh', ['-c', `ulimit -n ${descriptors}; exec "$0" "$@"`, BIN, ...args]]
     this.child = spawn(command, given, {
-      cwd: ROOT,
+      cwd: folder,
       env: { ...process.env, ...environment },
       stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     })

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { consoleBlocks, type Step, stepsOf } from '../console-steps.ts'
+import { deviationFrom } from '../pages/tested-pages.ts'
 import { applySample, type SampleGateway } from './suite/gateway.ts'
 import { startSampleProxy, type SampleProxy } from './suite/process.ts'
 import { SAMPLE_PORTS, startUpstreams, type Upstreams } from './suite/upstreams.ts'
@@ -63,6 +64,8 @@ describe('pages of policies', () => {
     it(`${page} shows the output of its commands`, { tags: at === 0 ? [] : ['full'] }, async () => {
       const steps = stepsOfPage(page)
       expect(steps.length).toBeGreaterThan(0)
+      const commands = steps.map(({ command }) => command)
+      expect(deviationFrom('test/conformance/pages.test.ts', `docs/policies/${page}.md`, commands)).toBeUndefined()
       const gateway = await applySample({ sample: `${page}.yaml`, upstreams, on: proxy })
       expect(await outputsOf(steps, gateway)).toEqual(steps.map(({ output }) => output))
     })

@@ -8,8 +8,9 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { parseAllDocuments, stringify } from 'yaml'
-import { GwProcess } from '../cli/gw.ts'
-import { consoleBlocks, stepsOf } from '../console-steps.ts'
+import type { GwProcess } from '../cli/gw.ts'
+import { layCommand, startInShell } from '../pages/shell.ts'
+import { commandsFor } from '../pages/tested-pages.ts'
 import { freePort } from '../ports.ts'
 import { type Clouds, startClouds } from './suite/clouds.ts'
 
@@ -25,6 +26,7 @@ let gw: GwProcess | undefined
 
 beforeAll(async () => {
   clouds = await startClouds()
+  layCommand(folder)
 })
 afterEach(() => gw?.stop())
 afterAll(() => {
@@ -50,23 +52,23 @@ function samplesOf(page: string): readonly (readonly Sample[])[] {
   )
 }
 
-async function serve(text: string): Promise<void> {
+/** `commands`: in one shell; the last one starts the gateway. Their variables keep the values of this test. */
+async function serve(text: string, commands: readonly string[] = ['gw run -f gw.yaml']): Promise<void> {
   const file = join(folder, 'gw.yaml')
   const authorities = join(folder, 'authorities.pem')
   writeFileSync(file, text)
   writeFileSync(authorities, clouds.authorities)
-  const addresses = ['admin', 'stats', 'readiness'].map((name) => `--${name}-addr=127.0.0.1:0`)
   const environment = { ...clouds.environment, SSL_CERT_FILE: authorities }
-  gw = new GwProcess(['run', '-f', file, '--workers=1', ...addresses], environment)
-  await gw.says(`gw: serving ${file}`)
+  gw = startInShell(commands, folder, environment)
+  await gw.says('gw: serving gw.yaml')
 }
 
 /** As the page shows it, but connections go through the tunnel. */
-async function servePage(samples: readonly (readonly Sample[])[]): Promise<number> {
+async function servePage(samples: readonly (readonly Sample[])[], commands: readonly string[]): Promise<number> {
   const port = await freePort()
   const models = samples.flat().find(({ llm }) => llm !== undefined)?.llm?.models ?? []
   const backendTunnel = { proxy: { host: `127.0.0.1:${clouds.tunnelPort}` } }
-  await serve(stringify({ llm: { port, models: models.map((model) => ({ ...model, backendTunnel })) } }))
+  await serve(stringify({ llm: { port, models: models.map((model) => ({ ...model, backendTunnel })) } }), commands)
   return port
 }
 
@@ -114,9 +116,11 @@ describe.each(PAGES)('the page of %s', (name) => {
   )
 
   it('shows the output of its commands', async () => {
-    const steps = consoleBlocks(page).flatMap(stepsOf)
+    const all = commandsFor('test/conformance/vendor-pages.test.ts', `docs/llm/${name}.md`)
+    const steps = all.filter(({ isShown }) => isShown)
     expect(steps.length).toBeGreaterThan(1)
-    const port = await servePage(samples)
+    const starts = all.filter(({ isShown }) => !isShown).map(({ command }) => command)
+    const port = await servePage(samples, starts)
     for (const { command, output } of steps) {
       const { stdout } = await run('bash', ['-c', command.replace(`:${PAGE_PORT}/`, `:${port}/`)])
       expect([command, stdout.trim()]).toEqual([command, output])

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, describe, expect, it } from 'vitest'
 import { consoleBlocks, stepsOf } from '../console-steps.ts'
+import { deviationFrom } from '../pages/tested-pages.ts'
 import { remove } from './suite/kubectl.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
@@ -35,6 +36,8 @@ describe('moving from an Ingress', () => {
     )
     const page = readFileSync(join(ROOT, 'docs/start/from-ingress.md'), 'utf8')
     const steps = consoleBlocks(page).flatMap(stepsOf)
+    const commands = steps.map(({ command }) => command)
+    expect(deviationFrom('test/e2e/37-from-ingress.test.ts', 'docs/start/from-ingress.md', commands)).toBeUndefined()
     const script = steps.map(({ command }) => `{ ${reachable(command)}\n} 2>&1\nprintf '${MARK}'`).join('\n')
     const { stdout } = await promisify(execFile)('bash', ['-c', `trap 'kill $(jobs -p)' EXIT\n${script}`], {
       cwd: ROOT,

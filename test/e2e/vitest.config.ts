@@ -4,11 +4,13 @@ import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { clusterPossible } from './cluster/machine.ts'
 
-class ByName extends BaseSequencer {
+export class ByName extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     return files.sort((a, b) => (a.moduleId < b.moduleId ? -1 : 1))
   }
 }
+
+export { clusterPossible }
 
 const possible = clusterPossible()
 if (!possible)

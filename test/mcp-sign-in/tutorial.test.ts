@@ -2,13 +2,17 @@
 // @module-tag full
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { ANY_PORTS, GwProcess, ROOT, until } from '#test/cli/gw.ts'
+import { type GwProcess, ROOT, until } from '#test/cli/gw.ts'
+import { deviations } from '#test/console-steps.ts'
+import { startInShell } from '#test/pages/shell.ts'
+import { commandsFor } from '#test/pages/tested-pages.ts'
 import { freePort } from '#test/ports.ts'
 import { signedInV2 } from './clients.ts'
+
+const TEST = 'test/mcp-sign-in/tutorial.test.ts'
+const PAGE = 'docs/mcp/protect-a-server.md'
 
 let url = ''
 let gateway: GwProcess | undefined
@@ -18,7 +22,8 @@ beforeAll(async () => {
   const [port, idpPort, mcpPort] = [await freePort(), await freePort(), await freePort()]
   url = `http://127.0.0.1:${port}/mcp`
   const places = { IDP_PORT: String(idpPort), MCP_PORT: String(mcpPort), MCP_URL: url }
-  servers = spawn(process.execPath, [join(ROOT, 'hack/mcp-sign-in.ts')], { env: { ...process.env, ...places } })
+  const [startServers, startGateway] = commandsFor(TEST, PAGE).map(({ command }) => command)
+  servers = spawn('bash', ['-c', `exec ${startServers}`], { cwd: ROOT, env: { ...process.env, ...places } })
   let said = ''
   servers.stdout?.setEncoding('utf8').on('data', (text: string) => (said += text))
   await until(
@@ -26,7 +31,7 @@ beforeAll(async () => {
     () => said.includes('identity provider http'),
     () => said,
   )
-  gateway = new GwProcess(['run', '-f', 'config/samples/standalone/mcp-sign-in.yaml', ...ANY_PORTS], {
+  gateway = startInShell([startGateway ?? ''], ROOT, {
     PORT: String(port),
     ISSUER: `http://127.0.0.1:${idpPort}`,
     MCP_URL: url,
@@ -43,30 +48,22 @@ afterAll(async () => {
   await ended
 })
 
-/** The command of a block of the page, and the lines that it prints: the block has them as comments. */
-function shownIn(begin: string): { readonly command: string; readonly output: readonly string[] } {
-  const page = readFileSync(join(ROOT, 'docs/mcp/protect-a-server.md'), 'utf8')
-  const here = page.replaceAll('http://127.0.0.1:3000', new URL(url).origin)
-  const blocks = [...here.matchAll(/```sh\n([^]*?)```/g)].map(([, block = '']) => block.trim())
-  const lines = blocks.find((block) => block.startsWith(begin))?.split('\n') ?? []
-  const output = lines.filter((line) => line.startsWith('# ')).map((line) => line.slice(2))
-  return { command: lines.filter((line) => !line.startsWith('# ')).join('\n'), output }
-}
+it('the page has no other commands than those that start something, and these', () => {
+  expect(commandsFor(TEST, PAGE).map(({ command }) => command.split(' ')[0])).toEqual([
+    'node_modules/.bin/node',
+    'bin/gw',
+    'curl',
+    "GW_MCP_CLIENT_SECRET='secret",
+  ])
+})
 
-it.each(['curl ', 'GW_MCP_CLIENT_SECRET='])(
-  'the command %s… prints what the page shows',
+it.each(commandsFor(TEST, PAGE).slice(2))(
+  'the command $command prints what the page shows',
   { timeout: 60_000 },
-  async (begin) => {
-    const { command, output } = shownIn(begin)
-    expect(command).toContain(url)
-    const { stdout } = await promisify(execFile)('bash', ['-c', command], { cwd: ROOT })
-    const printed = stdout.replaceAll('\r', '').trim().split('\n')
-    // Of one that it shortens, the page shows the first and the last lines.
-    const cut = output.indexOf('…')
-    const [first, last] = cut < 0 ? [output, []] : [output.slice(0, cut), output.slice(cut + 1)]
-    expect(first.length).toBeGreaterThan(0)
-    expect(cut < 0 ? printed : printed.slice(0, cut)).toEqual(first)
-    expect(printed.slice(printed.length - last.length)).toEqual(last)
+  async ({ command, output }) => {
+    const here = (text: string): string => text.replaceAll('http://127.0.0.1:3000', new URL(url).origin)
+    const { stdout } = await promisify(execFile)('bash', ['-c', here(command)], { cwd: ROOT })
+    expect(deviations([{ command, output: here(output) }], [stdout])).toEqual([])
   },
 )
 

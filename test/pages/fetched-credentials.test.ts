@@ -7,10 +7,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { GwProcess, ROOT } from '#test/cli/gw.ts'
-import { consoleBlocks, deviations, stepsOf } from '#test/console-steps.ts'
+import { deviations } from '#test/console-steps.ts'
 import { startProvider } from '#test/credentials/oauth-provider.ts'
 import { closeServer, freePort, listening } from '#test/ports.ts'
 import { layCommand, outputsOf, Ports } from './shell.ts'
+import { commandsFor } from './tested-pages.ts'
 
 const CASE_MS = 120_000
 
@@ -39,7 +40,7 @@ it('docs/credentials/fetched.md shows the credentials that the proxy has', { tim
   const token = await issuer.signed({ sub: 'alice' })
   const headers = { authorization: `Bearer ${token}` }
   expect((await fetch(`http://127.0.0.1:${ports.of(8080)}/app`, { headers })).status).toBe(200)
-  const [steps = []] = consoleBlocks(readFileSync(join(ROOT, 'docs/credentials/fetched.md'), 'utf8')).map(stepsOf)
+  const steps = commandsFor('test/pages/fetched-credentials.test.ts', 'docs/credentials/fetched.md')
   const change = (command: string): string => command.replace('--local', `--local --admin-addr ${admin}`)
   expect(deviations(steps, await outputsOf(steps, { folder, ports, change }))).toEqual([])
 })

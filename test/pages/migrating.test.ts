@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { ROOT } from '#test/cli/gw.ts'
-import { consoleBlocks, deviations, stepsOf } from '#test/console-steps.ts'
+import { deviations } from '#test/console-steps.ts'
 import { layCommand, outputsOf, Ports } from './shell.ts'
+import { commandsFor } from './tested-pages.ts'
 
 const RUN_MS = 120_000
 
@@ -15,9 +16,15 @@ it('docs/migrating.md', { timeout: RUN_MS }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'gw-migrating-'))
   layCommand(folder)
   writeFileSync(join(folder, 'config.yaml'), /```yaml\n([\s\S]*?)```/.exec(page)?.[1] ?? '')
-  const steps = consoleBlocks(page).flatMap(stepsOf)
+  const steps = commandsFor('test/pages/migrating.test.ts', 'docs/migrating.md')
   const outputs = await outputsOf(steps, { folder, ports: new Ports(new Map()) })
   rmSync(folder, { recursive: true })
-  expect(steps.length).toBeGreaterThan(2)
-  expect(deviations(steps, outputs)).toEqual([])
+  const shown = steps.map((step, at) => ({ step, printed: outputs[at] ?? '' })).filter(({ step }) => step.isShown)
+  expect(shown.length).toBeGreaterThan(2)
+  expect(
+    deviations(
+      shown.map(({ step }) => step),
+      shown.map(({ printed }) => printed),
+    ),
+  ).toEqual([])
 })

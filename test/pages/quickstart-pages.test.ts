@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { ROOT } from '#test/cli/gw.ts'
 import { commandBlocks, deviations, isOutput, stepsOf } from '#test/console-steps.ts'
-import { QUICKSTART_PAGES } from './tested-pages.ts'
+import { deviationFrom, QUICKSTART_PAGES } from './tested-pages.ts'
 import { startQuickstart, type Quickstart } from './quickstart.ts'
 
 const START_MS = 120_000
@@ -19,10 +19,17 @@ afterAll(() => quickstart.stop())
 
 const read = (page: string): string => readFileSync(join(ROOT, page), 'utf8')
 
+/** Commands that wait for a request of another client. */
+const [, section = ''] = /^## Trace a request of another client\n([\s\S]*?)^##/m.exec(read('docs/trace.md')) ?? []
+const waiting = [...section.matchAll(/^ {4}(gw .*)$/gm)].map(([, command = '']) => command)
+
 describe.each(QUICKSTART_PAGES)('%s', (page) => {
   const blocks = commandBlocks(read(page)).map(stepsOf)
 
-  it('has commands', () => expect(blocks.length).toBeGreaterThan(0))
+  it('has no other commands for this test', () => {
+    const commands = [...blocks.flat().map(({ command }) => command), ...(page === 'docs/trace.md' ? waiting : [])]
+    expect(deviationFrom('test/pages/quickstart-pages.test.ts', page, commands)).toBeUndefined()
+  })
 
   it.each(blocks.map((steps) => [steps[0]?.command ?? '', steps] as const))(
     '%s',
@@ -54,9 +61,6 @@ describe('README.md', () => {
 })
 
 describe('docs/trace.md', () => {
-  const [, section = ''] = /^## Trace a request of another client\n([\s\S]*?)^##/m.exec(read('docs/trace.md')) ?? []
-  const waiting = [...section.matchAll(/^ {4}(gw .*)$/gm)].map(([, command = '']) => command)
-
   it('has commands that wait for a client', () => expect(waiting).toHaveLength(2))
 
   it.each(waiting)('%s', { timeout: START_MS }, async (command) => {

@@ -9,10 +9,12 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
 import { ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { expect, it, onTestFinished } from 'vitest'
 import { ROOT } from '#test/cli/gw.ts'
-import { consoleBlocks, deviations, stepsOf } from '#test/console-steps.ts'
+import { deviations } from '#test/console-steps.ts'
 import { closeServer, listening } from '#test/ports.ts'
 import { layCommand, outputsOf, Ports } from './shell.ts'
+import { commandsFor, deviationFrom } from './tested-pages.ts'
 
+const TEST = 'test/pages/tool-pinning.test.ts'
 const CASE_MS = 120_000
 const READ = {
   name: 'read',
@@ -29,10 +31,17 @@ it('docs/mcp/tool-pinning.md shows what gw mcp pins prints', { timeout: CASE_MS 
   onTestFinished(() => closeServer(server))
   const url = `http://127.0.0.1:${await listening(server)}/mcp`
   layCommand(folder)
-  const [steps = []] = consoleBlocks(page).map(stepsOf)
+  const steps = commandsFor(TEST, 'docs/mcp/tool-pinning.md')
   const change = (command: string): string => command.replace('https://files.example.com/mcp', url)
   const printed = await outputsOf(steps, { folder, ports: new Ports(new Map()), change })
   expect(deviations(steps, printed)).toEqual([])
+  expect(
+    deviationFrom(
+      TEST,
+      'docs/cli.md',
+      steps.map(({ command }) => command),
+    ),
+  ).toBeUndefined()
   const digests = [...page.matchAll(/sha256:[0-9a-f]+/g)].map(([digest]) => digest)
   expect(new Set(digests).size).toBe(1)
   expect(printed[0]).toContain(digests[0])

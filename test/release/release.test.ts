@@ -11,6 +11,7 @@ import { UI_FOLDERS } from '#api/admin/ui-files.ts'
 import { VERSION } from '#api/version.ts'
 import { findHelm } from '#test/chart/helm.ts'
 import { findKubectl } from '#test/find-kubectl.ts'
+import { commandsFor } from '#test/pages/tested-pages.ts'
 import { freePort } from '#test/ports.ts'
 import { until } from '#test/wait.ts'
 
@@ -32,16 +33,12 @@ beforeAll(() => {
   const bundle = join(folder, 'bundle')
   const rolldown = join(ROOT, 'node_modules/.bin/rolldown')
   execFileSync(rolldown, ['--config', 'rolldown.config.ts', '--dir', bundle], { cwd: ROOT, stdio: 'pipe' })
-  execFileSync('openssl', ['genpkey', '-algorithm', 'ed25519', '-out', join(folder, 'key.pem')], { stdio: 'pipe' })
-  execFileSync('openssl', ['pkey', '-in', join(folder, 'key.pem'), '-pubout', '-out', join(folder, 'public.pem')])
-  const args = ['--bundle', bundle, '--output', release, '--without', 'images', '--registry', 'registry.example/gw']
-  const command = ['hack/release/main.ts', ...args, '--key', join(folder, 'key.pem')]
-  printed = execFileSync(process.execPath, command, {
-    cwd: ROOT,
-    env: { ...process.env, KUBECTL: kubectl },
-    encoding: 'utf8',
-    stdio: 'pipe',
-  })
+  inShell(command('openssl genpkey'), folder)
+  inShell(`openssl pkey -in release.pem -pubout -out public.pem`, folder)
+  // What `make release` of the page runs after the build.
+  const recipe = inShell(command('make release').replace('make ', 'make -n '), ROOT).trim().split('\n').at(-1) ?? ''
+  const args = `--bundle ${bundle} --output ${release} --without images`
+  printed = inShell(`${recipe.replace('release.pem', join(folder, 'release.pem'))} ${args}`, ROOT)
   mkdirSync(user)
   writeFileSync(join(user, 'package.json'), '{ "private": true }\n')
   const install = ['install', '--offline', '--no-audit', '--no-fund', join(release, `gw-${VERSION}.tgz`)]
@@ -49,6 +46,24 @@ beforeAll(() => {
 }, SETUP_MS)
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const onPage = commandsFor('test/release/release.test.ts', 'docs/contributing/releasing.md')
+const ran = new Set<string>()
+
+/** The command of docs/contributing/releasing.md that contains the text. */
+function command(text: string): string {
+  const found = onPage.find((one) => one.command.includes(text))?.command
+  if (found === undefined) throw new Error(`the page has no command with ${text}`)
+  ran.add(found)
+  return found
+}
+
+/** Standard output. */
+function inShell(text: string, cwd: string, env: NodeJS.ProcessEnv = {}): string {
+  const path = `${join(ROOT, 'node_modules/.bin')}:${process.env['PATH']}`
+  const all = { ...process.env, KUBECTL: kubectl, PATH: path, ...env }
+  return execFileSync('bash', ['-c', text], { cwd, env: all, encoding: 'utf8', stdio: 'pipe' })
+}
 
 /** Another home, and the Node of this repository, which is the one that the package requires. */
 function userEnvironment(): NodeJS.ProcessEnv {
@@ -92,6 +107,24 @@ describe.skipIf(!hasTools)('the npm package', () => {
     },
     RUN_MS,
   )
+})
+
+describe.skipIf(!hasTools)('the commands of docs/contributing/releasing.md', () => {
+  it('install the package and run it', () => {
+    const steps = [command('npm install'), command('npx gw version')].join('\n')
+    expect(inShell(steps.replace('/path/to/dist/release', release), folder, userEnvironment())).toContain(VERSION)
+  })
+
+  it('verify a download', () => {
+    const steps = ['sha256sum', '-in SHA256SUMS', '-in provenance.json', 'jq '].map(command)
+    const text = inShell(steps.join('\n').replaceAll('public.pem', join(folder, 'public.pem')), release)
+    expect(text.match(/Signature Verified Successfully/g)).toHaveLength(2)
+    expect(text).toContain('install.yaml: OK')
+  })
+
+  it('were all run', () => {
+    expect(onPage.map((one) => one.command).filter((text) => !ran.has(text))).toEqual([])
+  })
 })
 
 describe.skipIf(!hasTools)('the release', () => {
