@@ -102,6 +102,7 @@ export const GROUPS: readonly Group[] = [
     pages: [
       'deployment',
       'cluster',
+      'backup',
       'environment',
       'observability',
       'alerts',

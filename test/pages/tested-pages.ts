@@ -33,6 +33,7 @@ export const RUN_BY: Readonly<Record<string, readonly Claim[]>> = {
     { test: START },
   ],
   'docs/alerts.md': [{ test: START }],
+  'docs/backup.md': [{ test: LOOK }],
   'docs/cli.md': [
     { test: 'test/cli/page.test.ts', matching: /^gw (?:validate -[fo]|translate)/ },
     { test: STARTS, matching: /^gw run/ },
