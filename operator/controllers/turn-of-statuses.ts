@@ -92,8 +92,8 @@ export class TurnOfStatuses {
   #writtenMs = Number.NEGATIVE_INFINITY
 
   /**
-   * Called when a leader starts, with all Gateways that have a configuration. Without the GatewayClass, which the leader
-   * creates, the start goes on until `classFound`.
+   * Called when a leader starts, with all Gateways that have a configuration. Without the GatewayClass, which the
+   * leader creates, the start ends with `classFound`.
    */
   start(keys: Iterable<string>, hasClass: boolean): void {
     for (const key of keys) this.#starting.add(key)
