@@ -134,6 +134,13 @@ describe('HboneClient', () => {
     expect(await exchange(await opened(port, { spiffeId: undefined }), 'hi')).toBe('hi')
   })
 
+  it('accepts workloads of every trust domain with *, but no other identity than the expected one', async () => {
+    const identity = { ...IDENTITY, trustDomains: ['cluster.local', '*'] }
+    const port = await listen({ uri: 'spiffe://c.example/ns/a/sa/b' })
+    expect(await exchange(await opened(port, { spiffeId: undefined }, identity), 'hi')).toBe('hi')
+    expect(await open(port, {}, identity)).toMatchObject({ code: 'upstreamFailure' })
+  })
+
   it.each<[string, ServerOptions, Partial<HboneDestination>, string]>([
     ['another identity', { uri: 'spiffe://cluster.local/ns/shop/sa/other' }, {}, `instead of ${CART}`],
     ['another trust domain', { uri: 'spiffe://c.example/ns/a/sa/b' }, { spiffeId: undefined }, 'is not accepted'],

@@ -9,7 +9,7 @@ import { type Detail, setupProblem, shown } from '../exchange/diagnosis.ts'
 import { watchEnd } from '../http2/end-of-stream.ts'
 import { streamSocket } from '../http2/stream-socket.ts'
 import type { DeadlineWheel } from '../socket/deadlines.ts'
-import { PeerCertificate } from '../socket/peer.ts'
+import { acceptsTrustDomain, PeerCertificate } from '../socket/peer.ts'
 import type { ConnectObserver } from '../upstream/connect-observer.ts'
 import type { DialFailure } from '../upstream/dial.ts'
 import type { DnsCache } from '../upstream/dns-cache.ts'
@@ -175,7 +175,7 @@ export class HboneConnections {
     const expected = this.#workload.spiffeId
     if (expected !== undefined && spiffeId !== expected) return `the peer is ${spiffeId} instead of ${expected}`
     if (identity === undefined) return `the peer has no identity of a workload: ${spiffeId}`
-    return this.#identity.trustDomains.includes(identity.trustDomain)
+    return acceptsTrustDomain(this.#identity.trustDomains, identity.trustDomain)
       ? undefined
       : `the trust domain of ${spiffeId} is not accepted`
   }

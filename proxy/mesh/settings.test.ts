@@ -24,6 +24,7 @@ describe('meshEnvironment', () => {
       ca: { host: 'istiod', port: 15_012 },
       trustDomain: 'cluster.local',
       additionalTrustDomains: [],
+      acceptsAnyTrustDomain: false,
       namespace: '',
       serviceAccount: '',
       clusterId: 'Kubernetes',
@@ -44,5 +45,16 @@ describe('meshEnvironment', () => {
     })
     expect(settings).toMatchObject({ namespace: 'apps', serviceAccount: 'web' })
     expect(settings && acceptedTrustDomains(settings)).toEqual(['a.example', 'b.example'])
+  })
+
+  it.each([
+    [{ SKIP_VALIDATE_TRUST_DOMAIN: 'true' }, ['cluster.local', '*']],
+    [{ SKIP_VALIDATE_TRUST_DOMAIN: '1' }, ['cluster.local', '*']],
+    [{ SKIP_VALIDATE_TRUST_DOMAIN: 'false' }, ['cluster.local']],
+    [{ SKIP_VALIDATE_TRUST_DOMAIN: 'yes' }, ['cluster.local']],
+    [{ TRUST_DOMAIN: '*' }, ['']],
+  ])('accepts the trust domains of %j', (variables, accepted) => {
+    const settings = of({ CA_ADDRESS: 'istiod', ...variables })
+    expect(settings && acceptedTrustDomains(settings)).toEqual(accepted)
   })
 })

@@ -1,5 +1,6 @@
 // Where the proxy gets its certificate of the mesh, and as whom: variables of its pod (resources supplement, sections
 // 2.12 and 4.15). An invalid value never keeps the proxy from starting: it has no identity, and reports why.
+import { ANY_TRUST_DOMAIN } from '../socket/peer.ts'
 import { isTrustDomain } from './spiffe-id.ts'
 
 export interface MeshSettings {
@@ -9,6 +10,8 @@ export interface MeshSettings {
   readonly trustDomain: string
   /** Domains of further peers that are accepted. */
   readonly additionalTrustDomains: readonly string[]
+  /** Peers of every trust domain are accepted, if an authority of the mesh signed their certificate. */
+  readonly acceptsAnyTrustDomain?: boolean
   readonly namespace: string
   readonly serviceAccount: string
   /** Sent with each request for a certificate; default `Kubernetes`. */
@@ -41,6 +44,7 @@ export function meshEnvironment(get: (name: string) => string | undefined): Mesh
     ca: authorityOf(address),
     trustDomain: get('TRUST_DOMAIN') ?? 'cluster.local',
     additionalTrustDomains: further.filter(isTrustDomain).slice(0, TRUST_DOMAINS_MAX),
+    acceptsAnyTrustDomain: ['true', '1'].includes(get('SKIP_VALIDATE_TRUST_DOMAIN') ?? ''),
     namespace: get('POD_NAMESPACE') ?? get('NAMESPACE') ?? '',
     serviceAccount: get('SERVICE_ACCOUNT') ?? '',
     clusterId: get('CLUSTER_ID') ?? 'Kubernetes',
@@ -59,6 +63,10 @@ export function authorityOf(address: string): MeshSettings['ca'] {
 }
 
 /** Trust domains whose workloads are accepted as peers. */
-export function acceptedTrustDomains({ trustDomain, additionalTrustDomains }: MeshSettings): readonly string[] {
-  return [...new Set([trustDomain, ...additionalTrustDomains])]
+export function acceptedTrustDomains(settings: MeshSettings): readonly string[] {
+  const { trustDomain, additionalTrustDomains, acceptsAnyTrustDomain = false } = settings
+  const any = acceptsAnyTrustDomain ? [ANY_TRUST_DOMAIN] : []
+  // An invalid own one must not be the name for all of them.
+  const own = isTrustDomain(trustDomain) ? trustDomain : ''
+  return [...new Set([own, ...additionalTrustDomains, ...any])]
 }

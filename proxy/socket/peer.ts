@@ -67,3 +67,10 @@ export class PeerCertificate {
 function oneLine(name: string | undefined): string {
   return (name ?? '').split('\n').join(', ')
 }
+
+/** In a list of trust domains: all of them. No trust domain has this name (SPIFFE ID, section 2.1). */
+export const ANY_TRUST_DOMAIN = '*'
+
+export function acceptsTrustDomain(accepted: readonly string[], trustDomain: string): boolean {
+  return accepted.includes(trustDomain) || accepted.includes(ANY_TRUST_DOMAIN)
+}

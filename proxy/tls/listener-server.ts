@@ -10,7 +10,7 @@ import type { HttpServer, IdleConnection } from '../http/server.ts'
 import type { TcpConnections } from '../tcp/connections.ts'
 import type { ConnectionObserver } from '../metrics/tcp-observer.ts'
 import { handshakeCause } from './handshake-cause.ts'
-import { PeerCertificate } from '../socket/peer.ts'
+import { acceptsTrustDomain, PeerCertificate } from '../socket/peer.ts'
 import type { TlsListenerPlan } from './plan.ts'
 import { letsInEverybody, type TlsSettings } from './settings.ts'
 import type { TicketSecrets } from './ticket-secrets.ts'
@@ -198,7 +198,9 @@ function strangerOf(peer: PeerCertificate | undefined, { trustDomains }: TlsSett
   if (trustDomains === undefined) return undefined
   const { spiffeId, identity } = peer ?? {}
   if (identity === undefined) return `the client has no identity of a workload: ${spiffeId ?? 'no SPIFFE id'}`
-  return trustDomains.includes(identity.trustDomain) ? undefined : `the trust domain of ${spiffeId} is not accepted`
+  return acceptsTrustDomain(trustDomains, identity.trustDomain)
+    ? undefined
+    : `the trust domain of ${spiffeId} is not accepted`
 }
 
 /** Nothing of a certificate that could not be verified is believed. */

@@ -15,6 +15,8 @@ import { closeServer, freePort, listening } from '#test/ports.ts'
 
 const ANY = { host: '127.0.0.1', port: 0 }
 const CART = 'spiffe://cluster.local/ns/shop/sa/cart'
+/** Of a trust domain that is not named anywhere. */
+const ELSEWHERE = 'spiffe://c.example/ns/shop/sa/cart'
 const REQUEST = 'GET /x HTTP/1.1\r\nhost: inside\r\nconnection: close\r\n\r\n'
 const ports = { hidden: 0, headers: 0, tunnels: 0, mesh: 0 }
 let authority: TestAuthority
@@ -41,7 +43,7 @@ binds:
   if (rendered === undefined) throw new Error(JSON.stringify(problems))
   const servers = { admin: ANY, stats: ANY, readiness: ANY }
   const process = { workers: 1, listenAddress: '127.0.0.1', accessLog: false, logLevel: 'error' }
-  proxy = await startProxy({ ...process, ...servers, mesh: authority.settings })
+  proxy = await startProxy({ ...process, ...servers, mesh: { ...authority.settings, acceptsAnyTrustDomain: true } })
   const applied = await proxy.apply(rendered.config, rendered.secrets)
   if ('problem' in applied) throw new Error(applied.problem.message)
 })
@@ -81,8 +83,8 @@ it('connect: opens tunnels to other ports, and serves requests', async () => {
   expect(await ask(`http://127.0.0.1:${ports.tunnels}/y`)).toMatchObject({ status: 200, text: '/y for 127.0.0.1' })
 })
 
-it('hboneGateway: opens tunnels of workloads of the mesh to other ports', async () => {
-  const session = await vi.waitFor(meshSession, { timeout: 10_000, interval: 100 })
+it.each([CART, ELSEWHERE])('hboneGateway: opens tunnels of %s to other ports', async (uri) => {
+  const session = await vi.waitFor(() => meshSession(uri), { timeout: 10_000, interval: 100 })
   const stream = session.request({ ':method': 'CONNECT', ':authority': `10.0.0.1:${ports.hidden}` })
   const [head] = (await once(stream, 'response')) as [http2.IncomingHttpHeaders & { ':status'?: number }] // of node:http2
   expect(head[':status']).toBe(200)
@@ -92,8 +94,8 @@ it('hboneGateway: opens tunnels of workloads of the mesh to other ports', async 
 })
 
 /** Rejects while the proxy has no certificate of the mesh. */
-async function meshSession(): Promise<http2.ClientHttp2Session> {
-  const { certificate, privateKey } = issue({ issuer: authority.root, uris: [CART], commonName: 'workload' })
+async function meshSession(uri: string): Promise<http2.ClientHttp2Session> {
+  const { certificate, privateKey } = issue({ issuer: authority.root, uris: [uri], commonName: 'workload' })
   const socket: Socket = tls.connect({
     host: '127.0.0.1',
     port: ports.mesh,

@@ -696,7 +696,8 @@ describe('loadStandalone, files and settings', () => {
   it('returns the settings of config that are variables, as such', () => {
     const times = 'connectionTerminationDeadline: 1m, connectionMinTerminationDeadline: 500ms'
     const place = 'network: net-1, clusterId: east, namespace: shop, gateway: web'
-    const mesh = 'caAddress: "https://ca.test", trustDomain: a.test, additionalTrustDomains: [b.test, c.test]'
+    const mesh =
+      'caAddress: "https://ca.test", trustDomain: a.test, additionalTrustDomains: [b.test, c.test], skipValidateTrustDomain: true'
     const { settings, problems } = load(`config: { ${times}, ${place}, ${mesh}, serviceAccount: gw }\n${GATEWAY}`)
     expect(problems).toEqual([])
     expect(settings?.environment).toEqual({
@@ -709,6 +710,7 @@ describe('loadStandalone, files and settings', () => {
       CA_ADDRESS: 'https://ca.test',
       TRUST_DOMAIN: 'a.test',
       ADDITIONAL_TRUST_DOMAINS: 'b.test,c.test',
+      SKIP_VALIDATE_TRUST_DOMAIN: 'true',
       SERVICE_ACCOUNT: 'gw',
     })
   })

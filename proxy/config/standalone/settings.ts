@@ -52,6 +52,7 @@ function environmentOf(config: ConfigFields): Readonly<Record<string, string>> {
     CA_ADDRESS: config.caAddress,
     TRUST_DOMAIN: config.trustDomain,
     ADDITIONAL_TRUST_DOMAINS: config.additionalTrustDomains?.join(','),
+    SKIP_VALIDATE_TRUST_DOMAIN: config.skipValidateTrustDomain?.toString(),
     SERVICE_ACCOUNT: config.serviceAccount,
     ...hboneVariables(config.hbone),
   }
