@@ -1,8 +1,9 @@
 // Chunks depend on the list alone, not on what was cut before; one changed item changes one or two of them; what was
 // damaged is rejected.
+import { gzipSync } from 'node:zlib'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Chunk, cutList, packChunk, unpackChunk } from './chunks.ts'
+import { type Chunk, cutList, packChunk, unpackChunks } from './chunks.ts'
 
 interface Item {
   readonly key: string
@@ -71,16 +72,52 @@ describe('packChunk', () => {
   })
 })
 
-describe('unpackChunk', () => {
-  it.each(['json', 'gz'] as const)('returns the items of a %s file, and nothing when it is damaged', (encoding) => {
-    const items = [item(1, 'a'), item(2, 'b')]
-    const [chunk] = cutList('routes', items)
-    if (chunk === undefined) throw new Error('one chunk')
-    const [name, content] = packChunk('routes', chunk, encoding)
-    expect(unpackChunk(chunk.id, name, content)).toEqual(items)
-    const damaged = Buffer.from(content)
-    damaged.writeUInt8(damaged.readUInt8(content.length >> 1) ^ 1, content.length >> 1)
-    expect(unpackChunk(chunk.id, name, damaged)).toBeUndefined()
-    expect(unpackChunk(chunk.id, name, content.subarray(0, content.length >> 1))).toBeUndefined()
+describe('unpackChunks', () => {
+  const encodings = fc.constantFrom('json' as const, 'gz' as const)
+
+  it('returns the items of each file, and nothing of damaged ones', () => {
+    fc.assert(
+      fc.property(
+        list,
+        fc.array(encodings, { minLength: 1 }),
+        fc.array(fc.nat(3)),
+        fc.nat(),
+        (items, forms, harm, at) => {
+          const chunks = cutList('routes', items)
+          const packed = chunks.map((chunk, place) => {
+            const [name, content] = packChunk('routes', chunk, forms[place % forms.length] ?? 'gz')
+            return { id: chunk.id, name, content: harmed(content, harm[place] ?? 0, at) }
+          })
+          const expected = chunks.map((chunk, place) => ((harm[place] ?? 0) > 0 ? undefined : chunk.items))
+          expect(unpackChunks(packed)).toEqual(expected)
+        },
+      ),
+      { numRuns: 100 },
+    )
+  })
+
+  it('rejects a file with too long a text, and reads those around it', () => {
+    const chunks = ['a', 'b', 'c']
+      .map((text) => cutList('routes', [item(1, text)])[0])
+      .filter((one) => one !== undefined)
+    const packed = chunks.map((chunk) => {
+      const [name, content] = packChunk('routes', chunk, 'gz')
+      return { id: chunk.id, name, content }
+    })
+    const [first, , last] = chunks
+    const bomb = gzipSync(Buffer.alloc(17 * 1024 * 1024))
+    const files = packed.map((one, place) => (place === 1 ? { ...one, content: bomb } : one))
+    expect(unpackChunks(files)).toEqual([first?.items, undefined, last?.items])
+    // A file may also lie about its size.
+    bomb.writeUInt32LE(10, bomb.length - 4)
+    expect(unpackChunks(files)).toEqual([first?.items, undefined, last?.items])
   })
 })
+
+/** One changed byte that is not only in the head of the file, a part, or another file. */
+function harmed(content: Uint8Array, harm: number, seed: number): Uint8Array {
+  const middle = content.length >> 1
+  if (harm === 1) return content.with(middle, (content[middle] ?? 0) ^ 1)
+  if (harm === 2) return content.subarray(0, seed % content.length)
+  return harm === 3 ? gzipSync('[{"key":"other"}]') : content
+}

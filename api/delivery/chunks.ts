@@ -1,6 +1,6 @@
 // Cuts a list into chunks whose borders depend only on their own items: if one item changes, one chunk changes, and the
 // others are found by identity, without being written, hashed or packed. Pure.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { isIdentical } from '../incremental/identical.ts'
 import { keyOfItem, type ListName } from '../ir/lists.ts'
 import { parseOwnJson } from '../json.ts'
@@ -75,7 +75,7 @@ export function endsAt(key: string, itemsMean: number): boolean {
 }
 
 function idOf(text: string | Uint8Array): string {
-  return createHash('sha256').update(text).digest('base64url').slice(0, ID_CHARS)
+  return hash('sha256', text, 'base64url').slice(0, ID_CHARS)
 }
 
 export type ChunkEncoding = 'json' | 'gz'
@@ -117,9 +117,49 @@ export function hasChunk(files: Files, list: ListName, id: string): boolean {
   return chunkFiles(list, id).some((name) => files.has(name))
 }
 
-/** The items; undefined: the content is not that of the id. */
-export function unpackChunk(id: string, name: string, content: Uint8Array): unknown {
-  const text = name.endsWith('.gz') ? gunzipped(content, UNPACKED_BYTES_MAX) : Buffer.from(content)
-  if (text === undefined || idOf(text) !== id) return undefined
-  return parseOwnJson(text.toString('utf8'))
+export interface PackedChunk {
+  readonly id: string
+  /** Of the file. */
+  readonly name: string
+  readonly content: Uint8Array
+}
+
+function unpackChunk({ id, name, content }: PackedChunk): unknown {
+  return itemsOf(id, isPacked(name) ? gunzipped(content, UNPACKED_BYTES_MAX) : Buffer.from(content))
+}
+
+/**
+ * The items of each; undefined: the content is not that of the id. Packed files, one after the other, are one packed
+ * file, and each call of the unpacker costs more than a chunk.
+ */
+export function unpackChunks(chunks: readonly PackedChunk[]): readonly unknown[] {
+  const packed = chunks.filter(({ name }) => isPacked(name))
+  const sizes = packed.map(({ content }) => unpackedSize(content))
+  const total = sizes.reduce((sum, size) => sum + size, 0)
+  if (packed.length < 2 || total > UNPACKED_BYTES_MAX) return chunks.map(unpackChunk)
+  const joined = gunzipped(Buffer.concat(packed.map(({ content }) => content)), total)
+  let end = 0
+  const texts = new Map(
+    packed.map((chunk, at) => {
+      const start = end
+      end += sizes[at] ?? 0
+      return [chunk, joined?.subarray(start, end)]
+    }),
+  )
+  // The hash proves the size; a damaged chunk may have moved others.
+  return chunks.map((chunk) => itemsOf(chunk.id, texts.get(chunk)) ?? unpackChunk(chunk))
+}
+
+function isPacked(name: string): boolean {
+  return name.endsWith('.gz')
+}
+
+function itemsOf(id: string, text: Buffer | undefined): unknown {
+  return text === undefined || idOf(text) !== id ? undefined : parseOwnJson(text.toString('utf8'))
+}
+
+/** As the end of a gzip file has it; Infinity: it has no end. */
+function unpackedSize(packed: Uint8Array): number {
+  const { buffer, byteOffset, length } = packed
+  return length < 4 ? Infinity : new DataView(buffer, byteOffset, length).getUint32(length - 4, true)
 }

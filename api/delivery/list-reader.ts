@@ -7,7 +7,8 @@ import { keyOfItem, type ListName } from '../ir/lists.ts'
 import { validateConfig } from '../ir/validate.ts'
 import type { Problem } from '../problem.ts'
 import { isSame } from '../incremental/same.ts'
-import { chunkFile, chunkFiles, findChunk, unpackChunk } from './chunks.ts'
+import { BATCH_MAX, ChunkBatch, type ChunkContent } from './chunk-batch.ts'
+import { chunkFile, chunkFiles, findChunk } from './chunks.ts'
 import type { DeliveryFault, MissingFile, ReadFile } from './fault.ts'
 import { type ChunkRef, readChunkRef } from './index-file.ts'
 
@@ -56,14 +57,16 @@ export class ListReader {
     const gone = this.#goneOf(changes)
     const before = new Map([...gone.values()].flat().map((item) => [keyOfItem(this.#list, item), item]))
     const chunks = [...this.#chunks]
+    const batch = new ChunkBatch(this.#list, file)
     const ofItems: ListChange<object>[][] = []
     // From the end, so that places before stay those of the earlier list.
     for (const { at, removed, added } of changes.toReversed()) {
       const come: ReadChunk[] = []
-      for (const ref of added) {
-        const { id } = readChunkRef(ref)
+      const ids = added.map((ref) => readChunkRef(ref).id)
+      for (const [place, id] of ids.entries()) {
         const known = gone.get(id)
-        const items = known ?? this.#unpack(id, file, before)
+        const following = (): string[] => ids.slice(place + 1, place + BATCH_MAX).filter((next) => !gone.has(next))
+        const items = known ?? this.#checked(id, batch.take(id, following), before)
         if ('fault' in items) return items
         // A chunk that moved is used once; a second use would hold the same objects.
         if (known !== undefined) gone.delete(id)
@@ -100,14 +103,17 @@ export class ListReader {
   }
 
   /** `before`: objects that items may stay. */
-  #unpack(id: string, file: ReadFile, before: Map<string, object>): Items | { readonly fault: DeliveryFault } {
+  #checked(
+    id: string,
+    found: ChunkContent | undefined,
+    before: Map<string, object>,
+  ): Items | { readonly fault: DeliveryFault } {
     const list = this.#list
-    const found = findChunk(list, id, file)
     if (found === undefined) {
       // missing() asks before.
       return refused('Incomplete', `missing: ${chunkFile(list, id, 'gz')}`)
     }
-    const content = unpackChunk(id, found.name, found.content)
+    const { items: content } = found
     if (content === undefined) return refused('Corrupt', `${found.name}: the content does not match the index`)
     const problemOf = (items: unknown): Problem | undefined => validateConfig({ ...emptyConfig(), [list]: items })[0]
     if (!Array.isArray(content) || !content.every(isRecord)) {
