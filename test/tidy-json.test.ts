@@ -17,6 +17,7 @@ const UNBOUNDED: Readonly<Record<string, string>> = {
   'proxy/otlp/environment.ts': 'an environment variable of the process',
   'proxy/policy/external/ext-auth/request-view.ts': 'text of jsonText, which has its own limits',
   'proxy/policy/external/ext-proc/messages.ts': 'text of jsonText, which has its own limits',
+  'proxy/runtime/sliced-change.ts': 'items that the main thread wrote for its workers',
   'proxy/trace/snapshot.ts': 'text of jsonText, which has its own limits',
   'api/delivery/chunks.ts': 'chunks of the operator, by their hash',
   'api/delivery/index-file.ts': 'the index of the operator',

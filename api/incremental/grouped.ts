@@ -115,7 +115,9 @@ export class Grouped<T extends object> {
 function* groupsOf<T>(items: readonly T[], keysOf: KeysOf<T>): Steps<Map<string, T[]>> {
   const groups = new Map<string, T[]>()
   yield* eachOf(items, (item) => {
-    for (const key of new Set(keysOf(item))) {
+    const keys = keysOf(item)
+    // Most items have one key.
+    for (const key of keys.length > 1 ? new Set(keys) : keys) {
       const group = groups.get(key)
       if (group === undefined) groups.set(key, [item])
       else group.push(item)

@@ -1,5 +1,6 @@
 // A large change of the configuration on its way to a worker: its long lists follow in slices, on a port of their own.
-// Reading one message of megabytes would stop the requests of the worker for as long as that takes.
+// Reading one message of megabytes would stop the requests of the worker for as long as that takes. Items of the
+// configuration travel as JSON: writing and reading it costs half of a structured clone.
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import type { ConfigDelta } from '#api/ir/config-delta.ts'
 import { LIST_NAMES } from '#api/ir/lists.ts'
@@ -13,8 +14,8 @@ const ITEMS_MIN = 512
 
 type Whole = Omit<ConfigChange, 'slices'>
 
-/** The items of one slice, and the number of their list. */
-type Slice = readonly [list: number, items: readonly unknown[]]
+/** The items of one slice, or their JSON, and the number of their list. */
+type Slice = readonly [list: number, items: readonly unknown[] | string]
 
 /** Writes the slices to the port that the message transfers. */
 export function slicedChange(change: Whole): { readonly message: ConfigChange; readonly transfer: MessagePort[] } {
@@ -23,9 +24,12 @@ export function slicedChange(change: Whole): { readonly message: ConfigChange; r
     return { message: { ...change, slices: undefined }, transfer: [] }
   }
   const { port1, port2 } = new MessageChannel()
+  // What follows the items of the configuration has values that JSON lacks.
+  const texts = lists.length - SLOT_LISTS
   for (const [at, list] of lists.entries()) {
     for (let from = 0; from < list.length; from += SLICE_ITEMS) {
-      const slice: Slice = [at, list.slice(from, from + SLICE_ITEMS)]
+      const items = list.slice(from, from + SLICE_ITEMS)
+      const slice: Slice = [at, at < texts ? JSON.stringify(items) : items]
       port1.postMessage(slice)
     }
   }
@@ -41,12 +45,16 @@ export function* wholeChange(message: ConfigChange): Steps<Whole> {
   for (let got = receiveMessageOnPort(port); got !== undefined; got = receiveMessageOnPort(port)) {
     // As `slicedChange` writes it.
     const [list, items] = got.message as Slice
-    lists[list]?.push(...items)
+    // Text of `slicedChange`: a list.
+    lists[list]?.push(...(typeof items === 'string' ? (JSON.parse(items) as readonly unknown[]) : items))
     yield
   }
   port.close()
   return change
 }
+
+/** Places in shared memory: the last of the long lists. */
+const SLOT_LISTS = 2
 
 /** In the same order on both sides; the lists of the change itself. */
 function longLists({ delta, rateLimits, endpoints }: Whole): unknown[][] {

@@ -221,6 +221,8 @@ export class WorkerCore {
 
   async #prepare(message: ConfigChange & { readonly isCommitted: boolean }): Promise<void> {
     this.#dropPrepared()
+    // A collection would delay the configuration, and keeps what was sent.
+    this.#heapRelease.defer()
     const { generation } = message
     // Before any step that may fail: the base of the next change.
     const before = this.#received
