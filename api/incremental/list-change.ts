@@ -68,13 +68,18 @@ export function listChangesUpTo<T>(
 /** A copy of the earlier list with the changes made. */
 export function withChanges<T>(before: readonly T[], changes: readonly ListChange<T>[]): T[] {
   const list = before.slice()
+  makeChanges(list, changes)
+  return list
+}
+
+/** The same in place, for a list that belongs to the caller alone. */
+export function makeChanges<T>(list: T[], changes: readonly ListChange<T>[]): void {
   // From the end, so that places before stay those of the earlier list.
   for (const { at, removed, added } of changes.toReversed()) {
     const [one] = added
     if (one !== undefined && removed.length === 1 && added.length === 1) list[at] = one
     else list.splice(at, removed.length, ...added)
   }
-  return list
 }
 
 /** How many items stay at the start, and how many of the others at the end: most lists change in the middle. */

@@ -1,6 +1,6 @@
 // The changes of lists of objects (api/incremental/list-change.ts), found once for all stages that read a list: a list
 // keeps its difference from the previous one; lists with too little in common are not compared.
-import { type ListChange, listChangesUpTo, withChanges } from '#api/incremental/list-change.ts'
+import { type ListChange, listChangesUpTo, noteChanges, withChanges } from '#api/incremental/list-change.ts'
 import { ListNotes } from '#api/incremental/list-notes.ts'
 
 /** With more changes than this share of the list, within these bounds, processing the whole list is cheaper. */
@@ -55,5 +55,8 @@ export function replacements<T>(
 }
 
 function remember<T>(list: readonly T[], before: readonly T[], changes: readonly ListChange<T>[] | undefined): void {
-  if (list.length >= LONG) origins.set(before, list, changes)
+  if (list.length < LONG) return
+  origins.set(before, list, changes)
+  // For `listChanges`.
+  if (changes !== undefined) noteChanges(before, list, changes)
 }

@@ -1,9 +1,8 @@
 // Keeps results by object, each with everything that was read for it: a result is valid as long as a second read
 // returns the same. Unchanged sources are not read again. Entries live as long as their objects. Independent of time.
 import { isIdentical } from '#api/incremental/identical.ts'
-import type { ListChange } from '#api/incremental/list-change.ts'
+import { type ListChange, makeChanges } from '#api/incremental/list-change.ts'
 import { changed, changesBetween } from './changes.ts'
-import { mapped } from './lists.ts'
 import { Readers, type Source } from './readers.ts'
 
 interface Read {
@@ -62,7 +61,10 @@ interface Stage<T> {
 
 interface List<K, T> {
   readonly items: readonly K[]
-  readonly entries: readonly Entry<T>[]
+  /** Belongs to the list alone, and is changed in place. */
+  readonly entries: Entry<T>[]
+  /** Of the entries. */
+  readonly results: readonly T[]
   /** Of all entries. */
   readonly sources: number
   readonly checkedAt: number
@@ -150,16 +152,15 @@ export class Memory {
   list<K extends object, T extends object>(
     compute: (item: K, before: T | undefined) => T,
   ): (items: readonly K[]) => readonly T[] {
-    let last: List<K, T> = { items: [], entries: [], sources: 0, checkedAt: 0, readers: undefined }
+    let last: List<K, T> = { items: [], entries: [], results: [], sources: 0, checkedAt: 0, readers: undefined }
     const entryOf: EntryOf<K, T> = (item, before) => this.#compute([], () => compute(item, before?.result))
-    const resultsOf = mapped(({ result }: Entry<T>) => result)
     return (items) => {
       last = this.#listAfter(last, items, entryOf)
       if (this.#reading !== undefined) {
         if (this.#reading.reads !== undefined) this.#reading.parts.push(...last.entries)
         this.#reading.sources |= last.sources
       }
-      return resultsOf(last.entries)
+      return last.results
     }
   }
 
@@ -191,7 +192,7 @@ export class Memory {
     this.#reading.sources |= entry.sources
   }
 
-  #listAfter<K, T>(last: List<K, T>, items: readonly K[], entryOf: EntryOf<K, T>): List<K, T> {
+  #listAfter<K, T extends object>(last: List<K, T>, items: readonly K[], entryOf: EntryOf<K, T>): List<K, T> {
     const edits = changesBetween(last.items, items)
     const doubtful = this.#doubtfulOf(last)
     const checkedAt = this.#changes
@@ -201,7 +202,15 @@ export class Memory {
         const entry = known[at]
         return entry !== undefined && this.#holds(entry) ? entry : entryOf(item, entry)
       })
-      return { items, entries, sources: sourcesOf(entries), checkedAt, readers: undefined }
+      const results = resultsOf(entries)
+      return {
+        items,
+        entries,
+        results: isIdentical(last.results, results) ? last.results : results,
+        sources: sourcesOf(entries),
+        checkedAt,
+        readers: undefined,
+      }
     }
     const stale = placesOf(
       last.entries,
@@ -214,7 +223,16 @@ export class Memory {
       for (const entry of added) last.readers?.add(entry)
     }
     const sources = changes.reduce((bits, { added }) => bits | sourcesOf(added), last.sources)
-    return { items, entries: changed(last.entries, changes), sources, checkedAt, readers: last.readers }
+    const results = changesOfResults(changes)
+    makeChanges(last.entries, changes)
+    return {
+      items,
+      entries: last.entries,
+      results: results.length === 0 ? last.results : changed(last.results, results),
+      sources,
+      checkedAt,
+      readers: last.readers,
+    }
   }
 
   /** Entries that have read a changed key; undefined: any may have. */
@@ -340,6 +358,17 @@ function entryEdits<K, T>(
     const isOneForOne = old.length === added.length
     return { at, removed: old, added: added.map((item, place) => entryOf(item, isOneForOne ? old[place] : undefined)) }
   })
+}
+
+function changesOfResults<T>(changes: readonly ListChange<Entry<T>>[]): readonly ListChange<T>[] {
+  return changes.flatMap(({ at, removed, added }) => {
+    const [old, made] = [resultsOf(removed), resultsOf(added)]
+    return isIdentical(old, made) ? [] : [{ at, removed: old, added: made }]
+  })
+}
+
+function resultsOf<T>(entries: readonly Entry<T>[]): T[] {
+  return entries.map(({ result }) => result)
 }
 
 function sourcesOf(entries: readonly Entry<unknown>[]): number {
