@@ -29,7 +29,7 @@ export interface Started {
   /** Of the controller, from its start until then. Other programs on the machine change it less than the time. */
   readonly firstCpuMs: number
   readonly againCpuMs: number
-  /** Some seconds after the last write; on a busy machine not all statuses are written by then. */
+  /** Some seconds after the last status was written. */
   readonly first: Memory
   /** The same for the second start. */
   readonly again: Memory
@@ -41,6 +41,8 @@ const ENDPOINTS = 5
 const STATUSES_MS = 6000
 /** Between two requests: with 1 ms the client would take a sixth of a processor from what it measures. */
 const PAUSE_MS = 20
+/** Thousands of statuses: the API server may answer none for a second. */
+const QUIET_MS = 3000
 /** A full collection of garbage follows when nothing has changed for a while. */
 const REST_MS = 5000
 
@@ -64,7 +66,7 @@ export async function measureStarts(environment: ExistingEnvironment, options: S
       const cpuMs = cpuMsOf(operator.pid)
       console.error(`served after ${ms.toFixed(0)} ms`)
       await delay(STATUSES_MS)
-      await quiet(operator)
+      await quiet(operator, QUIET_MS)
       await delay(REST_MS)
       return { ms, cpuMs, memory: memoryOf(operator.pid) }
     } finally {

@@ -8,6 +8,7 @@ import type { ExistingEnvironment } from './existing.ts'
 import { measureLargeChange } from './large-change.ts'
 import { type Delivered, LARGE, measureLargeDelivery } from './large-delivery.ts'
 import { measureStarts } from './large-start.ts'
+import type { Memory } from './programs.ts'
 import type { TranslationTimes } from './translation.ts'
 
 export interface ProfileOptions {
@@ -128,7 +129,7 @@ async function acknowledgements(cluster: ExistingEnvironment): Promise<readonly 
 async function starts(cluster: ExistingEnvironment, { unrelated }: ProfileOptions): Promise<readonly Row[]> {
   const started = await measureStarts(cluster, { routes: ROUTES, unrelated })
   const of = `${ROUTES} routes, ${started.unrelated} unrelated objects`
-  const memory = `${started.first.rssMiB.toFixed(0)}, ${started.again.rssMiB.toFixed(0)} MiB`
+  const memoryOf = ({ rssMiB, peakMiB }: Memory): string => `${rssMiB.toFixed(0)} MiB (peak ${peakMiB.toFixed(0)})`
   const failed = `${started.failures} of ${started.requests}`
   const cpu = (ms: number): string => `${seconds(ms)} of processor time`
   const change = `${seconds(started.againMs)} (${cpu(started.againCpuMs)})`
@@ -138,6 +139,7 @@ async function starts(cluster: ExistingEnvironment, { unrelated }: ProfileOption
     { what: 'with the delivery: served by a new proxy', figure: seconds(started.newProxyMs), goal: '5 s' },
     { what: 'meanwhile not served by another proxy', figure: failed, goal: 'none' },
     { what: 'with the delivery: an earlier change served', figure: change, goal: '' },
-    { what: 'memory of the controller, both', figure: memory, goal: '400 MiB' },
+    { what: 'memory of the controller, no delivery', figure: memoryOf(started.first), goal: '400 MiB' },
+    { what: 'memory of the controller, with the delivery', figure: memoryOf(started.again), goal: '400 MiB' },
   ]
 }

@@ -206,8 +206,8 @@ export function writesBetween(before: Writes, after: Writes): Writes {
   return new Map(difference.filter(([, { calls }]) => calls > 0))
 }
 
-/** Waits until the controller has written nothing for a while. */
-export async function quiet(operator: Program): Promise<void> {
+/** Waits until the controller has written nothing for `quietMs`. */
+export async function quiet(operator: Program, quietMs = QUIET_MS): Promise<void> {
   let known = total(await writesOf(operator))
   // Not milliseconds: a controller that collects garbage for a second has not finished.
   let unchanged = 0
@@ -218,7 +218,7 @@ export async function quiet(operator: Program): Promise<void> {
       const now = total(await writesOf(operator))
       unchanged = now === known ? unchanged + 1 : 0
       known = now
-      return unchanged >= QUIET_MS / QUIET_CHECK_MS
+      return unchanged >= quietMs / QUIET_CHECK_MS
     },
     QUIET_MS_MAX,
   )
