@@ -80,7 +80,9 @@ images: build ## Build the images of controller and proxy from scratch; IMAGE_RE
 	node hack/image/main.ts $(if $(IMAGE_REGISTRY),--registry $(IMAGE_REGISTRY)) $(if $(IMAGE_TAG),--tag $(IMAGE_TAG)) $(ARGS)
 
 .PHONY: release
-release: build ## Make all artifacts of a version in dist/release, and print what publishes them; ARGS='--key FILE' signs
+release: install ## Make all artifacts of a version in dist/release, and print how to publish them; ARGS='--key FILE' signs
+	rm -rf dist
+	rolldown --config rolldown.config.ts >/dev/null
 	node hack/release/main.ts $(if $(IMAGE_REGISTRY),--registry $(IMAGE_REGISTRY)) $(ARGS)
 
 .PHONY: charts

@@ -42,7 +42,6 @@ const withUi: Plugin = {
         input,
         platform: 'browser',
         tsconfig: 'ui/tsconfig.json',
-        transform: { jsx: { runtime: 'automatic', importSource: 'preact' } },
         output: { file: join(dir, folder, 'assets/app.js'), format: 'esm', minify: true, comments: { legal: true } },
       })
       cpSync('ui/style.css', join(dir, folder, 'assets/style.css'))

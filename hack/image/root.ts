@@ -80,10 +80,10 @@ export function layCompiled({ root, app }: { readonly root: string; readonly app
 }
 
 /** GNU tar with everything that differs between machines and runs set to one value. */
-export function archive(root: string, file: string, epoch: number): void {
+export function archive(root: string, file: string, epoch: number, more: readonly string[] = []): void {
   const fixed = ['--sort=name', `--mtime=@${epoch}`, '--owner=0', '--group=0', '--numeric-owner', '--format=gnu']
   const names = readdirSync(root).sort()
-  execFileSync('tar', [...fixed, '-C', root, '-cf', file, ...names], { stdio: 'inherit' })
+  execFileSync('tar', [...fixed, ...more, '-C', root, '-cf', file, ...names], { stdio: 'inherit' })
 }
 
 /** Symbols are a seventh of the runtime. Where binutils are missing the image is larger, nothing else. */

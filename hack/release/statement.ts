@@ -1,6 +1,6 @@
 // The files of a release and the commit of their sources: checksums, and a provenance statement (in-toto v1, SLSA
 // provenance v1), both signed if a key is given.
-import { createHash, createPrivateKey, sign } from 'node:crypto'
+import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -37,32 +37,43 @@ export function checksums(artifacts: readonly Artifact[]): string {
 
 /** https://slsa.dev/spec/v1.0/provenance */
 export function provenance(artifacts: readonly Artifact[], { version, commit, isClean, epoch }: Build): string {
-  const statement = {
-    _type: 'https://in-toto.io/Statement/v1',
-    subject: artifacts.map(({ name, digest }) => ({ name, digest: { sha256: digest } })),
-    predicateType: 'https://slsa.dev/provenance/v1',
-    predicate: {
-      buildDefinition: {
-        buildType: 'https://gw.dev/release/v1',
-        externalParameters: { target: 'make release', version },
-        internalParameters: { isClean },
-        resolvedDependencies: [{ uri: 'git+https://gw.dev/gw', digest: { gitCommit: commit } }],
-      },
-      runDetails: {
-        builder: { id: 'https://gw.dev/release/local' },
-        metadata: { finishedOn: new Date(epoch * 1000).toISOString() },
-      },
+  return statementOf(artifacts, 'https://slsa.dev/provenance/v1', {
+    buildDefinition: {
+      buildType: 'https://gw.dev/release/v1',
+      externalParameters: { target: 'make release', version },
+      internalParameters: { isClean },
+      resolvedDependencies: [{ uri: 'git+https://gw.dev/gw', digest: { gitCommit: commit } }],
     },
-  }
-  return `${JSON.stringify(statement, null, 2)}\n`
+    runDetails: {
+      builder: { id: 'https://gw.dev/release/local' },
+      metadata: { finishedOn: new Date(epoch * 1000).toISOString() },
+    },
+  })
 }
 
-/**
- * Ed25519, as `openssl pkeyutl -verify -rawin` reads it. `key`: file with a private key in PEM.
- * @throws {Error} The file has no such key.
- */
-export function signature(text: string, key: string): Uint8Array {
-  const privateKey = createPrivateKey(readFileSync(key))
-  if (privateKey.asymmetricKeyType !== 'ed25519') throw new Error(`${key} is not a key of type ed25519`)
-  return sign(null, Buffer.from(text), privateKey)
+/** What is in an image, as a statement about its digest. `bill`: of CycloneDX. */
+export function billStatement(subject: Artifact, bill: string): string {
+  return statementOf([subject], 'https://cyclonedx.org/bom', JSON.parse(bill))
+}
+
+/** @throws {Error} The file has no private key of the type Ed25519. */
+export function signingKey(file: string): KeyObject {
+  const key = createPrivateKey(readFileSync(file))
+  if (key.asymmetricKeyType !== 'ed25519') throw new Error(`${file} is not a key of type ed25519`)
+  return key
+}
+
+export function publicKey(key: KeyObject): string {
+  return String(createPublicKey(key).export({ type: 'spki', format: 'pem' }))
+}
+
+/** As `openssl pkeyutl -verify -rawin` and cosign read it. */
+export function signed(content: Uint8Array, key: KeyObject): Buffer {
+  return sign(null, content, key)
+}
+
+function statementOf(artifacts: readonly Artifact[], predicateType: string, predicate: unknown): string {
+  const subject = artifacts.map(({ name, digest }) => ({ name, digest: { sha256: digest } }))
+  const statement = { _type: 'https://in-toto.io/Statement/v1', subject, predicateType, predicate }
+  return `${JSON.stringify(statement, null, 2)}\n`
 }

@@ -1,7 +1,7 @@
 // The schemas of our CRDs: those in config/crd, and those of released versions. After a release,
 //   node test/compatibility/schemas.ts
 // keeps those of this version in released/VERSION.json.gz.
-import { globSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { parse } from 'yaml'
@@ -41,10 +41,22 @@ export function releasedSchemas(): readonly (readonly [string, Schemas])[] {
     })
 }
 
-if (import.meta.main) {
+/** The current schemas as they are kept. */
+export function schemasText(): string {
   // Descriptions change, and are most of the size.
-  const content = JSON.stringify(currentSchemas(), (key, value: unknown) =>
+  return JSON.stringify(currentSchemas(), (key, value: unknown) =>
     key === 'description' && typeof value === 'string' ? undefined : value,
   )
-  writeFileSync(join(RELEASED, `${VERSION}.json.gz`), gzipSync(content, { level: 9 }))
 }
+
+/** Those of a version; undefined: they are not kept. */
+export function keptText(version: string): string | undefined {
+  const file = fileOf(version)
+  return existsSync(file) ? gunzipSync(readFileSync(file)).toString() : undefined
+}
+
+function fileOf(version: string): string {
+  return join(RELEASED, `${version}.json.gz`)
+}
+
+if (import.meta.main) writeFileSync(fileOf(VERSION), gzipSync(schemasText(), { level: 9 }))

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { gunzipSync } from 'node:zlib'
 import { readDockerfile } from '../../hack/release/dockerfile.ts'
-import { writeOciLayout } from '../../hack/release/oci-layout.ts'
+import { OciLayout, writeImage } from '../../hack/release/oci-layout.ts'
 
 const DOCKERFILE = readFileSync(join(import.meta.dirname, '../../images/Dockerfile'), 'utf8')
 const ARGS = { VERSION: '1.2.3', REVISION: 'abc', CREATED: '2026-01-01T00:00:00.000Z' }
@@ -55,13 +55,13 @@ describe('readDockerfile', () => {
   })
 })
 
-describe('writeOciLayout', () => {
+describe('writeImage', () => {
   const write = (name: string, config = readDockerfile(DOCKERFILE, 'proxy', ARGS)): string =>
-    writeOciLayout(
-      join(folder, name),
+    writeImage(
+      new OciLayout(join(folder, name)),
       ['linux/amd64', 'linux/arm64'].map((platform) => ({ platform, context, config })),
       NAMED,
-    )
+    ).digest
   const blob = (name: string, digest: string): Buffer =>
     readFileSync(join(folder, name, 'blobs', digest.replace(':', '/')))
 

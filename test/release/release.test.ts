@@ -1,10 +1,11 @@
 // What `make release` makes, as its users get it: the npm package in an empty folder without a registry, the manifest,
 // the charts, and signatures that openssl verifies. Without images, which test/image checks.
 // @module-tag full
-import { execFileSync, spawn } from 'node:child_process'
+import { execFile, execFileSync, spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { UI_FOLDERS } from '#api/admin/ui-files.ts'
@@ -14,13 +15,16 @@ import { findKubectl } from '#test/find-kubectl.ts'
 import { commandsFor } from '#test/pages/tested-pages.ts'
 import { freePort } from '#test/ports.ts'
 import { until } from '#test/wait.ts'
+import { packChart } from '../../hack/release/charts.ts'
+import { npmRegistry } from './npm-registry.testing.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const SETUP_MS = 240_000
 const RUN_MS = 60_000
 
 const kubectl = findKubectl() ?? ''
-const hasTools = kubectl !== '' && findHelm() !== undefined
+const helm = findHelm() ?? ''
+const hasTools = kubectl !== '' && helm !== ''
 if (!hasTools) console.log('skipped: no helm (hack/helm.sh builds one) or no kubectl (GW_KUBECTL names one)')
 
 const folder = mkdtempSync(join(tmpdir(), 'gw-release-'))
@@ -152,15 +156,16 @@ describe.skipIf(!hasTools)('the release', () => {
       `charts/gw-${VERSION}.tgz: OK`,
       `charts/gw-crds-${VERSION}.tgz: OK`,
       `charts/gw-standalone-${VERSION}.tgz: OK`,
+      'gateway-api.yaml: OK',
       `gw-${VERSION}.tgz: OK`,
       'install.yaml: OK',
     ])
     const { subject, predicate } = JSON.parse(readFileSync(join(release, 'provenance.json'), 'utf8'))
-    expect(subject).toHaveLength(5)
+    expect(subject).toHaveLength(9)
     const [{ digest }] = predicate.buildDefinition.resolvedDependencies
     expect(digest.gitCommit).toMatch(/^[0-9a-f]{40}$/)
     for (const name of ['SHA256SUMS', 'provenance.json']) {
-      const key = ['-pubin', '-inkey', join(folder, 'public.pem')]
+      const key = ['-pubin', '-inkey', 'public.pem']
       const files = ['-rawin', '-in', name, '-sigfile', `${name}.sig`]
       expect(
         execFileSync('openssl', ['pkeyutl', '-verify', ...key, ...files], { cwd: release, encoding: 'utf8' }),
@@ -168,9 +173,68 @@ describe.skipIf(!hasTools)('the release', () => {
     }
   })
 
-  it('says what to publish', () => {
-    expect(printed).toContain(`npm publish ${release}/gw-${VERSION}.tgz\n`)
-    expect(printed).toContain(`helm push ${release}/charts/gw-${VERSION}.tgz oci://registry.example/gw/charts\n`)
-    expect(printed).not.toContain('Not signed')
+  it('has the CRDs of the Gateway API, which `install.yaml` needs', () => {
+    const names = parseAllDocuments(readFileSync(join(release, 'gateway-api.yaml'), 'utf8')).map((document) =>
+      document.getIn(['metadata', 'name']),
+    )
+    expect(names).toEqual(expect.arrayContaining(['gatewayclasses', 'gateways', 'httproutes'].map(ofGatewayApi)))
+  })
+
+  it('has charts whose bytes and digests depend on their content only', () => {
+    const options = {
+      source: join(ROOT, 'config/helm/gw'),
+      name: 'gw',
+      registry: 'registry.example/gw',
+      cache: mkdtempSync(join(folder, 'cache-')),
+      output: mkdtempSync(join(folder, 'charts-')),
+      epoch: Number(execFileSync('git', ['log', '-1', '--format=%ct'], { cwd: ROOT, encoding: 'utf8' })),
+      helm: (...args: readonly string[]) => void execFileSync(helm, args, { stdio: 'pipe' }),
+    }
+    const umask = process.umask(0o077)
+    const { digest } = packChart(options)
+    process.umask(umask)
+    const { manifests } = JSON.parse(readFileSync(join(release, 'charts/gw/index.json'), 'utf8'))
+    expect(manifests[0]).toMatchObject({ digest, annotations: { 'org.opencontainers.image.ref.name': VERSION } })
+    const [one, other] = [options.output, join(release, 'charts')].map((place) => join(place, `gw-${VERSION}.tgz`))
+    execFileSync('cmp', [one ?? '', other ?? ''])
+    execFileSync(helm, ['lint', one ?? ''], { stdio: 'pipe' })
+  })
+
+  it('prints what is missing, and how to publish', () => {
+    expect(printed).toContain('Make the images of linux/amd64, linux/arm64')
+    expect(printed).not.toContain('Sign:')
+    expect(printed).toContain(`2. Run ${release}/publish.sh, which publishes, with signatures,\n`)
+    expect(printed).toMatch(/ registry\.example\/gw\/charts\/gw:[\d.]+ \(sha256:[0-9a-f]{64}\)\n/)
+    for (const file of ['SHA256SUMS', 'SHA256SUMS.sig', 'gateway-api.yaml', 'install.yaml', 'public.pem']) {
+      expect(printed).toContain(`     ${release}/${file}\n`)
+    }
   })
 })
+
+describe.skipIf(!hasTools)('a published release', () => {
+  it(
+    'is installed and run by npx from a registry, with the bytes of the release',
+    async () => {
+      const registry = await npmRegistry()
+      try {
+        // As npm login writes it.
+        const home = mkdtempSync(join(folder, 'publisher-'))
+        writeFileSync(join(home, '.npmrc'), `registry=${registry.url}\n//${new URL(registry.url).host}/:_authToken=a\n`)
+        const environment = { ...userEnvironment(), HOME: home }
+        const npm = (command: string, ...args: readonly string[]): Promise<{ readonly stdout: string }> =>
+          promisify(execFile)(command, args, { cwd: home, env: environment, encoding: 'utf8' })
+        await npm('npm', 'publish', join(release, `gw-${VERSION}.tgz`))
+        expect(registry.published()).toEqual(readFileSync(join(release, `gw-${VERSION}.tgz`)))
+        expect((await npm('npx', '--yes', 'gw', 'version')).stdout).toContain(VERSION)
+        expect((await npm('npx', '--yes', `gw@${VERSION}`, 'run', '--help')).stdout).toContain('--file')
+      } finally {
+        registry.close()
+      }
+    },
+    RUN_MS,
+  )
+})
+
+function ofGatewayApi(name: string): string {
+  return `${name}.gateway.networking.k8s.io`
+}
