@@ -5,6 +5,7 @@ import type { components } from '#api/admin/types.gen.ts'
 
 type Schemas = components['schemas']
 export type Dump = Schemas['ConfigDump']
+export type Overview = Schemas['Overview']
 export type Traffic = Schemas['Traffic']
 export type EffectivePolicies = Schemas['EffectivePolicies']
 export type ModelPrices = Schemas['ModelPrices']
@@ -20,7 +21,11 @@ const UNAUTHORIZED = 401
 const SIGN_IN = 'load this page again to sign in'
 
 export async function configDump(signal: AbortSignal): Promise<Dump> {
-  return (await (await ask('config_dump', { signal })).json()) as Dump // api/admin/openapi.yaml
+  return (await (await ask('config_dump?compact', { signal })).json()) as Dump // api/admin/openapi.yaml
+}
+
+export async function overview(signal: AbortSignal): Promise<Overview> {
+  return (await (await ask('overview', { signal })).json()) as Overview // api/admin/openapi.yaml
 }
 
 export async function memory(signal: AbortSignal): Promise<unknown> {

@@ -1,9 +1,9 @@
 // The web UI of a proxy (`/ui` of its admin server). It reads what `gw proxy config` and `gw proxy trace` read, with the
 // same words; without UI_ACTIONS it changes and sends nothing. The part of the URL after `#` is the page.
-import type { ComponentType } from 'preact'
+import type { ComponentChildren, ComponentType } from 'preact'
 import { render } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { configDump, type Dump } from './api.ts'
+import { configDump, type Dump, overview } from './api.ts'
 import { hrefOf, usePlace } from './place.ts'
 import { usePolled } from './polled.ts'
 import { Backends } from './pages/backends.tsx'
@@ -26,10 +26,11 @@ const EVERY_MS = 3000
 interface Page {
   readonly path: string
   readonly title: string
-  readonly View: ComponentType<{ readonly dump: Dump }>
+  /** undefined: the overview, which does not wait for the whole configuration. */
+  readonly View?: ComponentType<{ readonly dump: Dump }>
 }
 
-const OVERVIEW: Page = { path: '', title: 'Overview', View: Overview }
+const OVERVIEW: Page = { path: '', title: 'Overview' }
 const GROUPS: readonly (readonly [name: string, pages: readonly Page[]])[] = [
   [
     'Traffic',
@@ -71,7 +72,6 @@ const PAGES = GROUPS.flatMap(([, pages]) => pages)
 function App() {
   const { page: wanted } = usePlace()
   const { path, title, View } = PAGES.find((page) => page.path === wanted) ?? OVERVIEW
-  const { value: dump, problem, at } = usePolled(configDump, EVERY_MS)
   useEffect(() => {
     document.title = `${title} · Gw`
   }, [title])
@@ -101,15 +101,38 @@ function App() {
       </header>
       <main id="content" tabIndex={-1}>
         <h1>{title}</h1>
-        {problem !== undefined && (
-          <p class="notice" role="alert">
-            {problem}
-            {at !== undefined && `. This page shows the state of ${at.toLocaleTimeString('en-GB')}.`}
-          </p>
+        {View === undefined ? (
+          <Loaded key="overview" ask={overview}>
+            {(figures) => <Overview figures={figures} />}
+          </Loaded>
+        ) : (
+          <Loaded key="dump" ask={configDump}>
+            {(dump) => <View dump={dump} />}
+          </Loaded>
         )}
-        {dump === undefined ? problem === undefined && <p>Loading the configuration.</p> : <View dump={dump} />}
       </main>
     </div>
+  )
+}
+
+interface LoadedProps<T> {
+  readonly ask: (signal: AbortSignal) => Promise<T>
+  readonly children: (value: T) => ComponentChildren
+}
+
+/** What pages show of the configuration, again and again. Pages with the same answer do not wait for it again. */
+function Loaded<T>({ ask, children }: LoadedProps<T>) {
+  const { value, problem, at } = usePolled(ask, EVERY_MS)
+  return (
+    <>
+      {problem !== undefined && (
+        <p class="notice" role="alert">
+          {problem}
+          {at !== undefined && `. This page shows the state of ${at.toLocaleTimeString('en-GB')}.`}
+        </p>
+      )}
+      {value === undefined ? problem === undefined && <p>Loading the configuration.</p> : children(value)}
+    </>
   )
 }
 

@@ -118,6 +118,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Counts and concerns
+         * @description Counts of the configuration in force, its listeners, and what needs attention: a small part of `/config_dump`.
+         */
+        get: operations["getOverview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/model_prices": {
         parameters: {
             query?: never;
@@ -546,7 +566,15 @@ export interface components {
                 [key: string]: components["schemas"]["DumpListener"];
             };
         };
-        DumpListener: {
+        DumpListener: components["schemas"]["DumpListenerHead"] & {
+            routes: {
+                [key: string]: components["schemas"]["DumpRoute"];
+            };
+            tcpRoutes: {
+                [key: string]: components["schemas"]["DumpTcpRoute"];
+            };
+        };
+        DumpListenerHead: {
             key: string;
             gatewayName: string;
             gatewayNamespace: string;
@@ -558,12 +586,6 @@ export interface components {
             /** @description A word, or a map with the one key `HTTPS` or `TLS`, whose value is always null. */
             protocol: ("HTTP" | "TCP" | "HBONE") | {
                 [key: string]: null;
-            };
-            routes: {
-                [key: string]: components["schemas"]["DumpRoute"];
-            };
-            tcpRoutes: {
-                [key: string]: components["schemas"]["DumpTcpRoute"];
             };
         };
         /** @description Empty lists are left out. */
@@ -842,6 +864,35 @@ export interface components {
             message: string;
             line: number;
             column: number;
+        };
+        Overview: {
+            listeners: {
+                /** @description Key of the port. */
+                bind: string;
+                address: string;
+                listener: components["schemas"]["DumpListenerHead"];
+                /** @description Rules of the listener, those for TCP included. */
+                routes: number;
+            }[];
+            /** @description Rules of all listeners. */
+            routes: number;
+            policies: number;
+            endpoints: number;
+            /** @description Requests to endpoints. */
+            requests: number;
+            /** @description Evicted endpoints, certificates that are not valid, and failing credentials. */
+            concerns: number;
+            evicted: {
+                /** @description Of the Service or backend. */
+                name: string;
+                namespace: string;
+                section?: string;
+                endpoint: string;
+                /** Format: date-time */
+                evictedUntil: string;
+            }[];
+            certificates: components["schemas"]["DumpCertificate"][];
+            credentials: components["schemas"]["DumpCredential"][];
         };
         ModelPrices: {
             models: {
@@ -1214,7 +1265,10 @@ export interface operations {
     };
     getConfigDump: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The answer is not indented, and a third as long. */
+                compact?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -1311,6 +1365,27 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Traffic"];
+                };
+            };
+            401: components["responses"]["NoToken"];
+        };
+    };
+    getOverview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description At most 100 evicted endpoints, certificates and credentials each. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Overview"];
                 };
             };
             401: components["responses"]["NoToken"];

@@ -127,7 +127,7 @@ function infoOf(value: unknown): Partial<Info> | undefined {
 }
 
 /** Removes the prefix that all pods have, and the namespace, which is in the row already. */
-function shortUid(uid: string, namespace: string): string {
+export function shortUid(uid: string, namespace: string): string {
   const pod = uid.replace(/^.*\/Pod\//, '')
   return pod.startsWith(`${namespace}/`) ? pod.slice(namespace.length + 1) : pod
 }

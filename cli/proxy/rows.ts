@@ -31,7 +31,7 @@ export function routeRows(dump: Dump): ({ readonly address: string; readonly lis
 }
 
 /** The protocol of a TLS listener is an object whose only key is the protocol. */
-export function protocolOf({ protocol }: Listener): string {
+export function protocolOf({ protocol }: Pick<Listener, 'protocol'>): string {
   return typeof protocol === 'string' ? protocol : (Object.keys(fieldsOf(protocol))[0] ?? '')
 }
 

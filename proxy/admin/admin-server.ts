@@ -21,6 +21,8 @@ export interface AdminParts {
   readonly needsToken: boolean
   /** The whole answer of `/config_dump`. */
   readonly configDump: () => unknown
+  /** The whole answer of `/overview`. */
+  readonly overview: () => unknown
   readonly memory: () => unknown
   /** The whole answer of `/effective_policies` for the key of a rule; undefined: the configuration has no such rule. */
   readonly effectivePolicies: (route: string) => Promise<unknown>
@@ -145,7 +147,8 @@ function adminRoutes(parts: AdminParts): ReadonlyMap<string, Route> {
       path,
       { GET: (_query, response) => answerUi(path, response, parts.uiFolder) },
     ]),
-    ['/config_dump', { GET: (_query, response) => sendJson(response, parts.configDump()) }],
+    ['/config_dump', { GET: (query, response) => sendJson(response, parts.configDump(), query.has('compact')) }],
+    ['/overview', { GET: (_query, response) => sendJson(response, parts.overview()) }],
     [
       '/logging',
       {

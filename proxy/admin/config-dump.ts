@@ -78,7 +78,7 @@ export function configDump({
 
 const BIND_PROTOCOLS = { HTTP: 'http', TLS: 'tls', TCP: 'tcp' } as const
 
-function bindHead(bind: Bind, listenAddress: string): Omit<Schemas['DumpBind'], 'tunnelProtocol' | 'listeners'> {
+export function bindHead(bind: Bind, listenAddress: string): Omit<Schemas['DumpBind'], 'tunnelProtocol' | 'listeners'> {
   const host = listenAddress.includes(':') ? `[${listenAddress}]` : listenAddress
   return {
     key: bind.key,
@@ -102,7 +102,7 @@ function tunnelProtocol(
   return connect?.mode === 'Tunnel' ? 'connect' : 'direct'
 }
 
-function listenerHead(listener: Listener): Omit<Schemas['DumpListener'], 'routes' | 'tcpRoutes'> {
+export function listenerHead(listener: Listener): Omit<Schemas['DumpListener'], 'routes' | 'tcpRoutes'> {
   const { key, name, hostname, protocol, tls } = listener
   const isTls = protocol === 'HTTPS' || protocol === 'TLS'
   return {

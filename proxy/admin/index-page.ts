@@ -5,6 +5,7 @@
 const ENTRIES: readonly (readonly [path: string, text: string])[] = [
   ['/ui', 'the web UI'],
   ['/config_dump', 'the current configuration, with live counters of endpoints'],
+  ['/overview', 'counts, listeners and what needs attention'],
   ['/logging', 'log level; POST with <code>?level=</code> changes it'],
   ['/memory', 'memory of the process and of each worker'],
   ['/traffic', 'requests, errors, latency, tokens and cost of the last hour'],

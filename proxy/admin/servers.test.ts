@@ -18,6 +18,7 @@ const PARTS = {
   configDump: () => ({}),
   memory: () => ({}),
   modelPrices: () => ({ models: [] }),
+  overview: () => ({ routes: 1 }),
   traffic: () => ({}),
   effectivePolicies: async () => ({}),
   shutdown: () => undefined,
@@ -71,6 +72,7 @@ async function admin(
       throw new Error('no memory report')
     },
     modelPrices: () => ({ models: [], omitted: 2 }),
+    overview: () => ({ routes: 1 }),
     traffic: () => ({ requests: [3] }),
     effectivePolicies: (route) => Promise.resolve(route === 'ns/a b' ? { route } : undefined),
     shutdown: () => shutdowns++,
@@ -91,6 +93,17 @@ describe('admin server', () => {
   it('answers /traffic as JSON', async () => {
     const { port } = await admin()
     expect(JSON.parse((await ask(port, '/traffic')).body)).toEqual({ requests: [3] })
+  })
+
+  it('answers /overview as JSON', async () => {
+    const { port } = await admin()
+    expect(JSON.parse((await ask(port, '/overview')).body)).toEqual({ routes: 1 })
+  })
+
+  it('indents /config_dump unless asked for the compact form', async () => {
+    const { port } = await admin()
+    expect((await ask(port, '/config_dump')).body).toBe('{\n  "binds": []\n}\n')
+    expect((await ask(port, '/config_dump?compact')).body).toBe('{"binds":[]}\n')
   })
 
   it('answers /model_prices as JSON', async () => {
@@ -223,6 +236,7 @@ describe('admin server that needs a token', () => {
     '/memory',
     '/traffic',
     '/model_prices',
+    '/overview',
     '/nowhere',
     '/debug/trace',
     '//config_dump',

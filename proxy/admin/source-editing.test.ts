@@ -45,6 +45,7 @@ async function start({ isAllowed = true, hasEditor = true, result = { kind: 'cha
       memory: () => ({}),
       effectivePolicies: () => Promise.resolve(undefined),
       modelPrices: () => ({}),
+      overview: () => ({}),
       traffic: () => ({}),
       edits: { isAllowed, editor: () => (hasEditor ? editor : undefined), log: loggers.module('admin') },
       shutdown: () => undefined,

@@ -4,7 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { keepItemsOfNewLists } from '#api/ir/keep-items.ts'
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import { startAdminServer } from '../admin/admin-server.ts'
-import { configDump } from '../admin/config-dump.ts'
+import { configDump, type ConfigDumpInput } from '../admin/config-dump.ts'
+import { overview } from '../admin/overview.ts'
 import type { HttpListener, ListenAddress } from '../admin/http-listener.ts'
 import type { SourceEditor } from '../admin/source-editing.ts'
 import { memoryReport } from '../admin/memory.ts'
@@ -316,7 +317,8 @@ class ProxyProcess implements RunningProxy {
         startAdminServer(admin, {
           loggers: this.#loggers,
           needsToken: this.#settings.servesTenants,
-          configDump: () => this.#dump(),
+          configDump: () => configDump(this.#dumped()),
+          overview: () => overview(this.#dumped()),
           memory: () => memoryReport(this.#workerBuffers(), this.#aggregate),
           effectivePolicies: async (route) =>
             this.#applied &&
@@ -379,8 +381,8 @@ class ProxyProcess implements RunningProxy {
     }
   }
 
-  #dump(): unknown {
-    return configDump({
+  #dumped(): ConfigDumpInput {
+    return {
       config: this.#applied?.config,
       certificates: this.#certificates.shown(),
       credentials: this.#pool.credentials.shown(),
@@ -393,6 +395,6 @@ class ProxyProcess implements RunningProxy {
         catalog: this.#catalog,
         configGeneration: this.#applied?.generation ?? 0,
       }),
-    })
+    }
   }
 }

@@ -12,7 +12,7 @@ const FIRST_VIEW_MS_MAX = 1000
 /** When the figures of the proxy were there, since the start of the navigation: the answer of `/traffic`. */
 const FIRST_VIEW = `Math.max(
   ...performance.getEntriesByType('paint').map(({ startTime }) => startTime),
-  ...performance.getEntriesByType('resource').filter(({ name }) => /config_dump|traffic/.test(name)).slice(0, 2)
+  ...performance.getEntriesByType('resource').filter(({ name }) => /overview|traffic/.test(name)).slice(0, 2)
     .map(({ responseEnd }) => responseEnd),
 )`
 const PAGES = [
@@ -136,13 +136,13 @@ describe('the web UI', () => {
     async () => {
       const page = await ui.open()
       await page.getByRole('heading', { level: 2, name: 'Traffic' }).waitFor()
-      await page.route('**/config_dump', (route) => route.fulfill({ status: 401, body: 'authentication failed' }))
+      await page.route('**/overview', (route) => route.fulfill({ status: 401, body: 'authentication failed' }))
       await page.getByRole('alert').getByText('401: authentication failed; load this page again to sign in').waitFor()
       await page
         .getByRole('alert')
         .getByText(/This page shows the state of \d\d:\d\d:\d\d/)
         .waitFor()
-      await page.route('**/config_dump', (route) =>
+      await page.route('**/overview', (route) =>
         route.fulfill({ status: 302, headers: { location: 'https://login.example/' } }),
       )
       await page.getByRole('alert').getByText('a login in front of the admin server redirects this page').waitFor()
@@ -160,7 +160,7 @@ describe('the web UI', () => {
       await page.getByLabel('Only requests').fill('request.path ==')
       await page.getByRole('button', { name: 'Watch' }).click()
       await page.getByRole('status').getByText('400').waitFor()
-      await page.route('**/config_dump', (route) => route.abort())
+      await page.route(/config_dump/, (route) => route.abort())
       await page.getByText('the admin server cannot be reached; it may have stopped').waitFor()
       expect(ui.problems.splice(0).every((problem) => problem.startsWith('Failed to load resource'))).toBe(true)
       await page.context().close()

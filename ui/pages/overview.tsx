@@ -1,7 +1,8 @@
 // Is all well? Traffic, what needs attention, and the listeners.
-import { endpointRows } from '#cli/proxy/backends.ts'
-import { type BoundListener, listenersOf, protocolOf, routeRows } from '#cli/proxy/rows.ts'
-import { type Dump, type Traffic, traffic as trafficOfHour } from '../api.ts'
+import { shortUid } from '#cli/proxy/backends.ts'
+import { givenName } from '#cli/proxy/given-names.ts'
+import { protocolOf } from '#cli/proxy/rows.ts'
+import { type Overview as Figures, type Traffic, traffic as trafficOfHour } from '../api.ts'
 import { Cards } from '../parts/cards.tsx'
 import { countText, latencyText } from '../parts/numbers.ts'
 import { Table } from '../parts/table.tsx'
@@ -16,23 +17,24 @@ interface Concern {
   readonly href: string
 }
 
-export function Overview({ dump }: { readonly dump: Dump }) {
-  const listeners = listenersOf(dump)
-  const endpoints = endpointRows(dump, true)
-  const concerns = concernsOf(dump)
+type BoundListener = Figures['listeners'][number]
+
+export function Overview({ figures }: { readonly figures: Figures }) {
+  const { listeners, routes, policies, endpoints, requests, concerns: count } = figures
+  const concerns = concernsOf(figures)
   const { value: traffic } = usePolled(trafficOfHour, EVERY_MS)
   return (
     <>
       <Cards
         cards={[
           { name: 'listeners', value: listeners.length },
-          { name: 'routes', value: routeRows(dump).length },
-          { name: 'policies', value: dump.policies.length },
-          { name: 'endpoints', value: endpoints.length },
-          { name: 'requests to endpoints', value: total(endpoints.map(({ requests }) => requests)) },
+          { name: 'routes', value: routes.toLocaleString('en') },
+          { name: 'policies', value: policies.toLocaleString('en') },
+          { name: 'endpoints', value: endpoints.toLocaleString('en') },
+          { name: 'requests to endpoints', value: requests.toLocaleString('en') },
           { name: 'open connections', value: traffic?.openConnections },
           { name: 'requests in progress', value: traffic?.activeRequests },
-          { name: 'concerns', value: concerns.length, state: concerns.length === 0 ? 'good' : 'warn' },
+          { name: 'concerns', value: count, state: count === 0 ? 'good' : 'warn' },
         ]}
       />
       <h2>Traffic</h2>
@@ -48,6 +50,9 @@ export function Overview({ dump }: { readonly dump: Dump }) {
         keyOf={({ what }) => what}
         empty="Nothing: all endpoints are in use, and no certificate or credential needs a look."
       />
+      {concerns.length < count && (
+        <p class="soft">{`The first ${concerns.length} of ${count.toLocaleString('en')}.`}</p>
+      )}
       <h2>Listeners, with the requests of the last 5 minutes</h2>
       <Table
         caption="Listeners"
@@ -57,7 +62,7 @@ export function Overview({ dump }: { readonly dump: Dump }) {
           { head: 'Listener', cell: ({ listener }) => listener.listenerName },
           { head: 'Protocol', cell: ({ listener }) => protocolOf(listener) },
           { head: 'Hostname', cell: ({ listener }) => (listener.hostname === '' ? '*' : listener.hostname) },
-          { head: 'Routes', cell: ({ listener }) => countOf(listener), isNumber: true },
+          { head: 'Routes', cell: (row) => row.routes.toLocaleString('en'), isNumber: true },
           { head: 'Requests', cell: ({ traffic: own }) => own && countText(own.requests), isNumber: true },
           { head: '4xx', cell: ({ traffic: own }) => own && countText(own.clientErrors), isNumber: true },
           { head: '5xx', cell: ({ traffic: own }) => own && countText(own.serverErrors), isNumber: true },
@@ -83,35 +88,22 @@ function trafficOf(
   )
 }
 
-function countOf({ routes, tcpRoutes }: BoundListener['listener']): number {
-  return Object.keys(routes).length + Object.keys(tcpRoutes).length
-}
-
-function total(counts: readonly number[]): string {
-  return counts.reduce((sum, count) => sum + count, 0).toLocaleString('en')
-}
-
-function concernsOf(dump: Dump): Concern[] {
-  const evicted = endpointRows(dump, true)
-    .filter(({ evictedUntil }) => evictedUntil !== null)
-    .map(({ name, namespace, endpoint, evictedUntil }) => ({
-      what: `endpoint ${endpoint} of ${namespace}/${name}`,
+function concernsOf({ evicted, certificates, credentials }: Figures): Concern[] {
+  return [
+    ...evicted.map(({ name, namespace, section, endpoint, evictedUntil }) => ({
+      what: `endpoint ${shortUid(endpoint, namespace)} of ${namespace}/${givenName(name, section)}`,
       detail: `gets no requests until ${evictedUntil}`,
       href: '#/backends',
-    }))
-  const certificates = dump.certificates
-    .filter(({ state }) => state !== 'valid')
-    .map(({ owner, state, notAfter }) => ({
+    })),
+    ...certificates.map(({ owner, state, notAfter }) => ({
       what: `certificate of ${owner}`,
       detail: `${state}, valid until ${notAfter}`,
       href: '#/system',
-    }))
-  const credentials = dump.credentials
-    .filter(({ failuresInRow }) => failuresInRow > 0)
-    .map(({ owner, kind, lastError }) => ({
+    })),
+    ...credentials.map(({ owner, kind, lastError }) => ({
       what: `credential ${kind} of ${owner}`,
       detail: lastError?.message ?? 'its last fetch failed',
       href: '#/system',
-    }))
-  return [...evicted, ...certificates, ...credentials]
+    })),
+  ]
 }

@@ -19,6 +19,7 @@ const HOST = 'localhost'
 /** What the pages read from the admin server. */
 const READ_PATHS = [
   '/config_dump',
+  '/overview',
   '/traffic',
   '/effective_policies',
   '/model_prices',

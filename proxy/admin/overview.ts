@@ -1,0 +1,130 @@
+// The answer of `/overview`: what the first page of the web UI shows. Its size does not grow with the configuration,
+// and it is counted without the dump, which takes a second with thousands of routes. Pure but for the clock.
+import type { components } from '#api/admin/types.gen.ts'
+import { emptyConfig } from '#api/ir/empty.ts'
+import type { Backend, ProviderGroup, RenderedConfig } from '#api/ir/types.gen.ts'
+import type { EndpointFigures } from '../backend/endpoint-store.ts'
+import { addressKey, providerKey, serviceKey, workloadKeys } from '../backend/endpoint-keys.ts'
+import { bindHead, type ConfigDumpInput, listenerHead } from './config-dump.ts'
+import { endpointInfo, type FiguresOf } from './endpoint-info.ts'
+import { figuresOfReferences } from './reference-figures.ts'
+
+type Schemas = components['schemas']
+type Overview = Schemas['Overview']
+type Evicted = Overview['evicted'][number]
+
+/** Of endpoints, certificates and credentials each. */
+const CONCERNS_MAX = 100
+const EMPTY: RenderedConfig = emptyConfig()
+
+export type OverviewInput = Pick<
+  ConfigDumpInput,
+  'config' | 'figures' | 'certificates' | 'credentials' | 'listenAddress'
+>
+
+export function overview({
+  config = EMPTY,
+  figures,
+  certificates,
+  credentials,
+  listenAddress,
+}: OverviewInput): Overview {
+  const listeners = listenerRows(config, listenAddress)
+  const endpoints = new Endpoints()
+  for (const [place, known] of endpointsOf(config, figures)) endpoints.add(place, known)
+  const doubtful = certificates.filter(({ state }) => state !== 'valid')
+  const failing = credentials.filter(({ failuresInRow }) => failuresInRow > 0)
+  return {
+    listeners,
+    routes: listeners.reduce((sum, { routes }) => sum + routes, 0),
+    policies: config.policies.length,
+    endpoints: endpoints.count,
+    requests: endpoints.requests,
+    concerns: endpoints.evictions + doubtful.length + failing.length,
+    evicted: endpoints.evicted,
+    certificates: doubtful.slice(0, CONCERNS_MAX),
+    credentials: failing.slice(0, CONCERNS_MAX),
+  }
+}
+
+function listenerRows(config: RenderedConfig, listenAddress: string): Overview['listeners'] {
+  const counts = new Map<string, number>()
+  for (const { listenerKey } of [...config.routes, ...config.tcpRoutes]) {
+    if (listenerKey !== undefined) counts.set(listenerKey, (counts.get(listenerKey) ?? 0) + 1)
+  }
+  const byBind = Map.groupBy(config.listeners, ({ bindKey }) => bindKey)
+  return config.binds.flatMap((bind) => {
+    const { address } = bindHead(bind, listenAddress)
+    return (byBind.get(bind.key) ?? []).map((listener) => ({
+      bind: bind.key,
+      address,
+      listener: listenerHead(listener),
+      routes: counts.get(listener.key) ?? 0,
+    }))
+  })
+}
+
+type EndpointPlace = Omit<Evicted, 'evictedUntil'>
+
+class Endpoints {
+  count = 0
+  requests = 0
+  evictions = 0
+  readonly evicted: Evicted[] = []
+
+  add(place: EndpointPlace, known: readonly EndpointFigures[]): void {
+    this.count++
+    const { info } = endpointInfo(known)
+    if (info === undefined) return
+    this.requests += info.totalRequests ?? 0
+    const { evictedUntil } = info
+    if (typeof evictedUntil !== 'string') return
+    this.evictions++
+    if (this.evicted.length < CONCERNS_MAX) this.evicted.push({ ...place, evictedUntil })
+  }
+}
+
+type FoundEndpoint = readonly [EndpointPlace, readonly EndpointFigures[]]
+
+type FiguresOfKeys = (keys: readonly string[]) => EndpointFigures[]
+
+/** As the dump has them: those of Services, addresses with figures, and providers. */
+function* endpointsOf(config: RenderedConfig, figures: FiguresOf): Generator<FoundEndpoint> {
+  const knownOf: FiguresOfKeys = (keys) => keys.map((key) => figures(key)).filter((one) => one !== undefined)
+  yield* serviceEndpoints(config, knownOf)
+  const ofReference = figuresOfReferences(config, figures)
+  for (const backend of config.backends) {
+    const { name, namespace } = backend.name
+    const place = { name, namespace, ...(backend.section !== undefined && { section: backend.section }) }
+    const known = backend.static === undefined ? [] : knownOf([addressKey(backend) ?? ''])
+    if (known.length > 0) yield [{ ...place, endpoint: addressOf(backend) }, known]
+    for (const provider of providersOf(backend)) {
+      const { hostOverride, backendRef } = provider
+      const isReference = hostOverride === undefined && backendRef !== undefined
+      const own = isReference ? ofReference(backendRef) : knownOf([providerKey(backend, provider) ?? ''])
+      yield [{ ...place, endpoint: provider.name }, own]
+    }
+  }
+}
+
+function* serviceEndpoints({ services, workloads }: RenderedConfig, knownOf: FiguresOfKeys): Generator<FoundEndpoint> {
+  const known = new Map(services.map((service) => [serviceKey(service), service]))
+  for (const workload of workloads) {
+    for (const { ports, ...membership } of workload.services) {
+      const service = known.get(serviceKey(membership))
+      if (service === undefined) continue
+      const { name, namespace, hostname } = service
+      const keys = workloadKeys(workload, { namespace, hostname, ports })
+      yield [{ name, namespace, endpoint: workload.uid }, knownOf(keys)]
+    }
+  }
+}
+
+function providersOf({ ai }: Backend): ProviderGroup['providers'] {
+  return ai?.groups.flatMap(({ providers }) => providers) ?? []
+}
+
+function addressOf({ static: { host = '', port = 0, unixPath } = {} }: Backend): string {
+  if (unixPath !== undefined) return `unix:${unixPath}`
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`
+}
