@@ -40,7 +40,11 @@ beforeAll(() => {
   inShell(command('openssl genpkey'), folder)
   inShell(`openssl pkey -in release.pem -pubout -out public.pem`, folder)
   // What `make release` of the page runs after the build.
-  const recipe = inShell(command('make release').replace('make ', 'make -n '), ROOT).trim().split('\n').at(-1) ?? ''
+  const recipe =
+    inShell(command('make release').replace('make ', 'make --no-print-directory -n '), ROOT)
+      .trim()
+      .split('\n')
+      .at(-1) ?? ''
   const args = `--bundle ${bundle} --output ${release} --without images`
   printed = inShell(`${recipe.replace('release.pem', join(folder, 'release.pem'))} ${args}`, ROOT)
   mkdirSync(user)

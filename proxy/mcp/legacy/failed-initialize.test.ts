@@ -2,6 +2,7 @@
 // @module-tag full
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { json } from 'node:stream/consumers'
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { closeServer, freePort, listening } from '#test/ports.ts'
 import { testProxy, type TestProxy } from '#proxy/main.testing.ts'
@@ -98,6 +99,8 @@ it('a session at a server ends if the client leaves before all servers have answ
   const client = new AbortController()
   const request = initialize('hanging', client.signal).catch(() => undefined)
   await until('the server has a session', () => a.openSessions() === 1)
+  // Until the gateway has read the answer; the next tests are about a client that leaves before that.
+  await delay(200)
   client.abort()
   await request
   await until('the session has ended', () => a.seen.includes('DELETE'))
