@@ -1,15 +1,16 @@
 // The `backends` part of the configuration dump: one variant object for each backend, sorted by key. Pure.
 import type { components } from '#api/admin/types.gen.ts'
 import type { AIProvider, Backend, MCPTarget, ProviderGroup, RenderedConfig, StaticTarget } from '#api/ir/types.gen.ts'
+import type { EndpointFigures } from '../backend/endpoint-store.ts'
 import { addressKey, providerKey } from '../backend/endpoint-keys.ts'
 import { dumpInline } from './dump-inline.ts'
-import { endpointInfo, type FiguresOf } from './endpoint-info.ts'
+import { endpointInfo, type FiguresOf, figuresOfKeys } from './endpoint-info.ts'
 import { figuresOfReferences, type FiguresOfReference } from './reference-figures.ts'
 
 type Dump = Record<string, unknown>
 type DumpBackend = components['schemas']['DumpBackend']
 
-interface Figures {
+export interface Figures {
   readonly ofKey: FiguresOf
   readonly ofReference: FiguresOfReference
 }
@@ -18,8 +19,12 @@ export function dumpBackends(
   config: Pick<RenderedConfig, 'backends' | 'workloads'>,
   figures: FiguresOf,
 ): DumpBackend[] {
-  const all = { ofKey: figures, ofReference: figuresOfReferences(config, figures) }
+  const all = allFigures(config, figures)
   return config.backends.toSorted((a, b) => (a.key < b.key ? -1 : 1)).map((backend) => dumpBackend(backend, all))
+}
+
+export function allFigures(config: Pick<RenderedConfig, 'backends' | 'workloads'>, figures: FiguresOf): Figures {
+  return { ofKey: figures, ofReference: figuresOfReferences(config, figures) }
 }
 
 function dumpBackend(backend: Backend, figures: Figures): DumpBackend {
@@ -63,11 +68,11 @@ function variantOf(backend: Backend, figures: Figures): Dump {
   return { invalid: { ...name, target: backend.invalid ?? backend.unsupported ?? 'no target' } }
 }
 
-function sectionOf(backend: Backend): Dump {
+export function sectionOf(backend: Backend): { readonly section?: string } {
   return backend.section === undefined ? {} : { section: backend.section }
 }
 
-function address(target: StaticTarget): string {
+export function address(target: StaticTarget): string {
   if (target.unixPath !== undefined) return `unix:${target.unixPath}`
   const host = target.host ?? ''
   return `${host.includes(':') ? `[${host}]` : host}:${target.port ?? 0}`
@@ -81,11 +86,7 @@ function dumpGroup(backend: Backend, group: ProviderGroup, figures: Figures): Du
   return {
     active: Object.fromEntries(
       group.providers.map((provider) => {
-        const { hostOverride, backendRef } = provider
-        const info =
-          hostOverride === undefined && backendRef !== undefined
-            ? endpointInfo(figures.ofReference(backendRef))
-            : infoOf(providerKey(backend, provider), figures)
+        const info = endpointInfo(figuresOfProvider(backend, provider, figures))
         return [provider.name, { endpoint: dumpProvider(provider), ...info, capacity: 1 }]
       }),
     ),
@@ -93,13 +94,27 @@ function dumpGroup(backend: Backend, group: ProviderGroup, figures: Figures): Du
   }
 }
 
-function addressInfo(backend: Backend, figures: Figures): Dump {
-  return infoOf(addressKey(backend), figures)
+export function figuresOfProvider(
+  backend: Backend,
+  provider: AIProvider,
+  { ofKey, ofReference }: Figures,
+): EndpointFigures[] {
+  const { hostOverride, backendRef } = provider
+  return hostOverride === undefined && backendRef !== undefined
+    ? ofReference(backendRef)
+    : ofOneKey(providerKey(backend, provider), ofKey)
 }
 
-function infoOf(key: string | undefined, { ofKey }: Figures): Dump {
-  const known = key === undefined ? undefined : ofKey(key)
-  return known === undefined ? {} : endpointInfo([known])
+export function figuresOfAddress(backend: Backend, { ofKey }: Figures): EndpointFigures[] {
+  return ofOneKey(addressKey(backend), ofKey)
+}
+
+function ofOneKey(key: string | undefined, figures: FiguresOf): EndpointFigures[] {
+  return key === undefined ? [] : figuresOfKeys([key], figures)
+}
+
+function addressInfo(backend: Backend, figures: Figures): Dump {
+  return endpointInfo(figuresOfAddress(backend, figures))
 }
 
 function dumpProvider(provider: AIProvider): Dump {

@@ -3,7 +3,7 @@ import type { components } from '#api/admin/types.gen.ts'
 import type { RenderedConfig, Service, Workload, WorkloadService } from '#api/ir/types.gen.ts'
 import { serviceKey, workloadKeys } from '../backend/endpoint-keys.ts'
 import { localityRank, ownPlace, type Locality } from '../backend/locality.ts'
-import { endpointInfo, type FiguresOf } from './endpoint-info.ts'
+import { endpointInfo, figuresOfKeys, type FiguresOf } from './endpoint-info.ts'
 
 type Schemas = components['schemas']
 
@@ -102,12 +102,10 @@ function targetPort(endpoints: readonly Endpoint[], port: number): number {
 function dumpEndpoint(service: Service, endpoint: Endpoint, figures: FiguresOf): Schemas['DumpEndpoint'] {
   const { workload } = endpoint
   const { ports } = endpoint.service
-  const known = workloadKeys(workload, { namespace: service.namespace, hostname: service.hostname, ports })
-    .map((key) => figures(key))
-    .filter((one) => one !== undefined)
+  const keys = workloadKeys(workload, { namespace: service.namespace, hostname: service.hostname, ports })
   return {
     endpoint: { workloadUid: workload.uid, port: portMap(ports) },
-    ...endpointInfo(known),
+    ...endpointInfo(figuresOfKeys(keys, figures)),
     capacity: workload.capacity ?? 1,
   }
 }

@@ -5,6 +5,11 @@ import type { EndpointFigures } from '../backend/endpoint-store.ts'
 /** undefined: nothing is known of that endpoint. */
 export type FiguresOf = (key: string) => EndpointFigures | undefined
 
+/** Of the keys that are known. */
+export function figuresOfKeys(keys: readonly string[], figures: FiguresOf): EndpointFigures[] {
+  return keys.map((key) => figures(key)).filter((one) => one !== undefined)
+}
+
 type Info = components['schemas']['EndpointInfo']
 
 /** Of several ports of one endpoint: counts added up, the worst of the rest. */

@@ -4,10 +4,10 @@ import type { components } from '#api/admin/types.gen.ts'
 import { emptyConfig } from '#api/ir/empty.ts'
 import type { Backend, ProviderGroup, RenderedConfig } from '#api/ir/types.gen.ts'
 import type { EndpointFigures } from '../backend/endpoint-store.ts'
-import { addressKey, providerKey, serviceKey, workloadKeys } from '../backend/endpoint-keys.ts'
+import { serviceKey, workloadKeys } from '../backend/endpoint-keys.ts'
 import { bindHead, type ConfigDumpInput, listenerHead } from './config-dump.ts'
-import { endpointInfo, type FiguresOf } from './endpoint-info.ts'
-import { figuresOfReferences } from './reference-figures.ts'
+import { address, allFigures, figuresOfAddress, figuresOfProvider, sectionOf } from './config-dump-backends.ts'
+import { endpointInfo, type FiguresOf, figuresOfKeys } from './endpoint-info.ts'
 
 type Schemas = components['schemas']
 type Overview = Schemas['Overview']
@@ -86,28 +86,23 @@ class Endpoints {
 
 type FoundEndpoint = readonly [EndpointPlace, readonly EndpointFigures[]]
 
-type FiguresOfKeys = (keys: readonly string[]) => EndpointFigures[]
-
 /** As the dump has them: those of Services, addresses with figures, and providers. */
 function* endpointsOf(config: RenderedConfig, figures: FiguresOf): Generator<FoundEndpoint> {
-  const knownOf: FiguresOfKeys = (keys) => keys.map((key) => figures(key)).filter((one) => one !== undefined)
-  yield* serviceEndpoints(config, knownOf)
-  const ofReference = figuresOfReferences(config, figures)
+  yield* serviceEndpoints(config, figures)
+  const all = allFigures(config, figures)
   for (const backend of config.backends) {
     const { name, namespace } = backend.name
-    const place = { name, namespace, ...(backend.section !== undefined && { section: backend.section }) }
-    const known = backend.static === undefined ? [] : knownOf([addressKey(backend) ?? ''])
-    if (known.length > 0) yield [{ ...place, endpoint: addressOf(backend) }, known]
+    const place = { name, namespace, ...sectionOf(backend) }
+    const target = backend.static
+    const known = target === undefined ? [] : figuresOfAddress(backend, all)
+    if (target !== undefined && known.length > 0) yield [{ ...place, endpoint: address(target) }, known]
     for (const provider of providersOf(backend)) {
-      const { hostOverride, backendRef } = provider
-      const isReference = hostOverride === undefined && backendRef !== undefined
-      const own = isReference ? ofReference(backendRef) : knownOf([providerKey(backend, provider) ?? ''])
-      yield [{ ...place, endpoint: provider.name }, own]
+      yield [{ ...place, endpoint: provider.name }, figuresOfProvider(backend, provider, all)]
     }
   }
 }
 
-function* serviceEndpoints({ services, workloads }: RenderedConfig, knownOf: FiguresOfKeys): Generator<FoundEndpoint> {
+function* serviceEndpoints({ services, workloads }: RenderedConfig, figures: FiguresOf): Generator<FoundEndpoint> {
   const known = new Map(services.map((service) => [serviceKey(service), service]))
   for (const workload of workloads) {
     for (const { ports, ...membership } of workload.services) {
@@ -115,16 +110,11 @@ function* serviceEndpoints({ services, workloads }: RenderedConfig, knownOf: Fig
       if (service === undefined) continue
       const { name, namespace, hostname } = service
       const keys = workloadKeys(workload, { namespace, hostname, ports })
-      yield [{ name, namespace, endpoint: workload.uid }, knownOf(keys)]
+      yield [{ name, namespace, endpoint: workload.uid }, figuresOfKeys(keys, figures)]
     }
   }
 }
 
 function providersOf({ ai }: Backend): ProviderGroup['providers'] {
   return ai?.groups.flatMap(({ providers }) => providers) ?? []
-}
-
-function addressOf({ static: { host = '', port = 0, unixPath } = {} }: Backend): string {
-  if (unixPath !== undefined) return `unix:${unixPath}`
-  return `${host.includes(':') ? `[${host}]` : host}:${port}`
 }

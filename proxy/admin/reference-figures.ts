@@ -2,7 +2,7 @@
 import type { BackendReference, RenderedConfig } from '#api/ir/types.gen.ts'
 import type { EndpointFigures } from '../backend/endpoint-store.ts'
 import { addressKey, serviceKey, workloadKeys } from '../backend/endpoint-keys.ts'
-import type { FiguresOf } from './endpoint-info.ts'
+import { type FiguresOf, figuresOfKeys } from './endpoint-info.ts'
 
 /** Of each endpoint that is known; a Service has several. */
 export type FiguresOfReference = (ref: BackendReference) => EndpointFigures[]
@@ -11,8 +11,7 @@ export function figuresOfReferences(
   { backends, workloads }: Pick<RenderedConfig, 'backends' | 'workloads'>,
   figures: FiguresOf,
 ): FiguresOfReference {
-  const known = (keys: readonly string[]): EndpointFigures[] =>
-    keys.map((key) => figures(key)).filter((one) => one !== undefined)
+  const known = (keys: readonly string[]): EndpointFigures[] => figuresOfKeys(keys, figures)
   return ({ service, backend: key }) => {
     if (service === undefined) {
       const backend = backends.find((one) => one.key === key)
