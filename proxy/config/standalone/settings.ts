@@ -1,8 +1,10 @@
 // Settings of the process in a standalone file, read once at startup.
+import { probesOf } from '#api/ir/keepalive.ts'
 import type { LookupFamily } from '#api/units/lookup-family.ts'
-import type { ConnectionDefaults } from '../../upstream/connection-defaults.ts'
+import { CONNECTION_DEFAULTS, type ConnectionDefaults } from '../../upstream/connection-defaults.ts'
+import { renderKeepalive } from './build/keepalive.ts'
 import type { ConfigFields, StandaloneFile } from './schema/file.ts'
-import { connectionsOf, hboneVariables } from './schema/process-connections.ts'
+import { hboneVariables } from './schema/process-connections.ts'
 import type { Address } from './schema/values.ts'
 
 export interface StandaloneSettings {
@@ -37,6 +39,19 @@ export function settingsOf({
     mcpSessionTtlMs: config.mcp?.sessionTtl,
     connections: connectionsOf(config.backend),
     environment: environmentOf(config),
+  }
+}
+
+/** undefined: the file does not set any. */
+function connectionsOf(backend: ConfigFields['backend']): ConnectionDefaults | undefined {
+  if (backend === undefined) return undefined
+  const { keepalives, connectTimeout, poolIdleTimeout, poolMaxSize } = backend
+  const { connectTimeoutMs, keepalive, idleTimeoutMs } = CONNECTION_DEFAULTS
+  return {
+    connectTimeoutMs: connectTimeout ?? connectTimeoutMs,
+    keepalive: probesOf(keepalives && renderKeepalive(keepalives), keepalive),
+    idleTimeoutMs: poolIdleTimeout ?? idleTimeoutMs,
+    idleMax: poolMaxSize,
   }
 }
 

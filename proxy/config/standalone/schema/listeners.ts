@@ -14,7 +14,6 @@ export const hostname = z
   .string()
   .regex(HOSTNAME, { error: 'must be a host name, or a wildcard such as *.example.com' })
 
-/** HBONE is known, but not supported. */
 export const protocol = z.enum(['HTTP', 'HTTPS', 'TLS', 'TCP'], { error: 'must be one of HTTP, HTTPS, TLS, TCP' })
 /** Tunnels of a mesh lead to other ports, which only the form `binds` names one by one. */
 export const bindProtocol = z.enum([...protocol.options, 'HBONE'], {

@@ -1,7 +1,6 @@
 // `config.backend` and `config.hbone`: what connections to backends have in the whole process.
 import * as z from 'zod'
 import { HBONE_BOUNDS } from '../../../mesh/hbone-limits.ts'
-import { CONNECTION_DEFAULTS, type ConnectionDefaults } from '../../../upstream/connection-defaults.ts'
 import { keepalive } from './connections.ts'
 import { fields } from './object.ts'
 import { byteSize } from './resilience.ts'
@@ -32,24 +31,6 @@ export const processHbone = fields({
 
 function sizeWithin({ min, max }: { readonly min: number; readonly max: number }) {
   return byteSize.refine((bytes) => bytes >= min && bytes <= max, { error: `must be from ${min} to ${max} bytes` })
-}
-
-/** undefined: the file does not set any. */
-export function connectionsOf(backend: z.output<typeof processBackend> | undefined): ConnectionDefaults | undefined {
-  if (backend === undefined) return undefined
-  const { keepalives = {}, connectTimeout, poolIdleTimeout, poolMaxSize } = backend
-  const { connectTimeoutMs, keepalive: probes, idleTimeoutMs: idleMs } = CONNECTION_DEFAULTS
-  return {
-    connectTimeoutMs: connectTimeout ?? connectTimeoutMs,
-    keepalive: {
-      enabled: keepalives.enabled ?? probes.enabled,
-      timeMs: keepalives.time ?? probes.timeMs,
-      intervalMs: keepalives.interval ?? probes.intervalMs,
-      retries: keepalives.retries ?? probes.retries,
-    },
-    idleTimeoutMs: poolIdleTimeout ?? idleMs,
-    idleMax: poolMaxSize,
-  }
 }
 
 /** As variables of the environment. */
