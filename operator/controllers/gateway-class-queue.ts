@@ -4,7 +4,7 @@ import type { KubeClient } from '../kube/client.ts'
 import type { KubeError } from '../kube/errors.ts'
 import { applyGatewayClass } from './gateway-class.ts'
 import type { Keys } from './queues.ts'
-import type { World } from './world.ts'
+import { hasOwnClass, type World } from './world.ts'
 
 export class GatewayClassQueue {
   readonly #world: World
@@ -25,8 +25,7 @@ export class GatewayClassQueue {
 
   /** Called periodically: a class that was deleted while a watch was lost is missing from the cache. */
   lookForDue(): void {
-    const { cache, settings } = this.#world
-    if (cache.get('GatewayClass', '', settings.className) === undefined) this.#keys.add(settings.className)
+    if (!hasOwnClass(this.#world)) this.start()
   }
 
   run(): Effect.Effect<void, KubeError, KubeClient> {

@@ -15,7 +15,7 @@ import { LeftOutSecrets } from './left-out-secrets.ts'
 import type { Keys } from './queues.ts'
 import { DELIVERED_CONFIG_MAP, DELIVERED_SECRET } from './sources.ts'
 import { TurnOfStatuses } from './turn-of-statuses.ts'
-import { acknowledgementsOf, deliveryFormatOf, versionOf, type World } from './world.ts'
+import { acknowledgementsOf, deliveryFormatOf, hasOwnClass, versionOf, type World } from './world.ts'
 
 export interface PublishQueueOptions {
   readonly world: World
@@ -61,12 +61,12 @@ export class PublishQueue {
 
   /** The leader starts with these Gateways. */
   start(keys: Iterable<string>): void {
-    this.turnOfStatuses.start(keys, hasClass(this.#options.world))
+    this.turnOfStatuses.start(keys, hasOwnClass(this.#options.world))
   }
 
   /** There is a new translation, with these Gateways. */
   translated(keys: Iterable<string>): void {
-    if (hasClass(this.#options.world)) this.turnOfStatuses.classFound(keys)
+    if (hasOwnClass(this.#options.world)) this.turnOfStatuses.classFound(keys)
   }
 
   rendered({ key, after }: RenderedChange): void {
@@ -155,8 +155,4 @@ export class PublishQueue {
     this.#troubles.set(key, now)
     this.#options.onProblem(key)
   }
-}
-
-function hasClass({ cache, settings }: World): boolean {
-  return cache.get('GatewayClass', '', settings.className) !== undefined
 }

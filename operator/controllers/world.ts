@@ -51,6 +51,11 @@ export interface Listener {
   readonly isIdle: () => boolean
 }
 
+/** The GatewayClass of the operator exists, as far as it knows. */
+export function hasOwnClass({ cache, settings }: World): boolean {
+  return cache.get('GatewayClass', '', settings.className) !== undefined
+}
+
 /** The object or its namespace is being deleted: the API server accepts no new objects and deletes existing ones. */
 export function isLeaving({ cache }: World, { metadata }: KubeObject): boolean {
   if (metadata.deletionTimestamp !== undefined) return true
