@@ -1,6 +1,7 @@
 // Why a command found no proxy: what is missing (namespace, Gateway, pods), which Gateways exist, and what to do next.
 import { CustomObjectsApi, type KubeConfig } from '@kubernetes/client-node'
 import { GATEWAY_NAME_LABEL, safeName } from '#api/delivery/names.ts'
+import { recordOf } from '#api/json.ts'
 import { nearestName } from '#api/nearest.ts'
 import { BOUNDED, isOnServer, ITEMS_MAX, namespaceOnServer } from './kube-api.ts'
 
@@ -32,7 +33,7 @@ export async function whyNoProxy(config: KubeConfig, { namespace, name }: Place)
 export async function whyNoProxyIn(config: KubeConfig, namespace: string | undefined): Promise<string> {
   if (namespace === undefined) return `the cluster has no running proxy; ${NEXT}`
   const isThere = (await namespaceOnServer(config, namespace)) !== false
-  const what = isThere ? `has no Gateway with a running proxy` : 'does not exist'
+  const what = isThere ? 'has no Gateway with a running proxy' : 'does not exist'
   return `the namespace ${namespace} ${what}; ${await otherGateways(config, { namespace, name: '' })}`
 }
 
@@ -64,12 +65,10 @@ async function gatewaysOf(config: KubeConfig): Promise<readonly Place[] | undefi
 }
 
 function placesOf(list: unknown): readonly Place[] {
-  if (typeof list !== 'object' || list === null || !('items' in list) || !Array.isArray(list.items)) return []
-  return list.items.flatMap((item: unknown): Place[] => {
-    const metadata = typeof item === 'object' && item !== null && 'metadata' in item ? item.metadata : undefined
-    if (typeof metadata !== 'object' || metadata === null || !('name' in metadata)) return []
-    const { name } = metadata
-    const namespace = 'namespace' in metadata ? metadata.namespace : undefined
+  const { items } = recordOf(list)
+  if (!Array.isArray(items)) return []
+  return items.flatMap((item: unknown): Place[] => {
+    const { name, namespace } = recordOf(recordOf(item)['metadata'])
     return typeof name === 'string' && typeof namespace === 'string' ? [{ name, namespace }] : []
   })
 }

@@ -40,7 +40,7 @@ export async function podTransports({ port, ...selection }: PodSelection): Promi
 
 interface Found {
   readonly pods: readonly V1Pod[]
-  /** The message if there are none. */
+  /** The message without any pod. */
   readonly whyNone: () => Promise<string>
 }
 

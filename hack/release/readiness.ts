@@ -5,7 +5,7 @@ export interface ReleaseState {
   readonly isClean: boolean
   readonly isSigned: boolean
   readonly changelog: string
-  /** Of the CRDs: kept ones of this version; undefined: there are none. */
+  /** Of the CRDs, as kept for this version; undefined: they are not kept. */
   readonly keptSchemas: string | undefined
   readonly currentSchemas: string
   /** Without an image. */
