@@ -6,7 +6,6 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { DeliveryDecoder } from '#api/delivery/decode.ts'
 import { ChunkEncoder } from '#api/delivery/encode-chunks.ts'
-import { fullCollection } from '#api/full-collection.ts'
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import { runAll } from '#api/incremental/steps.ts'
 import { configDelta } from '#api/ir/config-delta.ts'
@@ -23,39 +22,13 @@ import { SharedRateLimits } from '#proxy/policy/limits/shared-rate-limits.ts'
 import { NOTHING_RECEIVED, receivedSteps } from '#proxy/runtime/received-config.ts'
 import { slicedChange } from '#proxy/runtime/sliced-change.ts'
 import { clusterOf, gateway, GATEWAY, NAMESPACE, SETTINGS } from './cluster.ts'
+import { MeasuredSteps } from './measured-steps.ts'
 
 const UPSTREAM = { ip: '10.1.2.3', port: 80 }
 const PORT = 18_480
-const MIB = 1024 * 1024
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { write: { type: 'string' } } })
 const routes = Number(positionals[0] ?? 20_000)
-const collect = fullCollection('regular')
-
-interface Step {
-  readonly 'processor time ms': string
-  readonly 'heap MiB': string
-}
-
-const steps: Record<string, Step> = {}
-
-function measured<T>(name: string, run: () => T): T {
-  const heap = heapAfterCollection()
-  const started = process.cpuUsage()
-  const result = run()
-  const { user, system } = process.cpuUsage(started)
-  steps[name] = {
-    'processor time ms': ((user + system) / 1000).toFixed(0),
-    'heap MiB': ((heapAfterCollection() - heap) / MIB).toFixed(1),
-  }
-  return result
-}
-
-function heapAfterCollection(): number {
-  collect()
-  collect()
-  return process.memoryUsage().heapUsed
-}
 
 /** The objects of the delivery, as the controller writes them. */
 function delivered(): MemoryObjects {
@@ -82,13 +55,14 @@ function write(held: MemoryObjects, folder: string): void {
 
 const held = delivered()
 if (values.write !== undefined) write(held, values.write)
+const steps = new MeasuredSteps()
 const decoder = new DeliveryDecoder()
-const outcome = measured('unpack, parse and check the delivery', () => decoder.decode(held.file))
+const outcome = steps.run('unpack, parse and check the delivery', () => decoder.decode(held.file))
 if ('fault' in outcome) throw new Error(outcome.fault.message)
 const { config, secrets } = outcome.delivered
-const endpoints = measured('places of endpoints', () => SharedEndpoints.of(config, 1)).shared
-const rateLimits = measured('places of rate limits', () => SharedRateLimits.of(config)).shared
-const { message } = measured('write it for a worker', () =>
+const endpoints = steps.run('places of endpoints', () => SharedEndpoints.of(config, 1)).shared
+const rateLimits = steps.run('places of rate limits', () => SharedRateLimits.of(config)).shared
+const { message } = steps.run('write it for a worker', () =>
   slicedChange({
     type: 'config',
     generation: 1,
@@ -98,12 +72,12 @@ const { message } = measured('write it for a worker', () =>
     endpoints: { ...endpoints, slots: endpoints.slots.since(NOTHING_RECEIVED.endpoints.slots) },
   }),
 )
-const received = measured('worker: read it', () => runAll(receivedSteps(NOTHING_RECEIVED, message)))
-const compiled = measured('worker: index and compile', () => {
+const received = steps.run('worker: read it', () => runAll(receivedSteps(NOTHING_RECEIVED, message)))
+const compiled = steps.run('worker: index and compile', () => {
   // The part of the environment that compilation uses; only requests use the rest, and there are no requests.
   const environment = { endpoints: new EndpointStore(received.endpoints, 0), observer: {} }
   const input = { generation: 1, config: received.config, secrets: received.secrets }
   return compileConfig(input, environment as unknown as CompileEnvironment, undefined)
 })
 console.log(`${config.routes.length} rules of ${routes} routes on ${compiled.binds.size} port`)
-console.table(steps)
+console.table(steps.rows())

@@ -2,7 +2,6 @@
 // JSON, as an API server sends them, then snapshot, translation, statuses and delivery.
 // Run: node --max-semi-space-size=4 bench/control/start-steps.ts [routes] [unrelated objects]
 import { ChunkEncoder } from '#api/delivery/encode-chunks.ts'
-import { fullCollection } from '#api/full-collection.ts'
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import { parseOwnJson } from '#api/json.ts'
 import { KnownStatuses } from '#operator/controllers/known-statuses.ts'
@@ -16,39 +15,15 @@ import type { KubeObject } from '#operator/translate/kube.ts'
 import { createSnapshotter } from '#operator/translate/snapshot.ts'
 import { clusterOf, endpoints, gateway, GATEWAY, NAMESPACE, nameOf, route, service, SETTINGS } from './cluster.ts'
 import { unrelated } from './large-start.ts'
+import { MeasuredSteps } from './measured-steps.ts'
 
 const KINDS = Object.keys(TRANSLATED)
 const UPSTREAM = { ip: '10.1.2.3', port: 80 }
 const MIB = 1024 * 1024
 
 const [routes = 20_000, unrelatedObjects = 50_000] = process.argv.slice(2).map(Number)
-const collect = fullCollection('regular')
 
-interface Step {
-  readonly 'processor time ms': string
-  readonly 'heap MiB': string
-}
-
-const steps: Record<string, Step> = {}
-let heap = heapAfterCollection()
-const base = heap
-
-function measured<T>(name: string, run: () => T): T {
-  const started = process.cpuUsage()
-  const result = run()
-  const { user, system } = process.cpuUsage(started)
-  const now = heapAfterCollection()
-  const ms = ((user + system) / 1000).toFixed(0)
-  steps[name] = { 'processor time ms': ms, 'heap MiB': ((now - heap) / MIB).toFixed(1) }
-  heap = now
-  return result
-}
-
-function heapAfterCollection(): number {
-  collect()
-  collect()
-  return process.memoryUsage().heapUsed
-}
+const steps = new MeasuredSteps()
 
 /** With what the API server adds to each object. */
 function lineOf(object: object, at: number): string {
@@ -73,21 +48,21 @@ function read(cache: ObjectCache, count: number, objectsOf: (index: number) => r
 
 const cache = new ObjectCache(new Contents(() => false))
 for (const object of clusterOf(0, { port: 80, upstream: UPSTREAM })) cache.put(object.kind, object)
-measured('routes', () => read(cache, routes, (index) => [route(nameOf(index), 'v').object]))
-measured('Services, EndpointSlices', () =>
+steps.run('routes', () => read(cache, routes, (index) => [route(nameOf(index), 'v').object]))
+steps.run('Services, EndpointSlices', () =>
   read(cache, routes, (index) => [service(nameOf(index)).object, endpoints(nameOf(index), UPSTREAM).object]),
 )
-measured('unrelated objects', () => read(cache, unrelatedObjects, (index) => [unrelated(index).object]))
+steps.run('unrelated objects', () => read(cache, unrelatedObjects, (index) => [unrelated(index).object]))
 const [snapshotOf, translator, statuses] = [createSnapshotter(), createTranslator(SETTINGS), new KnownStatuses()]
-const snapshot = measured('snapshot', () => snapshotOf(...KINDS.map((kind) => cache.views(kind))))
-const translation = measured('translation', () => cache.reading(() => translator.translate(snapshot)).result)
-measured('statuses', () => statuses.take(translation.statuses))
+const snapshot = steps.run('snapshot', () => snapshotOf(...KINDS.map((kind) => cache.views(kind))))
+const translation = steps.run('translation', () => cache.reading(() => translator.translate(snapshot)).result)
+steps.run('statuses', () => statuses.take(translation.statuses))
 const rendered = translation.perGateway.get(`${NAMESPACE}/${GATEWAY}`)
 if (rendered === undefined) throw new Error('the Gateway was not rendered')
 const encoder = new ChunkEncoder()
-const encoded = measured('hashes of the delivery', () => encoder.encode({ ...rendered, salt: 'salt' }))
+const encoded = steps.run('hashes of the delivery', () => encoder.encode({ ...rendered, salt: 'salt' }))
 const planner = new DeliveryPlanner()
-measured('packed delivery', () => {
+steps.run('packed delivery', () => {
   // A manifest of the kind.
   const object = { ...gateway(80).object, metadata: { name: GATEWAY, uid: 'u', generation: 1 } } as unknown as Gateway
   const plan = planner.plan({ held: new MemoryObjects(), generation: 0, gateway: object, pods: 1, encoded })
@@ -96,6 +71,6 @@ measured('packed delivery', () => {
 console.log(
   `${routes} routes, ${unrelatedObjects} unrelated objects; ${(process.memoryUsage().rss / MIB).toFixed(0)} MiB of the process`,
 )
-console.table({ ...steps, all: { 'processor time ms': '', 'heap MiB': ((heap - base) / MIB).toFixed(1) } })
+console.table(steps.rows())
 // What a controller keeps was alive until here.
 if ([cache, snapshotOf, translator, statuses, encoder, planner].length === 0) process.exitCode = 1
