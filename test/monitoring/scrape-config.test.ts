@@ -1,16 +1,16 @@
 // The configuration of Prometheus in docs/alerts.md is valid for Prometheus. Requires promtool.
 // @module-tag full
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
+import { yamlOf } from '#test/pages/page-commands.ts'
 
 it('docs/alerts.md: promtool accepts the scrape configuration', () => {
   const folder = mkdtempSync(join(tmpdir(), 'gw-scrape-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
-  const page = readFileSync(join(import.meta.dirname, '../../docs/alerts.md'), 'utf8')
-  const [, config = ''] = /```yaml\n(# prometheus\.yml[\s\S]*?)```/.exec(page) ?? []
+  const config = yamlOf('docs/alerts.md', '# prometheus.yml')
   const file = join(folder, 'prometheus.yml')
   // The Prometheus of Debian is built without the discovery of Kubernetes.
   const discovery = /kubernetes_sd_configs:\n\s+- role: pod\n/

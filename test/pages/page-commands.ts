@@ -34,11 +34,19 @@ export function readPage(page: string): string {
   return readFileSync(join(ROOT, page), 'utf8')
 }
 
+/** The content of the first block of YAML of the page with the text. */
+export function yamlOf(page: string, text: string): string {
+  const blocks = [...readPage(page).matchAll(/^```yaml\n([\s\S]*?)^```/gm)].map(([, block = '']) => block)
+  const found = blocks.find((block) => block.includes(text))
+  if (found === undefined) throw new Error(`${page} has no block with ${text}`)
+  return found
+}
+
 /** In the order of the page. */
 export function commandsOf(page: string, markdown = readPage(page)): PageCommand[] {
   return blocksOf(markdown).flatMap((block) => {
-    const steps = /^\$ /m.test(block.text) ? stepsOf(block.text) : plainSteps(block)
     const isShown = /^\$ /m.test(block.text)
+    const steps = isShown ? stepsOf(block.text) : plainSteps(block)
     let from = 0
     return steps.map(({ command, output }) => {
       const at = block.text.indexOf(command, from)

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { ROOT, gw } from '#test/cli/gw.ts'
 import { freePort } from '#test/ports.ts'
-import { readPage } from './page-commands.ts'
+import { yamlOf } from './page-commands.ts'
 import { layCommand, startInShell } from './shell.ts'
 import { commandsFor, RUN_BY } from './tested-pages.ts'
 
@@ -14,14 +14,6 @@ const TEST = 'test/pages/starts.test.ts'
 const START_MS = 60_000
 const SMALL =
   'binds:\n- port: 8080\n  listeners:\n  - routes:\n    - policies: { directResponse: { status: 200, body: ok } }\n'
-
-/** The content of the first block of YAML of the page with the text. */
-function yamlOf(page: string, text: string): string {
-  const blocks = [...readPage(page).matchAll(/^```yaml\n([\s\S]*?)^```/gm)].map(([, block = '']) => block)
-  const found = blocks.find((block) => block.includes(text))
-  if (found === undefined) throw new Error(`${page} has no block with ${text}`)
-  return found
-}
 
 /** The files that commands of a page name. */
 const FILES: Readonly<Record<string, () => Promise<Readonly<Record<string, string>>>>> = {

@@ -1,5 +1,6 @@
 // An npm registry with one package: takes `npm publish`, and serves it to `npx`.
 import { createServer, type IncomingMessage } from 'node:http'
+import { json } from 'node:stream/consumers'
 import { closeServer, listening } from '#test/ports.ts'
 
 export interface NpmRegistry {
@@ -25,9 +26,7 @@ export async function npmRegistry(): Promise<NpmRegistry> {
     request: IncomingMessage,
   ): Promise<{ readonly status: number; readonly body: Buffer | string }> => {
     if (request.method === 'PUT') {
-      const chunks: Buffer[] = []
-      for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)
-      found = JSON.parse(Buffer.concat(chunks).toString()) as Publication // of npm
+      found = (await json(request)) as Publication // of npm
       return { status: 201, body: '{}' }
     }
     if (found === undefined || !request.url?.startsWith(`/${found.name}`)) return { status: 404, body: '{}' }

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { VERSION } from '#api/version.ts'
 import { ROOT } from '#test/cli/gw.ts'
 import { kubectl } from '../../e2e/suite/kubectl.ts'
-import { readPage } from '../page-commands.ts'
+import { yamlOf } from '../page-commands.ts'
 import { commandsFor } from '../tested-pages.ts'
 import { openTerminal, useCluster } from './terminal.ts'
 
@@ -21,8 +21,7 @@ const ran = new Set<string>()
 
 beforeAll(async () => {
   await useCluster()
-  const [, values = ''] = /```yaml\n(networkPolicy:[\s\S]*?)```/.exec(readPage('docs/install.md')) ?? []
-  writeFileSync(join(terminal.folder, 'values.yaml'), values)
+  writeFileSync(join(terminal.folder, 'values.yaml'), yamlOf('docs/install.md', 'networkPolicy:'))
   const args = ['--bundle', 'dist', '--output', release, '--without', 'images', '--registry', 'gw.dev']
   execFileSync(process.execPath, ['hack/release/main.ts', ...args], { cwd: ROOT, stdio: 'pipe' })
 })
