@@ -61,6 +61,24 @@ describe('structureErrors', () => {
     ])
   })
 
+  it('reports fields in the order of the schema, not of the value', () => {
+    const structure: Structure = { properties: { first: word, second: word, third: word } }
+    expect(errors(structure, { third: 'a', second: 'ab', other: 1, first: 'A' })).toEqual([
+      ' additionalProperties {"additionalProperty":"other"}',
+      '/first minLength {"limit":2}',
+      '/first pattern {"pattern":"^[a-z😀]+$"}',
+      '/third minLength {"limit":2}',
+    ])
+  })
+
+  it('checks each field once, however deep the wrong one is', () => {
+    const tree: Structure = { properties: { name: word, children: { type: 'array', items: () => tree } } }
+    const depth = 60 // a second look at each level would be 2^60 checks
+    let value: unknown = { name: 'a' }
+    for (let level = 0; level < depth; level += 1) value = { children: [value] }
+    expect(errors(tree, value)).toEqual([`${'/children/0'.repeat(depth)}/name minLength {"limit":2}`])
+  })
+
   it('does not look for fields in a value of another type', () => {
     expect(errors({ type: 'string' }, { a: 1 })).toEqual([' type {"type":"string"}'])
     expect(errors({ type: 'object', properties: { a: word } }, 'a')).toEqual([' type {"type":"object"}'])

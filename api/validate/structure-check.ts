@@ -55,10 +55,9 @@ interface Node {
   readonly types: number
   readonly pattern: ReturnType<typeof re2> | undefined
   readonly format: ((text: string) => boolean) | undefined
-  /** Of `properties`, with the nodes of their values at the same indexes. */
-  readonly names: readonly string[]
+  /** Of the values of `properties`. */
   readonly fields: Node[]
-  /** The index of each of `names`. */
+  /** The index in `fields` of each of `properties`. */
   readonly places: ReadonlyMap<string, number>
   rest: boolean | Node
   items: Node | undefined
@@ -102,7 +101,6 @@ function nodeOf(structure: Structure): Node {
     types: [structure.type ?? []].flat().reduce((bits, name) => bits | BITS[name], 0),
     pattern: pattern === undefined ? undefined : re2(pattern),
     format: format === undefined ? undefined : formats[format],
-    names,
     fields: [],
     places: new Map(names.map((name, index) => [name, index])),
     rest: rest === true || properties === undefined,
@@ -194,15 +192,35 @@ function checkRecord(node: Node, record: Readonly<Record<string, unknown>>, walk
   for (const name of structure.required ?? NOTHING) {
     if (record[name] === undefined) report(walk, 'required', { missingProperty: name })
   }
-  const errors = walk.errors.length
-  for (const name of present) checkField(node, name, record[name], walk)
-  if (walk.errors.length > errors) {
-    walk.errors.length = errors
-    checkInOrder(node, { record, names: present }, walk)
+  const found = walk.errors.length
+  const wrong: WrongField[] = []
+  for (const name of present) {
+    const start = walk.errors.length
+    checkField(node, name, record[name], walk)
+    if (walk.errors.length > start) wrong.push({ place: node.places.get(name) ?? -1, start, end: walk.errors.length })
+  }
+  if (wrong.length > 1) sortErrors(walk.errors, found, wrong)
+}
+
+interface WrongField {
+  /** In the structure; -1 for a field that it does not name. */
+  readonly place: number
+  /** Its part of the errors. */
+  readonly start: number
+  readonly end: number
+}
+
+/** From `found` on: first those of fields that the structure does not name, then the others as it lists the fields. */
+function sortErrors(errors: StructureError[], found: number, wrong: readonly WrongField[]): void {
+  const unsorted = errors.splice(found)
+  for (const { start, end } of wrong.toSorted((one, other) => one.place - other.place)) {
+    for (let index = start; index < end; index += 1) {
+      const error = unsorted[index - found]
+      if (error !== undefined) errors.push(error)
+    }
   }
 }
 
-/** Records have few of the fields that their structure names. */
 function checkField({ places, fields, rest }: Node, name: string, value: unknown, walk: Walk): void {
   const place = places.get(name)
   const field = place === undefined ? rest : fields[place]
@@ -214,23 +232,11 @@ function checkField({ places, fields, rest }: Node, name: string, value: unknown
   } else if (field === false) report(walk, 'additionalProperties', { additionalProperty: name })
 }
 
-/** In the order of errors: fields that the structure does not name first, then the others as it lists them. */
-function checkInOrder(node: Node, { record, names }: Present, walk: Walk): void {
-  const { places } = node
-  for (const name of names) if (!places.has(name)) checkField(node, name, record[name], walk)
-  for (const name of node.names) checkField(node, name, record[name], walk)
-}
-
 const NOTHING: readonly string[] = []
 
 function checkCount({ maxProperties, minProperties }: Structure, count: number, walk: Walk): void {
   if (maxProperties !== undefined && count > maxProperties) report(walk, 'maxProperties', { limit: maxProperties })
   if (minProperties !== undefined && count < minProperties) report(walk, 'minProperties', { limit: minProperties })
-}
-
-interface Present {
-  readonly record: Readonly<Record<string, unknown>>
-  readonly names: readonly string[]
 }
 
 function report({ errors, keys }: Walk, keyword: StructureError['keyword'], params: StructureError['params']): void {
