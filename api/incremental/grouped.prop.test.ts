@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Grouped } from './grouped.ts'
+import { notedChanges, withChanges } from './list-change.ts'
 
 interface Item {
   readonly name: string
@@ -42,6 +43,35 @@ describe('Grouped', () => {
           expect(new Set(now.changedSince(former))).toEqual(changed)
           for (const key of changed) expect(former.at(key)).not.toEqual(now.at(key))
           former = now
+        }
+      }),
+    )
+  })
+
+  it('notes the changes of its long groups: items replaced, moved, added and removed', () => {
+    const many = itemsOf(1200)
+    /** Places, each with what happens there. */
+    const steps = fc.array(fc.tuple(fc.nat({ max: 1199 }), fc.constantFrom('replace', 'move', 'add', 'remove')), {
+      minLength: 1,
+      maxLength: 6,
+    })
+    fc.assert(
+      fc.property(steps, (changes) => {
+        const list = [...many]
+        for (const [at, change] of changes) {
+          const item = list[at]
+          if (item === undefined) continue
+          if (change === 'replace') list[at] = { ...item }
+          else if (change === 'add') list.splice(at, 0, { ...item })
+          else list.splice(at, 1)
+          if (change === 'move') list.splice((at * 7) % list.length, 0, item)
+        }
+        const before = Grouped.of<Item>(many, keysOf)
+        const now = before.after(list)
+        for (const key of now.changedSince(before)) {
+          const noted = notedChanges(before.at(key), now.at(key))
+          if (noted === undefined) throw new Error(`the changes of ${key} are not noted`)
+          expect(withChanges(before.at(key), noted)).toEqual(list.filter(({ keys }) => keys.includes(key)))
         }
       }),
     )

@@ -2,7 +2,7 @@
 // the list. For lists of objects in the operator, and of items of a configuration in the proxy. Pure.
 import { isIdentical } from './identical.ts'
 import { LayeredMap } from './layered-map.ts'
-import { type ListChange, listChanges } from './list-change.ts'
+import { type ListChange, listChanges, noteChanges } from './list-change.ts'
 import { lowerBound } from './lower-bound.ts'
 import { eachOf, runAll, type Steps } from './steps.ts'
 
@@ -11,6 +11,9 @@ type KeysOf<T> = (item: T) => readonly string[]
 
 /** With more changes at once the whole list is grouped again. */
 const CHANGES_MAX = 64
+
+/** Shorter groups are compared as quickly. */
+const NOTED_MIN = 256
 
 /** The empty list, always the same object. */
 const NONE: readonly never[] = []
@@ -72,25 +75,32 @@ export class Grouped<T extends object> {
 
   /** undefined: the list does not match its groups, which would be a bug; grouping the whole list again is correct. */
   *#changed(changes: readonly ListChange<T>[]): Steps<ReadonlyMap<string, readonly T[]> | undefined> {
-    const changed = new Map<string, readonly T[]>()
-    /** Members before it stand where they stood. */
-    const untouched = new Map<string, number>()
+    const changed = new Map<string, T[]>()
+    /** Of each of these groups, from the end. */
+    const ofGroups = new Map<string, ListChange<T>[]>()
     // From the end, so that places before stay those of the earlier list.
     for (const { at, removed, added } of changes.toReversed()) {
       const [gone, come] = [yield* groupsOf(removed, this.#keysOf), yield* groupsOf(added, this.#keysOf)]
       let isMatching = true
       yield* eachOf(new Set([...gone.keys(), ...come.keys()]), (key) => {
-        const items = changed.get(key) ?? this.at(key)
+        const items = changed.get(key) ?? this.at(key).slice()
         const [out, into] = [gone.get(key) ?? NONE, come.get(key) ?? NONE]
         const start =
           out[0] === undefined
-            ? this.#membersBefore(at, items, untouched.get(key) ?? items.length)
+            ? this.#membersBefore(at, items, ofGroups.get(key)?.at(-1)?.at ?? items.length)
             : items.indexOf(out[0])
         isMatching &&= isIdentical(items.slice(start, start + out.length), out)
-        changed.set(key, items.toSpliced(start, out.length, ...into))
-        untouched.set(key, start)
+        items.splice(start, out.length, ...into)
+        changed.set(key, items)
+        const edits = ofGroups.get(key) ?? []
+        edits.push({ at: start, removed: out, added: into })
+        ofGroups.set(key, edits)
       })
       if (!isMatching) return undefined
+    }
+    for (const [key, edits] of ofGroups) {
+      const items = changed.get(key) ?? NONE
+      if (items.length >= NOTED_MIN) noteChanges(this.at(key), items, edits.toReversed())
     }
     return changed
   }

@@ -19,9 +19,8 @@ const noted = new ListNotes<readonly ListChange<unknown>[]>()
 /** In order, of the earlier list. Found once, however many ask: neither list may change any more. */
 export function listChanges<T>(before: readonly T[], now: readonly T[]): readonly ListChange<T>[] {
   if (before === now) return []
-  const known = noted.of(before, now)
-  // Of these very lists, so their items are T.
-  if (known !== undefined) return known.note as readonly ListChange<T>[]
+  const known = notedChanges(before, now)
+  if (known !== undefined) return known
   const changes = listChangesUpTo(Infinity, before, now) ?? []
   noteChanges(before, now, changes)
   return changes
@@ -30,6 +29,12 @@ export function listChanges<T>(before: readonly T[], now: readonly T[]): readonl
 /** Called by the code that derived the later list from the earlier one: no code has to compare them then. */
 export function noteChanges<T>(before: readonly T[], now: readonly T[], changes: readonly ListChange<T>[]): void {
   noted.set(before, now, changes)
+}
+
+/** Of exactly these lists, if they are noted. */
+export function notedChanges<T>(before: readonly T[], now: readonly T[]): readonly ListChange<T>[] | undefined {
+  // Of these very lists, so their items are T.
+  return noted.of(before, now)?.note as readonly ListChange<T>[] | undefined
 }
 
 /**

@@ -1,5 +1,6 @@
 // An object as translation sees it: the same object while only its status changes. Translation keeps results by object
 // identity, and every status write of the operator comes back as a change.
+import { type ListChange, noteChanges, withChanges } from '#api/incremental/list-change.ts'
 import type { KubeObject } from '../translate/kube.ts'
 import { statusOf } from './status-of.ts'
 
@@ -42,13 +43,18 @@ function keeps(view: KubeObject, after: KubeObject): boolean {
 /** With more of them at once the list is rebuilt. */
 const PENDING_MAX = 64
 
+interface PendingChange {
+  readonly before: KubeObject | undefined
+  readonly after: KubeObject | undefined
+}
+
 /** The views of all objects of a kind, as a list that is updated with changed objects. */
 export class StableViews {
   readonly #views = new Map<string, KubeObject>()
   /** undefined: must be rebuilt. */
   #list: readonly KubeObject[] | undefined = []
   /** Changes not yet applied to the list. */
-  #pending: { readonly before: KubeObject | undefined; readonly after: KubeObject | undefined }[] = []
+  #pending: PendingChange[] = []
 
   /** The same list while no view changes. */
   all(): readonly KubeObject[] {
@@ -71,6 +77,12 @@ export class StableViews {
 
   #carriedOn(list: readonly KubeObject[]): readonly KubeObject[] {
     if (this.#pending.length === 0) return list
+    const changes = changesOf(list, this.#pending)
+    if (changes !== undefined) {
+      const now = withChanges(list, changes)
+      noteChanges(list, now, changes)
+      return now
+    }
     const copy = [...list]
     for (const { before, after } of this.#pending) {
       const place = before === undefined ? -1 : copy.indexOf(before)
@@ -79,4 +91,25 @@ export class StableViews {
     }
     return copy
   }
+}
+
+/** undefined: some object changed twice, so that its first version is not in the list. */
+function changesOf(
+  list: readonly KubeObject[],
+  pending: readonly PendingChange[],
+): readonly ListChange<KubeObject>[] | undefined {
+  const replaced: ListChange<KubeObject>[] = []
+  const come: KubeObject[] = []
+  for (const { before, after } of pending) {
+    const added = after === undefined ? [] : [after]
+    if (before === undefined) {
+      come.push(...added)
+      continue
+    }
+    const at = list.indexOf(before)
+    if (at === -1) return undefined
+    replaced.push({ at, removed: [before], added })
+  }
+  replaced.sort((a, b) => a.at - b.at)
+  return come.length === 0 ? replaced : [...replaced, { at: list.length, removed: [], added: come }]
 }

@@ -1,6 +1,12 @@
 // The changes of lists of objects (api/incremental/list-change.ts), found once for all stages that read a list: a list
 // keeps its difference from the previous one; lists with too little in common are not compared.
-import { type ListChange, listChangesUpTo, noteChanges, withChanges } from '#api/incremental/list-change.ts'
+import {
+  type ListChange,
+  listChangesUpTo,
+  noteChanges,
+  notedChanges,
+  withChanges,
+} from '#api/incremental/list-change.ts'
 import { ListNotes } from '#api/incremental/list-notes.ts'
 
 /** With more changes than this share of the list, within these bounds, processing the whole list is cheaper. */
@@ -19,9 +25,16 @@ export function changesBetween<T>(before: readonly T[], now: readonly T[]): read
   // Of these very lists, so their items are T.
   if (origin !== undefined) return origin.note as readonly ListChange<T>[] | undefined
   const itemsMax = Math.min(Math.max(CHANGED_MIN, now.length * CHANGED_SHARE), CHANGED_MAX)
-  const changes = listChangesUpTo(itemsMax, before, now)
+  const changes = fewNoted(itemsMax, before, now) ?? listChangesUpTo(itemsMax, before, now)
   if (before !== now) remember(now, before, changes)
   return changes
+}
+
+/** As the code noted them that made the list, unless there are more than `itemsMax`. */
+function fewNoted<T>(itemsMax: number, before: readonly T[], now: readonly T[]): readonly ListChange<T>[] | undefined {
+  const known = now.length < LONG ? undefined : notedChanges(before, now)
+  const count = known?.reduce((sum, { removed, added }) => sum + Math.max(removed.length, added.length), 0)
+  return count !== undefined && count <= itemsMax ? known : undefined
 }
 
 /** A copy with the changes made, which it remembers. */

@@ -64,12 +64,11 @@ describe('snapshotOf', () => {
     }
     const namespace: KubeObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } }
     const take = createSnapshotter()
-    const services = Array.from({ length: 300 }, (_, index) => object(`s-${index}`, 0))
+    let services = Array.from({ length: 300 }, (_, index) => object(`s-${index}`, 0))
     const first = take(services, [namespace])
     for (let version = 1; version <= services.length; version++) {
-      // Changed in place: what was given before must not be relied on.
       const at = (version * 7) % services.length
-      services[at] = object(`s-${at}`, version)
+      services = services.with(at, object(`s-${at}`, version))
       const now = take(services, [namespace])
       expect(now.Namespace).toBe(first.Namespace)
       expect(now.Service.get('shop', `s-${at}`)).toBe(services[at])

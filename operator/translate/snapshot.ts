@@ -58,7 +58,7 @@ export function snapshotOf(objects: readonly KubeObject[]): Snapshot {
 
 /**
  * As snapshotOf, for a cluster that changes: kinds with unchanged objects keep their index. Pass one list for each
- * kind: lists with the same objects as before are not read again.
+ * kind: lists with the same objects as before are not read again. Lists must not be changed in place.
  */
 export function createSnapshotter(): (...lists: ReadonlyArray<readonly KubeObject[]>) => Snapshot {
   const indexes = new Map<SnapshotKind, KindIndex>()
@@ -99,9 +99,7 @@ function judgedAfter(before: JudgedList | undefined, objects: readonly KubeObjec
   const isOfKind = (one: KubeObject): boolean => judge(one) === kind
   const isCarriedOn = kind !== undefined && edits?.every(({ added }) => added.every(isOfKind)) === true
   if (!isCarriedOn) return judged(objects)
-  // The caller may change its list.
-  const copy = changed(before.objects, edits)
-  return { objects: copy, byKind: new Map([[kind, copy]]), ignored: [], malformed: [] }
+  return { objects, byKind: new Map([[kind, objects]]), ignored: [], malformed: [] }
 }
 
 /** The kind of all objects in the list; undefined: several kinds. */
@@ -120,8 +118,7 @@ function judged(objects: readonly KubeObject[]): JudgedList {
     else if (verdict === 'malformed') malformed.push(refOf(object))
     else if (verdict !== 'nothing') listAt(byKind, verdict).push(object)
   }
-  // The caller may change its list.
-  return { objects: [...objects], byKind, ignored, malformed }
+  return { objects, byKind, ignored, malformed }
 }
 
 /** Of one list, where only one has the kind. */
