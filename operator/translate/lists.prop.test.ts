@@ -3,7 +3,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { changed, changesBetween } from './changes.ts'
-import { flatMapped, mapped, tally } from './lists.ts'
+import { flatMapped, keyCounts, mapped, tally } from './lists.ts'
 
 interface Item {
   readonly id: number
@@ -50,12 +50,17 @@ describe('lists', () => {
           return known
         }
         const [map, flat, count] = [mapped(resultOf), flatMapped(partsOf), tally(keysOf)]
+        const countOfKeys = keyCounts((one: Item) => keysOf(one).map(String))
         for (const list of lists) {
           expectSame(map(list), list.map(resultOf))
           expectSame(flat(list), list.flatMap(partsOf))
           const counts = Map.groupBy(list.flatMap(keysOf), (key) => key)
           const expected = [...counts].map(([key, { length }]) => [key, length] as const)
           expect(new Map(count(list))).toEqual(new Map(expected))
+          expect(new Map(countOfKeys(list).entries())).toEqual(
+            new Map(expected.map(([key, sum]) => [String(key), sum])),
+          )
+          expect(countOfKeys([...list])).toBe(countOfKeys(list))
           const again = [...list]
           expect([map(again), flat(again), count(again)]).toEqual([map(list), flat(list), count(list)])
           expect(map(again)).toBe(map(list))

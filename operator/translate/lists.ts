@@ -2,6 +2,7 @@
 // whole list, and the same object when nothing in it has changed. Callbacks must return the same for the same item, and
 // items are not changed in place.
 import { isIdentical } from '#api/incremental/identical.ts'
+import { LayeredMap } from '#api/incremental/layered-map.ts'
 import type { ListChange } from '#api/incremental/list-change.ts'
 import { changed, changesBetween } from './changes.ts'
 
@@ -68,10 +69,10 @@ export function flatMapped<A, B extends object>(
           isLast: at + removed.length === items.length,
         })),
       )
-    const all = carried ?? now.flatMap(partsOf)
-    if (!isIdentical(result, all)) result = all
     items = now
-    return result
+    if (carried !== undefined) return (result = carried)
+    const all = now.flatMap(partsOf)
+    return (result = isIdentical(result, all) ? result : all)
   }
 }
 
@@ -88,7 +89,7 @@ export function withParts<B extends object>(
   list: readonly B[],
   edits: readonly PartsEdit<B>[],
 ): readonly B[] | undefined {
-  const changes = edits.filter(({ before, now }) => before.length + now.length > 0)
+  const changes = edits.filter(({ before, now }) => !isIdentical(before, now))
   if (changes.length === 0) return list
   const placed: ListChange<B>[] = []
   let from = 0
@@ -137,16 +138,41 @@ export function sums<A, K>(
   let counts: ReadonlyMap<K, number> = new Map()
   return (now) => {
     if (now === items) return counts
-    const edits = changesBetween(items, now)
-    const removed = edits?.flatMap((edit) => edit.removed) ?? items
-    const added = edits?.flatMap((edit) => edit.added) ?? now
-    const more = new Map<K, number>()
-    for (const item of removed) for (const [key, by] of weightsOf(item)) more.set(key, (more.get(key) ?? 0) - by)
-    for (const item of added) for (const [key, by] of weightsOf(item)) more.set(key, (more.get(key) ?? 0) + by)
-    counts = withCounts(counts, more)
+    counts = withCounts(counts, moreBetween(items, now, weightsOf))
     items = now
     return counts
   }
+}
+
+/** As `tally`, where most items have keys of their own: a version of the counts shares unchanged ones with the last. */
+export function keyCounts<A>(keysOf: (item: A) => readonly string[]): (items: readonly A[]) => LayeredMap<number> {
+  let items: readonly A[] = []
+  let counts = LayeredMap.of<number>()
+  return (now) => {
+    if (now === items) return counts
+    const more = moreBetween(items, now, (item) => keysOf(item).map((key) => [key, 1] as const))
+    const changes = [...more].flatMap(([key, by]) => {
+      const sum = (counts.get(key) ?? 0) + by
+      return by === 0 ? [] : [[key, sum === 0 ? undefined : sum] as const]
+    })
+    items = now
+    return changes.length === 0 ? counts : (counts = counts.with(changes))
+  }
+}
+
+/** By key, how much the sum of the weights has grown. */
+function moreBetween<A, K>(
+  items: readonly A[],
+  now: readonly A[],
+  weightsOf: (item: A) => Iterable<readonly [K, number]>,
+): ReadonlyMap<K, number> {
+  const edits = changesBetween(items, now)
+  const removed = edits?.flatMap((edit) => edit.removed) ?? items
+  const added = edits?.flatMap((edit) => edit.added) ?? now
+  const more = new Map<K, number>()
+  for (const item of removed) for (const [key, by] of weightsOf(item)) more.set(key, (more.get(key) ?? 0) - by)
+  for (const item of added) for (const [key, by] of weightsOf(item)) more.set(key, (more.get(key) ?? 0) + by)
+  return more
 }
 
 function withCounts<K>(counts: ReadonlyMap<K, number>, more: ReadonlyMap<K, number>): ReadonlyMap<K, number> {

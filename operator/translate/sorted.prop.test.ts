@@ -2,7 +2,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { sortedBy } from './order.ts'
-import { sorted } from './sorted.ts'
+import { sorted, sortedParts } from './sorted.ts'
 
 const keyOf = ({ key }: { readonly key: string }): string => key
 
@@ -48,5 +48,61 @@ describe('sorted', () => {
     const copy = [...first]
     order.of([...items.slice(1), { key: '05x' }])
     expect(first).toEqual(copy)
+  })
+})
+
+interface Holder {
+  readonly parts: readonly { readonly key: string }[]
+}
+
+describe('sortedParts', () => {
+  /** Each holder of the pool has up to two parts, whose keys no other holder has. */
+  const holderOf = (index: number, version: number): Holder => ({
+    parts: Array.from({ length: index % 3 }, (_, part) => ({ key: `k${(index * 37) % 600}.${part}`, version })),
+  })
+  /** What becomes of some holders of a list: another version, none, or the other list. */
+  const steps = fc.array(
+    fc.array(fc.tuple(fc.nat(), fc.constantFrom('replace', 'same parts', 'remove', 'move')), { maxLength: 5 }),
+    { maxLength: 6 },
+  )
+
+  it('returns the parts of the items of several lists in order, after each change', () => {
+    fc.assert(
+      fc.property(steps, (changes) => {
+        const order = sortedParts(({ parts }: Holder) => parts, keyOf)
+        let [one, two] = [0, 1].map((half) => Array.from({ length: 300 }, (_, at) => holderOf(2 * at + half, 0)))
+        if (one === undefined || two === undefined) throw new Error('two lists')
+        let list = order.of(one, two)
+        expect(list).toEqual(
+          sortedBy(
+            [...one, ...two].flatMap(({ parts }) => parts),
+            keyOf,
+          ),
+        )
+        for (const step of changes) {
+          const earlier = [list, [...list]] as const
+          ;[one, two] = [[...one], [...two]]
+          for (const [number, change] of step) {
+            const [from, to] = number % 2 === 0 ? [one, two] : [two, one]
+            const at = number % from.length
+            const [holder] = from.splice(at, 1)
+            if (holder === undefined || change === 'remove') continue
+            if (change === 'move') to.push(holder)
+            else if (change === 'same parts') from.splice(at, 0, { ...holder })
+            else from.splice(at, 0, { parts: holder.parts.map((part) => ({ ...part })) })
+          }
+          list = order.of(one, two)
+          const expected = sortedBy(
+            [...one, ...two].flatMap(({ parts }) => parts),
+            keyOf,
+          )
+          expect(list.length).toBe(expected.length)
+          for (const [index, part] of list.entries()) expect(part).toBe(expected[index])
+          expect(order.of([...one], [...two])).toBe(list)
+          // The one before stays as it was.
+          expect(earlier[0]).toEqual(earlier[1])
+        }
+      }),
+    )
   })
 })

@@ -17,7 +17,7 @@ import type { Listener as OurListener } from '../gateway/listener.ts'
 import { sortedBy } from '../order.ts'
 import { flatMapped, joined } from '../lists.ts'
 import { isSameInOrder, keptList, sameFields, sameList } from '../same.ts'
-import { type Sorted, sorted } from '../sorted.ts'
+import { type Sorted, sorted, sortedParts, type SortedParts } from '../sorted.ts'
 import { NOTHING_REACHED, type Reach } from '../reach.ts'
 import type { RoutesOfGateway } from '../route/placed-routes.ts'
 import type { RenderedServices, RenderServices } from '../service/rendered-services.ts'
@@ -67,11 +67,10 @@ interface GatewayLists {
     readonly routes: Sorted<Route>
     readonly tcpRoutes: Sorted<TCPRoute>
     readonly services: Sorted<Service>
-    readonly policies: Sorted<Policy>
+    readonly policies: SortedParts<DeliveredPolicy, Policy>
   }
   readonly reachedBackends: (reach: Reach, backends: PartsOfGateways['backends']) => readonly DeliveredBackend[]
-  readonly policies: PartsOfPolicies<Policy>
-  readonly secretsOfPolicies: PartsOfPolicies<RenderedSecret>
+  readonly secretsOfPolicies: (policies: PoliciesOfGateway) => readonly RenderedSecret[]
   readonly selectSecrets: ReturnType<typeof secretSelector>
   last?: { readonly inputs: GatewayInputs; readonly rendered: RenderedGateway }
 }
@@ -180,22 +179,20 @@ function emptyLists(gateway: string): GatewayLists {
       routes: sorted<Route>(keyOf),
       tcpRoutes: sorted<TCPRoute>(keyOf),
       services: sorted(({ hostname }) => hostname),
-      policies: sorted<Policy>(keyOf),
+      policies: sortedParts(({ perGateway }) => perGateway.get(gateway)?.policies ?? [], keyOf),
     },
     reachedBackends: backendsOfReach(),
-    policies: partsOfPolicies(({ perGateway }) => perGateway.get(gateway)?.policies ?? []),
-    secretsOfPolicies: partsOfPolicies(({ secrets }) => secrets),
+    secretsOfPolicies: secretsOfPolicies(),
     selectSecrets: secretSelector(),
   }
 }
 
 /** Of all policies of all kinds; the same list while these are the same. */
-type PartsOfPolicies<T> = (policies: PoliciesOfGateway) => readonly T[]
-
-function partsOfPolicies<T extends object>(partsOf: (policy: DeliveredPolicy) => readonly T[]): PartsOfPolicies<T> {
-  const kinds: ((policies: readonly DeliveredPolicy[]) => readonly T[])[] = []
-  const both = joined<T>()
-  return (policies) => both(...policies.map((list, kind) => (kinds[kind] ??= flatMapped(partsOf))(list)))
+function secretsOfPolicies(): GatewayLists['secretsOfPolicies'] {
+  const kinds: ((policies: readonly DeliveredPolicy[]) => readonly RenderedSecret[])[] = []
+  const both = joined<RenderedSecret>()
+  return (policies) =>
+    both(...policies.map((list, kind) => (kinds[kind] ??= flatMapped(({ secrets }: DeliveredPolicy) => secrets))(list)))
 }
 
 function backendsOfReach(): GatewayLists['reachedBackends'] {
@@ -259,16 +256,16 @@ function renderGateway(parts: GatewayInputs, lists: GatewayLists): RenderedGatew
     tcpRoutes: order.tcpRoutes.of(parts.lists.tcpRoutes),
     backends: sameItems(old?.backends, backends),
     // Equal ones are the same objects since they were attached.
-    policies: order.policies.of(lists.policies(parts.policies)),
+    policies: order.policies.of(...parts.policies),
     services: order.services.of(services),
     workloads: old !== undefined && isIdentical(old.workloads, workloads) ? old.workloads : workloads,
   })
-  const held = [...listeners, ...reached].flatMap(({ secrets }) => secrets)
-  const secrets = lists.selectSecrets({ listeners, backends: config.backends, policies: config.policies }, [
-    ...held,
-    ...lists.secretsOfPolicies(parts.policies),
-    ...(ours.clientCertificate?.secrets ?? []),
-  ])
+  const secrets = lists.selectSecrets(
+    { listeners, backends: config.backends, policies: config.policies },
+    [...listeners, ...reached].flatMap((one) => one.secrets),
+    lists.secretsOfPolicies(parts.policies),
+    ours.clientCertificate?.secrets ?? [],
+  )
   return sameFields(before, { config, secrets: sameFields<RenderedSecrets>(before?.secrets, { version: 1, secrets }) })
 }
 

@@ -15,7 +15,7 @@ import { nameKey, type ObjectRef, refOf } from '../object-ref.ts'
 import type { BackendTranslation } from '../backend/backend.ts'
 import type { OurGateway, OurListenerSet } from '../gateway/gateways.ts'
 import type { PoolAtGateways } from '../inference/pools.ts'
-import { joined, mappedParts, tally } from '../lists.ts'
+import { mapped, tally } from '../lists.ts'
 import type { Memory } from '../memory.ts'
 import type { PolicyTranslation } from '../policy/attached-policies.ts'
 import type { BackendTlsTranslation } from '../policy/backend-tls-policy.ts'
@@ -23,14 +23,14 @@ import type { AttachedModel } from '../model/models.ts'
 import type { StageResults } from './results.ts'
 import type { AttachedRoute } from '../route/routes.ts'
 import { keptList, same, sameList } from '../same.ts'
-import { sorted } from '../sorted.ts'
+import { sortedParts } from '../sorted.ts'
 
 /** A status that is equal to the last one is the same object; so is the list of all. */
 export function statusCollector(
   memory: Memory,
   controllerName: string,
 ): (results: StageResults) => readonly ObjectStatus[] {
-  const order = sorted<ObjectStatus>(statusKey)
+  const order = sortedParts((parts: Statuses) => parts, statusKey)
   const ofGateways = gatewayStatuses(memory)
   const ofRoutes = statusesOf((attached: AttachedRoute) => statusOfRoute(attached, controllerName))
   const ofBackends = statusesOf(statusOfBackend)
@@ -38,36 +38,39 @@ export function statusCollector(
   const ofPolicies = statusesOf((policy: PolicyTranslation) => statusOfPolicy(policy, controllerName))
   const ofBackendTls = statusesOf((policy: BackendTlsTranslation) => statusOfBackendTls(policy, controllerName))
   const ofPools = statusesOf((pool: PoolAtGateways) => statusOfPool(pool, controllerName))
-  const all = joined<ObjectStatus>()
+  const [eachClass, eachGateway] = [mapped(onlyStatus), mapped(onlyStatus)]
   let classes = keptList<ObjectStatus>([], statusKey)
   return (results) => {
     classes = sameList(classes, classStatuses(results), statusKey)
     return order.of(
-      all(
-        classes.list,
-        ofGateways(results),
-        ofBackends([...results.backends.values()]),
-        ofModels(results.models),
-        ofPolicies(results.policies),
-        ofBackendTls(results.backendTls),
-        ofPools(results.pools),
-        ofRoutes(results.routes),
-      ),
+      eachClass(classes.list),
+      eachGateway(ofGateways(results)),
+      ofBackends([...results.backends.values()]),
+      ofModels(results.models),
+      ofPolicies(results.policies),
+      ofBackendTls(results.backendTls),
+      ofPools(results.pools),
+      ofRoutes(results.routes),
     )
   }
 }
 
+/** Of one object: one or none. */
+type Statuses = readonly ObjectStatus[]
+
+function onlyStatus(status: ObjectStatus): Statuses {
+  return [status]
+}
+
 /** `statusOf`: undefined if the object gets no status. */
-function statusesOf<A>(
-  statusOf: (item: A) => ObjectStatus | undefined,
-): (items: readonly A[]) => readonly ObjectStatus[] {
-  return mappedParts((item: A, before: readonly ObjectStatus[] | undefined) => {
+function statusesOf<A>(statusOf: (item: A) => ObjectStatus | undefined): (items: readonly A[]) => readonly Statuses[] {
+  return mapped((item: A, before: Statuses | undefined) => {
     const status = statusOf(item)
-    return status === undefined ? NOTHING : same(before, [status])
+    return status === undefined ? NOTHING : same(before, onlyStatus(status))
   })
 }
 
-const NOTHING: readonly ObjectStatus[] = []
+const NOTHING: Statuses = []
 
 function statusKey({ kind, namespace, name }: ObjectRef): string {
   return `${kind}/${nameKey(namespace, name)}`

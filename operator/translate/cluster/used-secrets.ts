@@ -13,7 +13,8 @@ import type {
 } from '#api/ir/types.gen.ts'
 import { Grouped } from '#api/incremental/grouped.ts'
 import type { Listener } from '../gateway/listener.ts'
-import { tally } from '../lists.ts'
+import { LayeredMap } from '#api/incremental/layered-map.ts'
+import { keyCounts } from '../lists.ts'
 import { sortedBy } from '../order.ts'
 import { same } from '../same.ts'
 import { placeOf } from '../sorted.ts'
@@ -27,37 +28,40 @@ export interface SecretUsers {
 /** With more changed keys the whole list is sorted again. */
 const CHANGES_MAX = 64
 
-/** `held`: what the users may refer to; of equal keys the last one counts. The same list if nothing has changed. */
-export function secretSelector(): (users: SecretUsers, held: readonly RenderedSecret[]) => RenderedSecret[] {
-  const ofListeners = tally(secretsOfListener)
-  const ofBackends = tally(secretsOfBackend)
-  const ofPolicies = tally(secretsOfPolicy)
-  let used: readonly ReadonlyMap<string, number>[] = []
-  let byKey = Grouped.of<RenderedSecret>([], (secret) => [keyOf(secret)])
+/**
+ * `held`: always as many lists of what the users may refer to; of equal keys the last one counts. The same list if
+ * nothing has changed.
+ */
+export function secretSelector(): (
+  users: SecretUsers,
+  ...held: readonly (readonly RenderedSecret[])[]
+) => RenderedSecret[] {
+  const ofListeners = keyCounts(secretsOfListener)
+  const ofBackends = keyCounts(secretsOfBackend)
+  const ofPolicies = keyCounts(secretsOfPolicy)
+  /** Of each kind of users, how many use a key. */
+  let used: readonly LayeredMap<number>[] = []
+  /** Of each list, by key. */
+  let groups: readonly Grouped<RenderedSecret>[] = []
   let list: RenderedSecret[] = []
-  return (users, held) => {
-    const [usedBefore, before] = [used, byKey]
+  return (users, ...held) => {
+    const usedBefore = used
     used = [ofListeners(users.listeners), ofBackends(users.backends), ofPolicies(users.policies)]
-    byKey = before.after(held)
-    const changed = new Set([...byKey.changedSince(before), ...flippedKeys(usedBefore, used)])
+    const before = held.map((_, place) => groups[place] ?? NOTHING_HELD)
+    const now = held.map((secrets, place) => (before[place] ?? NOTHING_HELD).after(secrets))
+    groups = now
+    const ofHeld = now.flatMap((group, place) => group.changedSince(before[place] ?? NOTHING_HELD))
+    const ofUsers = used.flatMap((names, place) => names.since(usedBefore[place] ?? UNUSED).map(([key]) => key))
+    const changed = new Set([...ofHeld, ...ofUsers])
+    const heldAt = (key: string) => now.findLast((group) => group.at(key).length > 0)?.at(key) ?? []
     const secretAt = (key: string): RenderedSecret | undefined =>
-      used.some((names) => names.has(key)) ? byKey.at(key).at(-1) : undefined
+      used.some((names) => names.get(key) !== undefined) ? heldAt(key).at(-1) : undefined
     return (list = withKeys(list, changed, secretAt))
   }
 }
 
-/** Keys that only one of the two versions has. */
-function flippedKeys(
-  before: readonly ReadonlyMap<string, unknown>[],
-  now: readonly ReadonlyMap<string, unknown>[],
-): string[] {
-  return now.flatMap((names, at) => {
-    const former = before[at]
-    if (former === names) return []
-    const added = [...names.keys()].filter((key) => former?.has(key) !== true)
-    return [...added, ...[...(former?.keys() ?? [])].filter((key) => !names.has(key))]
-  })
-}
+const NOTHING_HELD = Grouped.of<RenderedSecret>([], (secret) => [keyOf(secret)])
+const UNUSED = LayeredMap.of<number>()
 
 function withKeys(
   list: RenderedSecret[],
