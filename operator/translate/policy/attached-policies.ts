@@ -59,8 +59,7 @@ interface Attaching {
 }
 
 function attachPolicy(one: ClaimingPolicy, scope: Attaching): PolicyTranslation {
-  const { demand, beyond, targets, claims, owner } = one
-  const { policy, emissions, report, resolution } = demand
+  const { policy, emissions, report, resolution, beyond, targets, claims, owner } = one
   const gateways = [...new Set(resolution.targets.flatMap((target) => target.gateways))]
   const settled = targets.flatMap((target) => {
     const winners = claims.has(target.key) ? scope.claims.contested(target.key) : undefined
@@ -77,7 +76,8 @@ function attachPolicy(one: ClaimingPolicy, scope: Attaching): PolicyTranslation 
   return {
     policy,
     problems: report.problems,
-    secrets: report.secrets,
+    // Most changes of a policy leave its secrets as they are.
+    secrets: same(scope.before?.secrets, report.secrets),
     perGateway: new Map(gateways.map((key) => [key, keptAt(scope.before?.perGateway.get(key), at(key))])),
     unattached: resolution.unattached,
     hasEmissions: emissions.length > 0,
@@ -119,7 +119,7 @@ function attachedAt(
 
 /** The status reports the reason; the traffic that the policy would protect is rejected. */
 function beyondCap(
-  { demand: { policy, resolution }, beyond, owner }: ClaimingPolicy,
+  { policy, resolution, beyond, owner }: ClaimingPolicy,
   gateway: string,
   { caps, claims }: Attaching,
 ): PolicyAtGateway {

@@ -2,12 +2,11 @@
 // the policies that it concerns.
 import type { GwPolicy } from '#api/v1alpha1/gwpolicy.gen.ts'
 import type { GatewayCaps } from '../caps.ts'
-import { mapped } from '../lists.ts'
 import type { Memory } from '../memory.ts'
 import { same } from '../same.ts'
 import { type Claimant, ownerOf, unitOf } from './claims.ts'
 import type { PolicyFields } from './policies.ts'
-import { type CappedPolicy, phaseOf, policyCap } from './policy-cap.ts'
+import { type BeyondCap, phaseOf, policyCap } from './policy-cap.ts'
 import type { SectionEmission } from './section.ts'
 import type { ResolvedTarget, TargetLookup } from './target.ts'
 import { resolveTargets, type TargetQuery, type TargetResolution } from './targets.ts'
@@ -17,9 +16,11 @@ interface ResolvedPolicy extends PolicyFields {
 }
 
 /** A policy with what it claims at which target. */
-export interface ClaimingPolicy extends Claimant, CappedPolicy<ResolvedPolicy> {
+export interface ClaimingPolicy extends Claimant, ResolvedPolicy {
   /** At Gateways with room for the policy. */
   readonly targets: readonly ResolvedTarget[]
+  /** Unset: every Gateway has room. */
+  readonly beyond?: BeyondCap
 }
 
 /** The policies with their targets: older first, for claims. */
@@ -29,19 +30,34 @@ export function policyClaimants(
   caps: GatewayCaps,
 ): (policies: readonly PolicyFields[]) => readonly ClaimingPolicy[] {
   const resolutions = memory.table<TargetQuery, TargetResolution>()
-  const resolved = memory.list((fields: PolicyFields, before: ResolvedPolicy | undefined): ResolvedPolicy => {
+  const claiming = memory.list((fields: PolicyFields, before: ClaimingPolicy | undefined): ClaimingPolicy => {
     const resolution = resolutions(fields.query, [], (known) => same(known, resolveTargets(fields.query, lookup)))
     const isSame = before?.policy === fields.policy && before.report === fields.report
-    return isSame && before.resolution === resolution ? before : { ...fields, resolution }
+    return isSame && before.resolution === resolution ? before : claimingPolicy({ ...fields, resolution })
   })
-  const capped = policyCap<ResolvedPolicy>(caps)
-  const claiming = mapped(claimingPolicy)
-  return (policies) => claiming(capped(resolved(policies)))
+  const beyondCap = policyCap<ClaimingPolicy>(caps)
+  const known = new WeakMap<ClaimingPolicy, { readonly text: string; readonly capped: ClaimingPolicy }>()
+  const cut = (policy: ClaimingPolicy, beyond: BeyondCap): ClaimingPolicy => {
+    const text = JSON.stringify([...beyond])
+    const before = known.get(policy)
+    if (before?.text === text) return before.capped
+    const capped = claimingPolicy(policy, beyond)
+    known.set(policy, { text, capped })
+    return capped
+  }
+  return (policies) => {
+    const all = claiming(policies)
+    const refusals = beyondCap(all)
+    if (refusals.size === 0) return all
+    return all.map((one) => {
+      const beyond = refusals.get(one)
+      return beyond === undefined ? one : cut(one, beyond)
+    })
+  }
 }
 
-function claimingPolicy(capped: CappedPolicy<ResolvedPolicy>): ClaimingPolicy {
-  const { demand, beyond } = capped
-  const { policy, emissions, resolution } = demand
+function claimingPolicy(resolved: ResolvedPolicy, beyond?: BeyondCap): ClaimingPolicy {
+  const { policy, emissions, resolution } = resolved
   const targets =
     beyond === undefined
       ? resolution.targets
@@ -56,7 +72,7 @@ function claimingPolicy(capped: CappedPolicy<ResolvedPolicy>): ClaimingPolicy {
     const denied = denials.map((denial) => denialUnit(policy, denial, gateway))
     for (const target of targetsAt(resolution, gateway)) add(target, denied)
   }
-  return { ...capped, owner: ownerOf(policy), claims, targets }
+  return { ...resolved, owner: ownerOf(policy), claims, targets, ...(beyond !== undefined && { beyond }) }
 }
 
 /** The targets of the policy that the Gateway delivers. */

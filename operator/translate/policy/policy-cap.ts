@@ -3,7 +3,7 @@
 import type { GwPolicy } from '#api/v1alpha1/gwpolicy.gen.ts'
 import { type GatewayCaps, capMessage } from '../caps.ts'
 import { fairlyAdmitted } from '../fair-share.ts'
-import { mapped, sums } from '../lists.ts'
+import { sums } from '../lists.ts'
 import { derived } from '../memory.ts'
 import { namespaceOf } from '../object-ref.ts'
 import type { FailureMode } from './field.ts'
@@ -20,41 +20,20 @@ export interface PolicyDemand {
 /** Gateways without room for the policy, with the denials that it gets there for its targets. */
 export type BeyondCap = ReadonlyMap<string, readonly SectionEmission[]>
 
-export interface CappedPolicy<D extends PolicyDemand> {
-  readonly demand: D
-  /** Unset: every Gateway has room. */
-  readonly beyond?: BeyondCap
-}
-
-/** `demands`: older first. The same objects as last time where nothing has changed. */
+/** `demands`: older first. Returns those that do not fit somewhere. */
 export function policyCap<D extends PolicyDemand>(
   caps: GatewayCaps,
-): (demands: readonly D[]) => readonly CappedPolicy<D>[] {
+): (demands: readonly D[]) => ReadonlyMap<D, BeyondCap> {
   const total = sums(({ resolution, emissions }: D) =>
     [...countsOf(resolution)].map(([gateway, count]) => [gateway, count * emissions.length] as const),
   )
   const fullOf = derived((counts: ReadonlyMap<string, number>) =>
     [...counts].filter(([, count]) => count > caps.policyTargetsMax).map(([gateway]) => gateway),
   )
-  const fitting = mapped((demand: D): CappedPolicy<D> => ({ demand }))
-  const known = new WeakMap<D, { readonly text: string; readonly capped: CappedPolicy<D> }>()
-  const cut = (demand: D, beyond: BeyondCap): CappedPolicy<D> => {
-    const text = JSON.stringify([...beyond])
-    const before = known.get(demand)
-    if (before?.text === text) return before.capped
-    const capped = { demand, beyond }
-    known.set(demand, { text, capped })
-    return capped
-  }
+  const none: ReadonlyMap<D, BeyondCap> = new Map()
   return (demands) => {
-    const all = fitting(demands)
     const full = fullOf(total(demands))
-    if (full.length === 0) return all
-    const refusals = refusalsOf(full, demands, caps)
-    return all.map((one) => {
-      const beyond = refusals.get(one.demand)
-      return beyond === undefined ? one : cut(one.demand, beyond)
-    })
+    return full.length === 0 ? none : refusalsOf(full, demands, caps)
   }
 }
 
