@@ -1,6 +1,6 @@
 // Entry of a worker thread: names the real parts of a worker. Started by the pool only.
 import { compileSteps } from './config/compile.ts'
-import { GRPC, loadParts } from './config/parts.ts'
+import { GRPC, partLoader } from './config/parts.ts'
 import { LateGrpcClient } from './grpc/late-client.ts'
 import { HboneClient } from './mesh/hbone-client.ts'
 import { sharedRateLimitStore } from './policy/limits/rate-limit-store.ts'
@@ -19,7 +19,7 @@ runWorker(({ dnsLookupFamily: family, backendAllow, meshTunnelPort: tunnelPort, 
   const guard = backendAllow && backendGuard(backendAllow)
   const dns = new DnsCache(systemLookup({ family }), undefined, guard)
   return {
-    loadParts: (config) => loadParts(config, { otlp, modelTraits }),
+    partSteps: partLoader({ otlp, modelTraits }),
     compileSteps,
     createServer: serverFactory(dns),
     createClient: (connected) => createUpstreamClient({ connected, dns, connections }),

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { runAll } from '#api/incremental/steps.ts'
 import { emptyConfig } from '#api/ir/empty.ts'
 import type {
   Backend,
@@ -13,7 +14,7 @@ import type {
 import { MCP_GUARDRAILS } from '../mcp/guardrails/late-guardrails.ts'
 import { OTLP } from '../otlp/late-otlp.ts'
 import { SERVICE_POLICIES } from '../policy/service-policies.ts'
-import { GRPC, LLM, MCP, partsFor } from './parts.ts'
+import { GRPC, LLM, MCP, NeededParts } from './parts.ts'
 
 const service = { backend: 'ns/service' }
 const extAuth = { service, failureMode: 'FailClosed' } as const
@@ -36,7 +37,8 @@ function withBackend(part: Partial<Backend>): Partial<RenderedConfig> {
   return { backends: [{ key: 'b', name: { namespace: 'ns', name: 'b' }, ...part }] }
 }
 
-const partsOf = (part: Partial<RenderedConfig>) => partsFor({ ...emptyConfig(), ...part }, { traces: undefined })
+const partsOf = (part: Partial<RenderedConfig>, needed = new NeededParts({ traces: undefined })) =>
+  runAll(needed.stepsOf({ ...emptyConfig(), ...part }))
 
 describe('the parts for a configuration', () => {
   it('are not needed by plain routes and policies', () => {
@@ -70,7 +72,7 @@ describe('the parts for a configuration', () => {
 
   it('are those for OTLP, if the environment names a collector', () => {
     const traces = { host: 'h', port: 1, isTls: false, headers: [], timeoutMs: undefined, protocol: 'GRPC', path: '/' }
-    expect(partsFor(emptyConfig(), { traces: { ...traces, protocol: 'GRPC' } })).toEqual([OTLP, GRPC])
+    expect(partsOf({}, new NeededParts({ traces: { ...traces, protocol: 'GRPC' } }))).toEqual([OTLP, GRPC])
   })
 
   it('are those for guardrails of MCP, at each place of a policy', () => {
@@ -91,5 +93,24 @@ describe('the parts for a configuration', () => {
       partsOf(withBackend({ ai: { groups: [{ providers: [{ ...openai, inlinePolicies: { extAuth } }] }] } })),
     ).toEqual([LLM, SERVICE_POLICIES, GRPC])
     expect(partsOf(withBackend({ mcp }))).toEqual([MCP])
+  })
+
+  it('stay needed, and are looked for only in items that the configuration before did not have', () => {
+    const needed = new NeededParts({ traces: undefined })
+    const read: string[] = []
+    const watched = (key: string, part: Partial<Route>): Route[] =>
+      (withRoute(part).routes ?? []).map((route) => ({
+        ...route,
+        key,
+        get inlinePolicies() {
+          read.push(key)
+          return part.inlinePolicies ?? {}
+        },
+      }))
+    const [one, two] = [watched('one', {}), watched('two', { inlinePolicies: { extProc } })]
+    expect(partsOf({ routes: one }, needed)).toEqual([])
+    expect(partsOf({ routes: [...one, ...two] }, needed)).toEqual([SERVICE_POLICIES, GRPC])
+    expect(partsOf({ routes: [...one] }, needed)).toEqual([SERVICE_POLICIES, GRPC])
+    expect(read).toEqual(['one', 'two'])
   })
 })

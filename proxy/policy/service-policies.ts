@@ -16,5 +16,7 @@ type ServicePolicy = 'extAuth' | 'extProc' | 'inferenceRouting' | 'rateLimitGlob
 /** Whether the chain of a payload needs `SERVICE_POLICIES`. */
 export function callsServices(payload: { readonly [P in ServicePolicy]?: unknown }): boolean {
   const { extAuth, extProc, inferenceRouting, rateLimitGlobal } = payload
-  return [extAuth, extProc, inferenceRouting, rateLimitGlobal].some((policy) => policy !== undefined)
+  return (
+    extAuth !== undefined || extProc !== undefined || inferenceRouting !== undefined || rateLimitGlobal !== undefined
+  )
 }

@@ -6,7 +6,7 @@ import { workerData } from 'node:worker_threads'
 import { compileSteps } from '../config/compile.ts'
 import type { CompileSteps } from '../config/compiled.ts'
 import { ConfigError } from '../config/compiled.ts'
-import { loadParts } from '../config/parts.ts'
+import { partLoader } from '../config/parts.ts'
 import type { RequestHandler } from '../http/handler.ts'
 import { createGrpcClient } from '../grpc/client.ts'
 import { sharedRateLimitStore } from '../policy/limits/rate-limit-store.ts'
@@ -70,7 +70,7 @@ function crashing(handler: RequestHandler): RequestHandler {
 }
 
 runWorker((settings) => ({
-  loadParts: (config) => loadParts(config, settings),
+  partSteps: partLoader(settings),
   compileSteps: compile,
   createServer: serverFactory(new DnsCache()),
   createClient: () => createUpstreamClient(),

@@ -230,7 +230,8 @@ export class WorkerCore {
     const { config, secrets, rateLimits, endpoints } = this.#received
     if (rateLimits !== before.rateLimits) this.#rateLimits = undefined
     try {
-      await this.#parts.loadParts?.(config)
+      const load = this.#parts.partSteps && (await inSlices(this.#parts.partSteps(config), () => turn()))
+      await load?.()
       const environment = {
         client: this.#client,
         grpc: this.#grpc,

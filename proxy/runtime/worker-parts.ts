@@ -1,4 +1,5 @@
 // The parts of a worker. worker.ts names the real parts; tests use others.
+import type { Steps } from '#api/incremental/steps.ts'
 import type { RenderedConfig } from '#api/ir/types.gen.ts'
 import type { CompiledBind, CompileSteps } from '../config/compiled.ts'
 import type net from 'node:net'
@@ -45,8 +46,8 @@ export interface BindContext {
 }
 
 export interface WorkerParts {
-  /** What `compileSteps` needs for this configuration; absent: all of it is there. */
-  readonly loadParts?: (config: RenderedConfig) => Promise<void>
+  /** For each configuration before `compileSteps`; the result loads what it needs. Absent: all of it is there. */
+  readonly partSteps?: (config: RenderedConfig) => Steps<() => Promise<void>>
   readonly compileSteps: CompileSteps
   readonly createServer: (bind: CompiledBind, context: BindContext) => BindServer
   readonly createClient: (connected: ConnectObserver) => HttpUpstreamClient
