@@ -86,7 +86,7 @@ function changesOf(before: readonly unknown[], steps: readonly Step[]): ListChan
     added = []
   }
   for (const step of steps) {
-    if ('items' in step) added = [...added, ...step.items]
+    if ('items' in step) added = added.length === 0 ? step.items : added.concat(step.items)
     else {
       if (step.from < at) return undefined
       endGap(step.from)
