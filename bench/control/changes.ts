@@ -37,6 +37,9 @@ interface Change {
 /** Number of requests that measure the cost of one request for the proxy. */
 const CALIBRATION = 300
 
+/** Those whose changes are measured; all others may change meanwhile. */
+const MEASURED_ROUTES = 10
+
 /** Manifests of the routes and of their policies. */
 const VERSIONED = { version: route, policy }
 
@@ -46,15 +49,58 @@ export function changeHeader(
   environment: BenchEnvironment,
   options: ChangeOptions,
 ): Promise<Changes> {
-  const { server, client } = environment
-  const change: Change = {
+  return measureChanges(environment, options, headerChange(header, environment))
+}
+
+function headerChange(header: keyof typeof VERSIONED, { server, client }: BenchEnvironment): Change {
+  return {
     apply: (id) => {
-      const { path, object } = VERSIONED[header](nameOf(id % 10), `v${id}`)
+      const { path, object } = VERSIONED[header](nameOf(id % MEASURED_ROUTES), `v${id}`)
       return server.apply(path, object)
     },
-    served: (id) => client.until(nameOf(id % 10), (answer) => answer[header] === `v${id}`),
+    served: (id) => client.until(nameOf(id % MEASURED_ROUTES), (answer) => answer[header] === `v${id}`),
   }
-  return measureChanges(environment, options, change)
+}
+
+export interface CrowdedChanges {
+  readonly spread: Spread
+  /** Changes of other routes meanwhile. */
+  readonly others: number
+  readonly othersPerSecond: number
+}
+
+/** As `changeHeader` of routes, while all other routes of the Gateway change one after the other. */
+export async function changeAmongOthers(
+  environment: BenchEnvironment,
+  { count, pauseMs }: ChangeOptions,
+  { routes, writers }: { readonly routes: number; readonly writers: number },
+): Promise<CrowdedChanges> {
+  const { server, operator } = environment
+  const ending = new AbortController()
+  let others = 0
+  const changeOthers = async (): Promise<void> => {
+    while (!ending.signal.aborted) {
+      const turn = others++
+      const { path, object } = route(nameOf(MEASURED_ROUTES + (turn % (routes - MEASURED_ROUTES))), `turn ${turn}`)
+      await server.apply(path, object)
+    }
+  }
+  const begun = performance.now()
+  const changing = Promise.all(Array.from({ length: writers }, changeOthers))
+  const times: number[] = []
+  try {
+    const change = headerChange('version', environment)
+    for (let id = 0; id < count; id++) {
+      times.push(await once(change, id, undefined))
+      await delay(pauseMs * (1 + Math.random()))
+    }
+  } finally {
+    ending.abort()
+    await changing
+  }
+  const seconds = (performance.now() - begun) / 1000
+  await quiet(operator)
+  return { spread: spreadOf(times), others, othersPerSecond: others / seconds }
 }
 
 /** From the response of the API server to the first request that the other endpoint answers. */

@@ -72,17 +72,20 @@ export function route(name: string, version: string, labels: Readonly<Record<str
   }
 }
 
-/** A policy of the route with this name: a header of its responses. */
+/**
+ * A policy of the route with this name: a header of its responses. No `headerModifiers`: filters of the rules take
+ * precedence over them.
+ */
 export function policy(name: string, version: string): KubeManifest {
   const targetRefs = [{ group: 'gateway.networking.k8s.io', kind: 'HTTPRoute', name }]
-  const response = { set: [{ name: 'x-policy', value: version }] }
+  const response = { set: [{ name: 'x-policy', value: `'${version}'` }] }
   return {
     path: `/apis/gw.dev/v1alpha1/namespaces/${NAMESPACE}/gwpolicies/${name}`,
     object: {
       apiVersion: 'gw.dev/v1alpha1',
       kind: 'GwPolicy',
       metadata: { name, namespace: NAMESPACE },
-      spec: { targetRefs, traffic: { headerModifiers: { response } } },
+      spec: { targetRefs, traffic: { transformation: { response } } },
     },
   }
 }

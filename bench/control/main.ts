@@ -22,6 +22,8 @@ const { values } = parseArgs({
   options: {
     /** Each route has a policy, which is changed as well. */
     policies: { type: 'boolean', default: false },
+    /** Concurrent writers of other routes: changes of a route are measured again while all others change. */
+    others: { type: 'string', default: '0' },
     /** Set if changes are measured. */
     routes: { type: 'string', default: '10,1000,5000' },
     changes: { type: 'string', default: '200' },
@@ -127,13 +129,13 @@ async function measureExistingAll(cluster: ExistingEnvironment): Promise<Existin
 }
 
 async function measureAll(environment: BenchEnvironment): Promise<Measured[]> {
-  const { concurrency, pause, timeline: hasTimeline } = values
+  const { concurrency, pause, others, policies: hasPolicies, timeline: hasTimeline } = values
+  const shared = { hasPolicies, concurrency: Number(concurrency), writersOfOthers: Number(others) }
   const changes = { count: Number(values.changes), pauseMs: Number(pause), hasTimeline }
   const results: Measured[] = []
   let from = 0
   for (const to of values.routes.split(',').map(Number)) {
-    const options = { from, to, hasPolicies: values.policies, changes, concurrency: Number(concurrency) }
-    results.push(await measure(environment, options))
+    results.push(await measure(environment, { from, to, changes, ...shared }))
     from = to
   }
   return results
@@ -248,6 +250,13 @@ function print(results: readonly Measured[]): void {
     ),
   )
   if (values.timeline) printTimeline(results)
+  for (const { routes, amongOthers } of results) {
+    if (amongOthers === undefined) continue
+    const { spread, others, othersPerSecond } = amongOthers
+    const times = `p50 ${ms(spread.p50)} ms, p90 ${ms(spread.p90)} ms, p99 ${ms(spread.p99)} ms, max ${ms(spread.max)} ms`
+    console.log(`${routes} routes, changed route while others change: ${times}`)
+    console.log(`${routes} routes: ${others} changes of others meanwhile, ${othersPerSecond.toFixed(0)} a second`)
+  }
   for (const one of results) {
     console.log(`${one.routes} routes: while they were made ${describe(one.makingWrites, 1)}`)
     const verdict = one.idleWrites === 0 ? 'nothing' : `${one.idleWrites} objects (WRONG)`

@@ -1,6 +1,13 @@
 // One round: more routes on the Gateway, changes of one route and of one endpoint, and changes without effect.
 import { countAttached } from './attached.ts'
-import { changeEndpoint, changeHeader, type ChangeOptions, type Changes } from './changes.ts'
+import {
+  changeAmongOthers,
+  changeEndpoint,
+  changeHeader,
+  type ChangeOptions,
+  type Changes,
+  type CrowdedChanges,
+} from './changes.ts'
 import { endpoints, type KubeManifest, nameOf, NAMESPACE, policy, route, service } from './cluster.ts'
 import type { BenchEnvironment } from './environment.ts'
 import { type Memory, memoryOf, quiet, type Writes, writesBetween, writesOf } from './programs.ts'
@@ -11,6 +18,8 @@ export interface RoundOptions {
   readonly to: number
   /** Each route has a policy. */
   readonly hasPolicies: boolean
+  /** Concurrent writers of other routes, while changes of a route are measured again; 0: these are not measured. */
+  readonly writersOfOthers: number
   readonly changes: ChangeOptions
   readonly concurrency: number
 }
@@ -31,6 +40,8 @@ export interface Measured {
   readonly endpoint: Changes
   /** undefined: without policies. */
   readonly policy: Changes | undefined
+  /** undefined: without writers of other routes. */
+  readonly amongOthers: CrowdedChanges | undefined
   readonly idleWrites: number
 }
 
@@ -52,6 +63,8 @@ export async function measure(environment: BenchEnvironment, options: RoundOptio
   const changed = await changeHeader('version', environment, options.changes)
   const moved = await changeEndpoint(environment, options.changes)
   const protectedAgain = options.hasPolicies ? await changeHeader('policy', environment, options.changes) : undefined
+  const others = { routes: options.to, writers: options.writersOfOthers }
+  const amongOthers = others.writers === 0 ? undefined : await changeAmongOthers(environment, options.changes, others)
   await quiet(operator)
   return {
     routes: options.to,
@@ -63,6 +76,7 @@ export async function measure(environment: BenchEnvironment, options: RoundOptio
     route: changed,
     endpoint: moved,
     policy: protectedAgain,
+    amongOthers,
     idleWrites: await idleWrites(environment),
   }
 }
