@@ -24,6 +24,7 @@ import {
   type ServerEvent,
   TargetError,
   TargetHttpError,
+  type TargetReply,
   type TargetSession,
 } from './targets/target.ts'
 
@@ -56,8 +57,17 @@ export async function ask(
   request: JsonRpcRequest,
   deadlineMs = deadlineOf(member.target),
 ): Promise<Answer> {
-  const { target, session } = member
-  const reply = await target.send(exchange, request, session, deadlineMs)
+  const reply = await member.target.send(exchange, request, member.session, deadlineMs)
+  return answerIn(exchange, member, { request, reply })
+}
+
+/** As `ask`, of a request that has been sent. */
+export async function answerIn(
+  exchange: Exchange,
+  member: Member,
+  { request, reply }: { readonly request: JsonRpcRequest; readonly reply: TargetReply },
+): Promise<Answer> {
+  const { target } = member
   const { events, whole } = reply
   const sent = { target, request }
   const response =
@@ -112,7 +122,7 @@ async function responseIn(
   return undefined
 }
 
-function deadlineOf({ answerMs = ANSWER_MS }: McpTarget): number {
+export function deadlineOf({ answerMs = ANSWER_MS }: McpTarget): number {
   return performance.now() + answerMs
 }
 

@@ -20,6 +20,7 @@ import {
   UnreachableError,
 } from '../targets/target.ts'
 import { LiveSessions } from './live-sessions.ts'
+import { ownCall } from './own-call.ts'
 import type { Reopened } from './reopened.ts'
 import { joinFor } from './session.ts'
 import type { SessionClient } from './session-id.ts'
@@ -157,9 +158,10 @@ class HealingTarget implements McpTarget {
       throw new TargetError(`${this.name}: the server was down a moment ago`)
     }
     const open = async (): Promise<Reopened> => {
-      const { session, answer } = await joinFor(exchange, this.#target, client)
+      const own = lasting(exchange)
+      const { session, answer } = await joinFor(own, this.#target, client)
       if (live.isEnded(id)) {
-        if (session.serverSession !== undefined) await this.#target.end(exchange, session)
+        if (session.serverSession !== undefined) await this.#target.end(own, session)
         throw this.#overError()
       }
       this.#of.onReopened(this.name)
@@ -223,6 +225,14 @@ class HealingTarget implements McpTarget {
       for (const list of reopened.lists) yield { message: listChanged(list) }
     }
   }
+}
+
+/** Other requests of the session wait for the same opening: it does not end with the client of the first one. */
+function lasting(exchange: Exchange): Exchange {
+  const own = ownCall(exchange, { method: 'POST', session: undefined, signal: new AbortController().signal })
+  own.deadlineMs = undefined
+  own.trace = exchange.trace
+  return own
 }
 
 interface Listened {

@@ -2,7 +2,7 @@
 import type { Exchange } from '../../exchange/exchange.ts'
 import { InitializeRejected, introducedAsLegacy, modernServer } from '../bridge/modern-server.ts'
 import type { McpEndpoint } from '../context.ts'
-import { ask, notify, onEach, type Answer, type Member } from '../fan-out.ts'
+import { answerIn, deadlineOf, notify, onEach, type Answer, type Member } from '../fan-out.ts'
 import type { JsonRpcRequest } from '../jsonrpc.ts'
 import { principalOf } from '../principal.ts'
 import { GATEWAY } from '../envelope.ts'
@@ -110,21 +110,29 @@ function initializeOf(client: SessionClient): JsonRpcRequest {
 }
 
 async function initializeOne(exchange: Exchange, member: Member, request: JsonRpcRequest): Promise<Answer> {
-  const answer = await ask(exchange, member, request)
-  const { error } = answer.response
-  if (error === undefined) return answer
-  endUnused(exchange, answer)
-  throw new InitializeRejected(`${member.target.name}: initialize failed: ${error.message}`)
+  const { target } = member
+  const reply = await target.send(exchange, request, undefined, deadlineOf(target))
+  try {
+    const answer = await answerIn(exchange, member, { request, reply })
+    const { error } = answer.response
+    if (error === undefined) return answer
+    throw new InitializeRejected(`${target.name}: initialize failed: ${error.message}`)
+  } catch (error) {
+    endUnused(exchange, { member, ...reply })
+    throw error
+  }
 }
 
+type Opened = Pick<Answer, 'member' | 'serverSession' | 'endpoint'>
+
 /** Does not wait for the end. */
-function endUnused(exchange: Exchange, answer: Answer): void {
-  const { target } = answer.member
-  void endSession(exchange, [{ target, session: sessionOf(target, answer) }])
+function endUnused(exchange: Exchange, opened: Opened): void {
+  const { target } = opened.member
+  void endSession(exchange, [{ target, session: sessionOf(target, opened) }])
 }
 
 /** `answer` undefined: the server failed, and the session continues without it. */
-function sessionOf({ name }: McpTarget, answer: Answer | undefined): TargetSession {
+function sessionOf({ name }: McpTarget, answer: Omit<Opened, 'member'> | undefined): TargetSession {
   return {
     target: name,
     serverSession: answer?.serverSession,

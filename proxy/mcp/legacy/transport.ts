@@ -77,7 +77,6 @@ async function initialize(exchange: Exchange, endpoint: McpEndpoint, request: Js
   if ('error' in checked) return jsonAnswer(checked)
   const opened = await openSession(exchange, endpoint, request)
   try {
-    if (exchange.connection.signal.aborted) throw new TargetError('the client has left')
     return await introduce(call, request, opened)
   } catch (error) {
     await endSession(exchange, opened.members)
@@ -104,6 +103,7 @@ async function introduce(
       )
     : (first?.response.result ?? {})
   const response = await guardResult(call, { request, response: { jsonrpc: '2.0', id: request.id, result }, targets })
+  if (exchange.connection.signal.aborted) throw new TargetError('the client has left')
   const isOpen = isStateful && response.error === undefined
   if (!isOpen) await endSession(exchange, members)
   const client = clientOf(request, result['protocolVersion'])

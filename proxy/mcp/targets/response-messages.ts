@@ -25,6 +25,21 @@ export function eventsIn(name: string, { body }: UpstreamResponse, arrived?: Buf
   })
 }
 
+/** As `eventsIn`, also for a response in JSON; it is read with the events. */
+export function eventsOrWhole(name: string, response: UpstreamResponse, arrived?: Buffer | string): EventStream {
+  if (isStream(response)) return eventsIn(name, response, arrived)
+  return madeStream(readWhole(name, response, arrived), () => response.body.cancel())
+}
+
+async function* readWhole(
+  name: string,
+  response: UpstreamResponse,
+  arrived: Buffer | string | undefined,
+): AsyncGenerator<ServerEvent> {
+  const whole = await wholeOf(name, response, arrived)
+  if (whole !== undefined) yield { message: whole.message }
+}
+
 function isStream({ headers }: UpstreamResponse): boolean {
   return headers.get('content-type')?.startsWith(EVENT_STREAM) === true
 }

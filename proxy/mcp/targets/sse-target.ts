@@ -12,17 +12,16 @@ import {
   type JsonRpcMessage,
   type JsonRpcRequest,
 } from '../jsonrpc.ts'
+import { ERROR_BODY_BYTES_MAX, httpError } from './http-target.ts'
+import { eventsOf } from './events.ts'
+import { askedProgress } from './progress.ts'
 import {
   callServer,
   compileHttpTarget,
   type CompiledTarget,
-  ERROR_BODY_BYTES_MAX,
   HEAD_TIMEOUT_MS,
-  httpError,
   type HttpTargetOptions,
-} from './http-target.ts'
-import { eventsOf } from './events.ts'
-import { askedProgress } from './progress.ts'
+} from './server-call.ts'
 import { SseLink, type LinkCall } from './sse-link.ts'
 import { LINKS_MAX, SseLinks, type Purpose, type UsedLink } from './sse-links.ts'
 import {
