@@ -2,14 +2,21 @@
 // nothing is thrown for user input. Order: base manifests, typed fields of class and Gateway, overlays of both.
 import { createHash } from 'node:crypto'
 import { BOOTSTRAP_KEY, deliveryRules } from '#api/delivery/pod-contract.ts'
-import { safeName } from '#api/delivery/names.ts'
+import { GATEWAY_NAME_LABEL, safeName } from '#api/delivery/names.ts'
 import type { ObjectMeta, OwnerReference } from '#api/kube/object-meta.ts'
 import type { Gateway } from '#api/gateway/gateway.gen.ts'
 import { wantedAddress } from './address.ts'
 import { bootstrapConfig, logLevelOf } from './bootstrap-config.ts'
 import type { DeployInput, DeployProblem, DeployResult } from './input.ts'
 import { type JsonObject, type KubeObject, refOf } from './kube-object.ts'
-import { CLASS_NAME_LABEL, infrastructureProblems, type Labels, labelsOf, type Strings } from './labels.ts'
+import {
+  CLASS_NAME_LABEL,
+  infrastructureProblems,
+  type Labels,
+  labelsOf,
+  MANAGED_BY_LABEL,
+  type Strings,
+} from './labels.ts'
 import { overlayLayers, type Overlaid, type ParametersLevel, withOverlays } from './overlay.ts'
 import { compatibilityProblems } from './parameters/compatibility.ts'
 import { type EffectiveParameters, effectiveParameters } from './parameters/effective.ts'
@@ -125,8 +132,8 @@ function settings({ input, metadata, config, labels, sessionKey }: Frame): Part 
   return { objects: [configMap, plain(secret)], problems: [] }
 }
 
-/** The Secret is never written again, so that nothing may stand on it that changes. */
-const KEY_LABELS: ReadonlySet<string> = new Set(['gateway.networking.k8s.io/gateway-name', CLASS_NAME_LABEL])
+/** The Secret is never written again: it has only labels that do not change. */
+const KEY_LABELS: ReadonlySet<string> = new Set([GATEWAY_NAME_LABEL, MANAGED_BY_LABEL, CLASS_NAME_LABEL])
 
 function service({ input, levels, metadata, labels }: Frame): Part {
   const { gateway } = input

@@ -1,4 +1,5 @@
 // What was in the way of a Gateway and was mended by hand, and what is said of one that goes.
+import { createHash } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { FakeKube } from '#test/fakekube/server.ts'
 import type { FakeObject } from '#test/fakekube/store.ts'
@@ -29,9 +30,10 @@ function makeGateway(name: string): void {
   })
 }
 
-function makeKey(text: string): void {
+function makeKey(text: string, labels: Readonly<Record<string, string>> = {}): void {
   const data = { key: Buffer.from(text).toString('base64') }
-  kube.store.create('secrets', { apiVersion: 'v1', kind: 'Secret', metadata: { name: KEY, namespace: 'shop' }, data })
+  const metadata = { name: KEY, namespace: 'shop', labels }
+  kube.store.create('secrets', { apiVersion: 'v1', kind: 'Secret', metadata, data })
 }
 
 function live(resource: string, name: string): FakeObject | undefined {
@@ -67,6 +69,34 @@ describe('a session key that is malformed', () => {
     kube.store.update('secrets', { ...(live('secrets', KEY) as FakeObject), data }, false)
     await until('another word', () => programmed('web').reason === 'Pending')
     expect(live('secrets', KEY)).toMatchObject({ data })
+  })
+})
+
+describe('a session key without an owner', () => {
+  const VALUE = 'ab'.repeat(32)
+  const FORMER = {
+    'gateway.networking.k8s.io/gateway-name': 'web',
+    'gateway.networking.k8s.io/gateway-class-name': 'gw',
+  }
+
+  it.each([
+    ['the operator', { ...FORMER, 'app.kubernetes.io/managed-by': 'gw' }],
+    ['the operator of a former version', FORMER],
+  ])('that %s created is used as it is', async (_, labels) => {
+    makeKey(VALUE, labels)
+    const before = live('secrets', KEY)
+    makeGateway('web')
+    await until('the deployment', () => programmed('web').reason === 'Pending')
+    const annotations = { 'checksum/session-key': createHash('sha256').update(VALUE).digest('hex') }
+    expect(live('deployments.apps', 'web')).toMatchObject({ spec: { template: { metadata: { annotations } } } })
+    expect(live('secrets', KEY)).toEqual(before)
+  })
+
+  it.each([{}, { 'gateway.networking.k8s.io/gateway-name': 'web' }])('of a user is not used (%o)', async (labels) => {
+    makeKey(VALUE, labels)
+    makeGateway('web')
+    await until('the refusal', () => programmed('web').message?.includes(`Secret ${KEY} does not belong`) === true)
+    expect(live('deployments.apps', 'web')).toBeUndefined()
   })
 })
 

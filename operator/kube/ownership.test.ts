@@ -31,4 +31,19 @@ describe('isOwnedBy', () => {
     const metadata = { name: 'web', labels, ...(ownerReferences !== undefined && { ownerReferences }) }
     expect(isOwnedBy({ apiVersion: 'v1', kind: 'Service', metadata }, gateway)).toBe(expected)
   })
+
+  const KEY = { 'gateway.networking.k8s.io/gateway-name': 'web', 'gateway.networking.k8s.io/gateway-class-name': 'gw' }
+  it.each<[string, string, Record<string, string>, OwnerReference[], boolean]>([
+    ['as this version creates it', 'Secret', { ...OURS, ...KEY }, [], true],
+    ['as former versions created it', 'Secret', KEY, [], true],
+    ['of another Gateway', 'Secret', { ...KEY, 'gateway.networking.k8s.io/gateway-name': 'we' }, [], false],
+    ['that a user named like it', 'Secret', {}, [], false],
+    ['that a user labelled like pods', 'Secret', { 'gateway.networking.k8s.io/gateway-name': 'web' }, [], false],
+    ['managed by another tool', 'Secret', { ...KEY, 'app.kubernetes.io/managed-by': 'Helm' }, [], false],
+    ['controlled by another object', 'Secret', { ...OURS, ...KEY }, [owner('x')], false],
+    ['of another kind', 'ConfigMap', KEY, [], false],
+  ])('a session key %s', (_, kind, labels, ownerReferences, expected) => {
+    const metadata = { name: 'web-session-key', labels, ownerReferences }
+    expect(isOwnedBy({ apiVersion: 'v1', kind, metadata }, gateway)).toBe(expected)
+  })
 })
