@@ -59,6 +59,12 @@ export class DeadlineWheel {
   }
 }
 
+/**
+ * Of requests and of their calls to backends. A late timer then still meets them in their order: the request ends
+ * first, and not with the failure of a call that has a little more time.
+ */
+export const requestDeadlines = new DeadlineWheel()
+
 function ascending(a: number, b: number): number {
   return a - b
 }

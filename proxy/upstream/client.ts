@@ -1,6 +1,6 @@
 // The one way out to backends: pools by target key, deadlines, DNS. Implements the seam of target.ts.
 import type { Exchange } from '../exchange/exchange.ts'
-import { DeadlineWheel, type Sweepable, Sweeper } from '../socket/deadlines.ts'
+import { type DeadlineWheel, requestDeadlines, type Sweepable, Sweeper } from '../socket/deadlines.ts'
 import { BodyAborted } from '../message/body.ts'
 import { discardBody } from '../http/body-writer.ts'
 import { IncomingBody } from '../message/incoming-body.ts'
@@ -86,7 +86,7 @@ class Client implements HttpUpstreamClient, Sweepable {
   constructor(options: UpstreamClientOptions) {
     this.#shared = {
       limits: limitsOf(options),
-      wheel: new DeadlineWheel(),
+      wheel: requestDeadlines,
       dns: options.dns ?? new DnsCache(),
       connected: options.connected,
       byHttp2: (call) => this.#http2.pool(call.target).dispatch(call),

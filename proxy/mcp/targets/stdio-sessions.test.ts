@@ -22,6 +22,7 @@ import { createInterface } from 'node:readline'
 const [mode, file] = process.argv.slice(2)
 if (mode === 'stubborn') process.on('SIGTERM', () => {})
 writeFileSync(file, String(process.pid))
+let release = () => {}
 const say = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n')
 for await (const line of createInterface({ input: process.stdin })) {
   const { id, method, params } = JSON.parse(line)
@@ -29,13 +30,16 @@ for await (const line of createInterface({ input: process.stdin })) {
     const result = { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 's', version: '1' } }
     if (mode === 'rejects') say({ id, error: { code: -32000, message: 'no' } })
     else if (mode !== 'hangs') say({ id, result })
+  } else if (method === 'release') {
+    release()
   } else if (method === 'tools/call') {
     const { progressToken } = params._meta ?? {}
     if (progressToken !== undefined) say({ method: 'notifications/progress', params: { progressToken, progress: 1, total: 2 } })
-    const { characters = 1, ms = 0, text = '', rows = 0 } = params.arguments
+    const { characters = 1, ms = 0, text = '', rows = 0, isHeld = false } = params.arguments
     const structuredContent = { rows: Array.from({ length: rows }, () => ({})) }
     const answer = () => say({ id, result: { structuredContent, content: [{ type: 'text', text: 'x'.repeat(characters) + text.length }] } })
-    if (ms > 0) setTimeout(answer, ms)
+    if (isHeld) release = answer
+    else if (ms > 0) setTimeout(answer, ms)
     else answer()
   } else if (id !== undefined) say({ id, result: { tools: [] } })
 }
@@ -186,18 +190,32 @@ describe('a process', () => {
 
   it('answers the first of two requests with the same id', async () => {
     const { session } = await ofBridge('initialize', { protocolVersion: '2025-11-25' })
-    const first = ofBridge('tools/call', { name: 't', arguments: { ms: 300 } }, { session })
+    const begun = Promise.withResolvers<void>()
+    const held = { name: 't', arguments: { isHeld: true } }
+    const first = ofBridge('tools/call', held, { session, onHead: () => begun.resolve() })
+    await begun.promise
     const second = ofBridge('tools/call', { name: 't', arguments: {} }, { session })
     await expect(second).rejects.toThrow('aborted')
+    await ofBridge('release', {}, { session, id: undefined })
     expect((await first).text).toContain('x0')
   })
 })
 
-/** A request as a worker sends it. `session`: its id. */
+interface BridgeCall {
+  readonly route?: string
+  /** Its id. */
+  readonly session?: string
+  /** Of the message; undefined: a notification. */
+  readonly id?: number | undefined
+  /** When the head of the response has arrived. */
+  readonly onHead?: () => void
+}
+
+/** A message as a worker sends it. */
 function ofBridge(
   method: string,
   params: object,
-  { route: name = 'serves', session }: { readonly route?: string; readonly session?: string } = {},
+  { route: name = 'serves', session, onHead = () => {}, ...message }: BridgeCall = {},
 ): Promise<{ readonly session: string; readonly text: string }> {
   const { backends } = name === 'idle' ? exposed.impatient : exposed.patient
   const target = backends.find(({ key }) => key.endsWith(`/${name}`))?.mcp?.targets[0]
@@ -205,10 +223,11 @@ function ofBridge(
   const headers = session === undefined ? {} : { 'mcp-session-id': session }
   return new Promise((resolve, reject) => {
     const request = httpRequest({ socketPath, path: target?.path ?? '', method: 'POST', headers }, (response) => {
+      onHead()
       const id = String(response.headers['mcp-session-id'])
       textOf(response).then((text) => resolve({ session: id, text }), reject)
     })
     request.on('error', reject)
-    request.end(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))
+    request.end(JSON.stringify({ jsonrpc: '2.0', id: 1, ...message, method, params }))
   })
 }

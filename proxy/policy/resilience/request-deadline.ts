@@ -2,10 +2,9 @@
 // themselves; this keeps it for bodies, which may take any time. One for each request with a timeout.
 import type { Exchange } from '../../exchange/exchange.ts'
 import type { DeadlineKeeper } from '../../exchange/slots.ts'
-import { DeadlineWheel, type Expiring } from '../../socket/deadlines.ts'
+import { type Expiring, requestDeadlines } from '../../socket/deadlines.ts'
 import { interruptBody } from '../../message/incoming-body.ts'
 
-const wheel = new DeadlineWheel()
 const TIMEOUT = 'request timeout'
 
 export class RequestDeadline implements Expiring, DeadlineKeeper {
@@ -16,12 +15,12 @@ export class RequestDeadline implements Expiring, DeadlineKeeper {
 
   constructor(exchange: Exchange, deadlineMs: number) {
     this.#exchange = exchange
-    this.#slot = wheel.add(this, deadlineMs)
+    this.#slot = requestDeadlines.add(this, deadlineMs)
   }
 
   /** The exchange has ended. */
   settle(): void {
-    if (this.#slot !== undefined) wheel.remove(this, this.#slot)
+    if (this.#slot !== undefined) requestDeadlines.remove(this, this.#slot)
     this.#slot = undefined
   }
 

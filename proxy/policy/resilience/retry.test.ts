@@ -240,7 +240,8 @@ describe('on a real proxy', () => {
 
   it('does not retry the route timeout', async () => {
     const upstream = await upstreamOf(silence)
-    const gateway = await gatewayOf({ retry: { attempts: 5 }, timeouts: { requestMs: 100 } }, upstream.port)
+    // Long enough for the first try to reach the server.
+    const gateway = await gatewayOf({ retry: { attempts: 5 }, timeouts: { requestMs: 1000 } }, upstream.port)
     expect(await (await fetch(gateway.url)).text()).toBe('request timeout')
     expect(upstream.seen).toHaveLength(1)
   })
