@@ -10,7 +10,7 @@ const SHELLS = new Set(['sh', 'bash', 'console'])
 const PLAIN = new Set(['', 'text'])
 /** A block without a language has commands if its first line begins with one of these. */
 const PROGRAMS =
-  /^(?:[A-Za-z_]+=(?:"[^"]*"|'[^']*'|\S)* )*(?:(?:bin\/|\.\/)?(?:gw|kubectl-gw)|alias|cd|claude|codex|cosign|crane|curl|docker|echo|export|git|go|helm|jq|kind|kubectl|make|node|npm|npx|openssl|sed|sha256sum|skopeo|source|vitest|hack\/\S+|\/usr\/bin\/\S+|node_modules\/\S+)(?: |$)|^[A-Za-z_]+=\$\(/
+  /^(?:[A-Za-z_]+=(?:"[^"]*"|'[^']*'|\S)* )*(?:(?:bin\/|\.\/)?(?:gw|kubectl-gw)|alias|cd|claude|codex|cosign|crane|curl|docker|echo|export|git|go|helm|jq|kind|kubectl|make|node|npm|npx|openssl|sed|sha256sum|skopeo|source|vitest|(?:hack|dist)\/\S+|\/usr\/bin\/\S+|node_modules\/\S+)(?: |$)|^[A-Za-z_]+=\$\(/
 const COMMENT = /\s+# .*$/
 
 export interface PageCommand {
