@@ -52,12 +52,13 @@ const withUi: Plugin = {
 
 export default defineConfig({
   // Threads are started by path, so they are entries of their own beside the command (proxy/main.ts,
-  // proxy/auth/password-checker.ts, proxy/llm/tokens/tables.ts); the library of regular expressions as well
-  // (api/late-re2.ts).
+  // proxy/auth/password-checker.ts, proxy/llm/tokens/tables.ts, cli/edit/edit-worker.ts); the library of regular
+  // expressions as well (api/late-re2.ts).
   input: {
     gw: 'cli/main.ts',
     worker: 'proxy/worker.ts',
     'password-thread': 'proxy/auth/password-thread.ts',
+    'edit-thread': 'cli/edit/edit-thread.ts',
     'token-tables-thread': 'proxy/llm/tokens/tables-thread.ts',
     re2: 're2js',
   },

@@ -24,7 +24,8 @@ export type SaveResult =
 export interface SourceEditor {
   /** Without credentials. */
   read(): Promise<SourceText[]>
-  check(edit: SourceEdit): Promise<SourceProblem[] | 'changed'>
+  /** `signal`: the page has left. */
+  check(edit: SourceEdit, signal: AbortSignal): Promise<SourceProblem[] | 'changed'>
   save(edit: SourceEdit): Promise<SaveResult>
 }
 
@@ -48,7 +49,9 @@ export async function answerSource(parts: EditParts, response: ServerResponse): 
 export async function answerCheck(parts: EditParts, response: ServerResponse): Promise<void> {
   const asked = await askedEdit(parts, response)
   if (asked === undefined) return
-  const problems = await asked.editor.check(asked.edit)
+  const ended = new AbortController()
+  response.once('close', () => ended.abort())
+  const problems = await asked.editor.check(asked.edit, ended.signal)
   if (problems === 'changed') sendText(response, 409, CHANGED)
   else sendJson(response, { problems })
 }
