@@ -42,7 +42,15 @@ const withUi: Plugin = {
         input,
         platform: 'browser',
         tsconfig: 'ui/tsconfig.json',
-        output: { file: join(dir, folder, 'assets/app.js'), format: 'esm', minify: true, comments: { legal: true } },
+        output: {
+          dir: join(dir, folder, 'assets'),
+          entryFileNames: 'app.js',
+          // What pages load when they need it; its names are in api/admin/ui-files.ts.
+          chunkFileNames: '[name].js',
+          format: 'esm',
+          minify: true,
+          comments: { legal: true },
+        },
       })
       cpSync('ui/style.css', join(dir, folder, 'assets/style.css'))
       cpSync('ui/index.html', join(dir, folder, 'index.html'))

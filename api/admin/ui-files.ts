@@ -3,11 +3,14 @@
 import { readFile } from 'node:fs/promises'
 
 const HTML = 'text/html; charset=utf-8'
+const SCRIPT = 'text/javascript; charset=utf-8'
 
 /** Path to file and media type. They show nothing of the process. */
 const FILES: ReadonlyMap<string, readonly [file: string, type: string]> = new Map([
   ['/ui/', ['index.html', HTML]],
-  ['/ui/assets/app.js', ['assets/app.js', 'text/javascript; charset=utf-8']],
+  ['/ui/assets/app.js', ['assets/app.js', SCRIPT]],
+  // Of the page Configuration, which the controller does not have.
+  ['/ui/assets/code-view.js', ['assets/code-view.js', SCRIPT]],
   ['/ui/assets/style.css', ['assets/style.css', 'text/css; charset=utf-8']],
 ])
 

@@ -31,7 +31,14 @@ async function opened(theme = {}) {
   return {
     page,
     text,
-    change: async (from: string, to: string) => text.fill((await text.inputValue()).replace(from, to)),
+    /** As a user replaces a text. */
+    change: async (from: string, to: string) => {
+      await text.press('Control+f')
+      await page.getByRole('textbox', { name: 'Find' }).fill(from)
+      await page.getByRole('textbox', { name: 'Replace' }).fill(to)
+      await page.getByRole('button', { name: 'replace all' }).press('Enter')
+      await page.keyboard.press('Escape')
+    },
   }
 }
 
@@ -40,13 +47,13 @@ describe.each(THEMES)('%s', (_, theme) => {
     'changes the file after a look at the difference, and the proxy serves it',
     async () => {
       const { page, text, change } = await opened(theme)
-      expect(await text.inputValue()).toContain('Authorization: "<hidden:1>"')
+      expect(await text.innerText()).toContain('Authorization: "<hidden:1>"')
       const status = (await fetch(`${ui.gateway.url}/open`)).status
       await change(`status: ${status}`, 'stats: 201')
       await page.getByRole('list', { name: 'Problems' }).getByText('did you mean status?').waitFor()
       expect(await page.getByRole('button', { name: 'Review changes' }).isDisabled()).toBe(true)
       await page.getByRole('button', { name: 'line 7' }).first().press('Enter')
-      expect(await text.evaluate((area: { selectionStart: number }) => area.selectionStart)).toBeGreaterThan(100)
+      expect(await page.evaluate<string>('getSelection().toString()')).toContain('stats: 201')
       expect(await flaws(page)).toEqual(NO_FLAWS)
       await change('stats: 201', `status: ${status + 1}`)
       await page.getByRole('status').getByText('Valid.').waitFor()
@@ -81,8 +88,27 @@ describe('the page Configuration', () => {
       expect(readFileSync(ui.gateway.file, 'utf8')).not.toContain('name: other')
       await page.getByRole('button', { name: 'Discard changes, and load again' }).click()
       await page.getByRole('status').getByText('Valid.').waitFor()
-      expect(await page.getByRole('textbox', { name: 'Text of' }).inputValue()).toContain('# by another editor')
+      expect(await page.getByRole('textbox', { name: 'Text of' }).innerText()).toContain('# by another editor')
       expect(ui.problems.splice(0)).toEqual([expect.stringContaining('409')])
+      await page.context().close()
+    },
+    CASE_MS,
+  )
+
+  it(
+    'draws only the visible lines of a long file, and loses no key while it checks the text',
+    async () => {
+      appendFileSync(ui.gateway.file, '# a line\n'.repeat(10_000))
+      const { page, text } = await opened()
+      await page.getByRole('status').getByText('Valid.').waitFor()
+      expect(await page.locator('.cm-line').count()).toBeLessThan(200)
+      await text.press('Control+End')
+      await page.keyboard.type('# the end of the file')
+      await page.keyboard.press('Tab')
+      expect(await page.evaluate<string>('document.activeElement.textContent')).toBe('Review changes')
+      await page.keyboard.press('Enter')
+      expect(await page.getByLabel('Difference').innerText()).toMatch(/\+ # the end of the file\s*$/)
+      expect(ui.problems).toEqual([])
       await page.context().close()
     },
     CASE_MS,

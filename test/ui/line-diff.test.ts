@@ -1,4 +1,5 @@
 // The difference that the page Configuration shows before it saves.
+import { array, assert, integer, property } from 'fast-check'
 import { expect, it } from 'vitest'
 import { lineDiff } from '../../ui/line-diff.ts'
 
@@ -38,4 +39,36 @@ it('leaves out lines that are far from a change', () => {
 it('shows changes of thousands of lines as a whole', () => {
   const many = (prefix: string): string => Array.from({ length: 3000 }, (_, index) => `${prefix} ${index}`).join('\n')
   expect(lineDiff(many('a'), many('b'))).toHaveLength(6000)
+})
+
+it('shows each of thousands of changes beside its lines', () => {
+  const text = (value: string): string =>
+    Array.from({ length: 3000 }, (_, index) => `route ${index}\nvalue: ${value}`).join('\n')
+  const lines = lineDiff(text('a'), text('b'))
+  expect(lines).toHaveLength(9000)
+  expect(lines.slice(3, 6).map(({ kind, text: line }) => `${kind} ${line}`)).toEqual([
+    'same route 1',
+    'removed value: a',
+    'added value: b',
+  ])
+})
+
+it('of any two long texts leads from one to the other', () => {
+  const words = array(integer({ min: 0, max: 3000 }), { minLength: 2100, maxLength: 2400 })
+  assert(
+    property(words, words, (one, other) => {
+      const lines = lineDiff(one.join('\n'), other.join('\n'))
+      const side = (left: string) => lines.filter(({ kind }) => kind !== left && kind !== 'left out')
+      const [before, after] = [side('added'), side('removed')].map((list) => list.map(({ text }) => text))
+      const isPart = (part: readonly string[] = [], whole: readonly number[] = []): boolean => {
+        let at = 0
+        for (const line of whole) if (part[at] === String(line)) at++
+        return at === part.length
+      }
+      expect([isPart(before, one), isPart(after, other)]).toEqual([true, true])
+      const isWhole = !lines.some(({ kind }) => kind === 'left out')
+      if (isWhole) expect([before, after]).toEqual([one.map(String), other.map(String)])
+    }),
+    { numRuns: 20 },
+  )
 })

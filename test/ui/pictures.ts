@@ -118,7 +118,11 @@ async function drawCall(page: Page, { gateway }: Demo): Promise<void> {
 
 async function drawProblem(page: Page): Promise<void> {
   const text = page.getByRole('textbox', { name: 'Text of' })
-  await text.fill((await text.inputValue()).replace('"status": 200', '"stats": 200'))
+  await text.press('Control+f')
+  await page.getByRole('textbox', { name: 'Find' }).fill('"status": 200')
+  await page.getByRole('textbox', { name: 'Replace' }).fill('"stats": 200')
+  await page.getByRole('button', { name: 'replace all' }).press('Enter')
+  await page.keyboard.press('Escape')
   await page.getByRole('list', { name: 'Problems' }).getByText('did you mean status?').waitFor()
   await page
     .getByRole('button', { name: /^line / })

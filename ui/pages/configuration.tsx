@@ -1,13 +1,18 @@
 // How is the process configured? Edits the files of `gw run`: problems at their lines, the changes before they are saved.
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { type Dump, problemOf } from '../api.ts'
 import { lineDiff } from '../line-diff.ts'
-import { Editor, goToLine } from '../parts/editor.tsx'
+import type { CodeView } from '../parts/code-view.ts'
+import { Editor } from '../parts/editor.tsx'
 import { Choice } from '../parts/fields.tsx'
 import { checkSource, readSource, saveSource, type SourceProblem, type SourceText } from '../source-call.ts'
 
 /** After the last change of the text. */
 const CHECK_AFTER_MS = 400
+/** Below the text; the others only have marks. */
+const PROBLEMS_MAX = 100
+/** Of a difference; the first ones. */
+const LINES_MAX = 2000
 
 export function Configuration({ dump: { config } }: { readonly dump: Dump }) {
   if (config['uiEdits'] === true) return <Files />
@@ -76,6 +81,8 @@ function FileEditor({ file: { path, etag, text: given }, saved: outcome, onReloa
   const [isReviewing, setReviewing] = useState(false)
   const [status, setStatus] = useState(outcome)
   const { problems, setProblems, checked } = useProblems({ path, etag, text })
+  const marks = useMemo(() => problems.filter(({ file }) => file === path), [problems, path])
+  const view = useRef<CodeView | undefined>(undefined)
   const isChanged = text !== given
   useWarning(isChanged)
   const errors = problems.filter(({ severity }) => severity === 'error').length
@@ -102,10 +109,11 @@ function FileEditor({ file: { path, etag, text: given }, saved: outcome, onReloa
       <Editor
         label={`Text of ${path}`}
         text={text}
-        marks={problems.filter(({ file }) => file === path)}
+        problems={marks}
         onText={setText}
+        onView={(created) => (view.current = created)}
       />
-      <Problems problems={problems} path={path} />
+      <Problems problems={problems} path={path} onLine={(line, column) => view.current?.goTo(line, column)} />
       <div class="bar">
         <button type="button" class="main" disabled={!isChanged || errors > 0} onClick={() => setReviewing(true)}>
           Review changes
@@ -114,6 +122,7 @@ function FileEditor({ file: { path, etag, text: given }, saved: outcome, onReloa
           type="button"
           onClick={() => {
             setText(given)
+            view.current?.setText(given)
             void onReload('')
           }}
         >
@@ -128,15 +137,22 @@ function FileEditor({ file: { path, etag, text: given }, saved: outcome, onReloa
   )
 }
 
-function Problems({ problems, path }: { readonly problems: readonly SourceProblem[]; readonly path: string }) {
+interface ProblemsProps {
+  readonly problems: readonly SourceProblem[]
+  readonly path: string
+  readonly onLine: (line: number, column: number) => void
+}
+
+function Problems({ problems, path, onLine }: ProblemsProps) {
   if (problems.length === 0) return null
+  const more = problems.length - PROBLEMS_MAX
   return (
     <ul class="problems" aria-label="Problems">
-      {problems.map(({ file, line, column, path: field, message, severity }) => (
+      {problems.slice(0, PROBLEMS_MAX).map(({ file, line, column, path: field, message, severity }) => (
         <li key={[file, line, column, field, message].join(' ')}>
           <span class={severity === 'error' ? 'bad' : 'warn'}>{severity}</span>{' '}
           {file === path && line > 0 ? (
-            <button class="plain mono" type="button" onClick={() => goToLine(line, column)}>
+            <button class="plain mono" type="button" onClick={() => onLine(line, column)}>
               line {line}
             </button>
           ) : (
@@ -146,6 +162,7 @@ function Problems({ problems, path }: { readonly problems: readonly SourceProble
           {message}
         </li>
       ))}
+      {more > 0 && <li class="soft">{`${more.toLocaleString('en')} more, marked in the text.`}</li>}
     </ul>
   )
 }
@@ -160,14 +177,17 @@ interface ReviewProps {
 const SIGNS = { added: '+ ', removed: '- ', same: '  ', 'left out': '… ' } as const
 
 function Review({ before, after, onSave, onCancel }: ReviewProps) {
+  const lines = useMemo(() => lineDiff(before, after), [before, after])
+  const more = lines.length - LINES_MAX
   return (
     <section aria-label="Changes">
       <h2>Changes</h2>
       <pre tabIndex={0} class="diff" aria-label="Difference">
-        {lineDiff(before, after).map(({ kind, text }, index) => (
+        {lines.slice(0, LINES_MAX).map(({ kind, text }, index) => (
           <span key={index} class={kind.replace(' ', '-')}>{`${SIGNS[kind]}${text}\n`}</span>
         ))}
       </pre>
+      {more > 0 && <p class="soft">{`${more.toLocaleString('en')} more lines are not shown, and saved as well.`}</p>}
       <p>The file is replaced, and the proxy loads it at once. If it cannot, the configuration in force stays.</p>
       <div class="bar">
         <button type="button" class="main" onClick={onSave}>
@@ -188,6 +208,7 @@ function useProblems({ path, etag, text }: { readonly path: string; readonly eta
   const isFirst = useRef(true)
   useEffect(() => {
     const ended = new AbortController()
+    setChecked('')
     const check = async (): Promise<void> => {
       try {
         const found = await checkSource({ path, etag, text }, ended.signal)
