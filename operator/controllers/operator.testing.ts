@@ -35,6 +35,7 @@ export interface TestOperatorOptions {
   readonly leaseTimes?: LeaseTimes
   readonly identity?: string
   readonly observer?: Partial<OperatorObserver>
+  readonly onWrite?: Parameters<typeof createTransport>[1]
 }
 
 export function configFor(server: string): KubeConfig {
@@ -51,8 +52,8 @@ export function settingsFor(environment: Readonly<Record<string, string>>, ident
 }
 
 export async function testOperator(options: TestOperatorOptions): Promise<TestOperator> {
-  const { config, environment = {}, identity = 'test', leaseTimes, observer } = options
-  const transport = createTransport(config)
+  const { config, environment = {}, identity = 'test', leaseTimes, observer, onWrite } = options
+  const transport = createTransport(config, onWrite)
   const scope = Effect.runSync(Scope.make())
   const log: string[] = []
   const logger = Logger.make(({ message, logLevel }) => log.push(`${logLevel} ${JSON.stringify(message)}`))
