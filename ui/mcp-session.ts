@@ -1,5 +1,5 @@
 // A session of the official MCP client with a route of the gateway. Its requests go through `/debug/send`.
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import type { Client } from '@modelcontextprotocol/client'
 import { ApiError, problemOf, type TraceEvent } from './api.ts'
 import { callGateway } from './gateway-call.ts'
 
@@ -50,7 +50,12 @@ const EMPTY: ReadonlySet<number> = new Set([204, 205, 304])
 
 /** @throws {Error} of the client, with the response of the gateway. */
 export async function openMcp({ url, token, onTrace, onQuestions }: McpOptions): Promise<McpSession> {
-  const client = new Client({ name: 'gw-ui', version: '1' }, { capabilities: { sampling: {}, elicitation: {} } })
+  let isOpen = true
+  const report: typeof onTrace = (events) => {
+    if (isOpen) onTrace(events)
+  }
+  const { mcpClient } = await import('./mcp-client.ts')
+  const { client, transport } = mcpClient({ url, token, fetch: gatewayFetch(report) })
   const questions = new Questions(onQuestions)
   client.setRequestHandler('elicitation/create', async ({ params }) => {
     const schema = 'requestedSchema' in params ? params.requestedSchema : undefined
@@ -62,14 +67,6 @@ export async function openMcp({ url, token, onTrace, onQuestions }: McpOptions):
     const content = await questions.ask('sampling', text, SAMPLED)
     if (content === undefined) throw new Error('the user has declined')
     return { model: 'typed by the user', role: 'assistant', content: { type: 'text', text: String(content['text']) } }
-  })
-  let isOpen = true
-  const report: typeof onTrace = (events) => {
-    if (isOpen) onTrace(events)
-  }
-  const transport = new StreamableHTTPClientTransport(new URL(url), {
-    fetch: gatewayFetch(report),
-    requestInit: { headers: token === '' ? {} : { authorization: `Bearer ${token}` } },
   })
   await client.connect(transport, { timeout: CALL_MS_MAX })
   const { tools: hasTools, resources: hasResources, prompts: hasPrompts } = client.getServerCapabilities() ?? {}
