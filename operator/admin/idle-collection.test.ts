@@ -7,15 +7,18 @@ import { collectWhenIdle, ownHeap } from './idle-collection.ts'
 
 /** A heap that a full collection brings down to `live`. */
 const setUp = Effect.gen(function* () {
-  const seen = { bytes: 100, live: 100, collections: 0, releases: 0, isStarted: true }
+  const seen = { bytes: 100, live: 100, spare: 0, kept: 0, collections: 0, releases: 0, isStarted: true }
   const listeners: (() => void)[] = []
   let collected = (): void => {}
   const heap = {
     bytes: () => seen.bytes,
+    spareBytes: () => seen.spare,
     collect: (flavor: CollectionFlavor) => {
       seen.collections++
-      if (flavor === 'last-resort') seen.releases++
       seen.bytes = seen.live
+      if (flavor !== 'last-resort') return
+      seen.releases++
+      seen.spare = seen.kept
     },
     onCollected: (listener: () => void) => void (collected = listener),
   }
@@ -86,32 +89,66 @@ it.effect('growth is counted from the last full collection, whoever made it', ()
   }),
 )
 
-it.effect('a heap that has doubled is released 2 s after the last change, once', () =>
+const MIB = 1024 * 1024
+
+it.effect('spare pages of 32 MiB are released 2 s after the last change', () =>
   Effect.gen(function* () {
     const { seen, changed } = yield* setUp
-    seen.live = 200
-    yield* changed(300, 1000)
-    yield* changed(200, 250 + 1999)
+    seen.spare = 32 * MIB - 1
+    yield* changed(100, 10_000)
+    expect(seen.releases).toBe(0)
+    seen.spare = 32 * MIB
+    yield* changed(100, 1999)
     expect(seen.releases).toBe(0)
     yield* TestClock.adjust(1)
     expect(seen.releases).toBe(1)
-    yield* changed(350, 10_000)
+  }),
+)
+
+it.effect('spare pages of a large heap are released from 15 percent of it', () =>
+  Effect.gen(function* () {
+    const { seen, changed } = yield* setUp
+    seen.live = 400 * MIB
+    seen.spare = 59 * MIB
+    yield* changed(400 * MIB, 10_000)
+    expect(seen.releases).toBe(0)
+    seen.spare = 60 * MIB
+    yield* changed(400 * MIB, 10_000)
     expect(seen.releases).toBe(1)
-    seen.live = 400
-    yield* changed(400, 10_000)
+  }),
+)
+
+it.effect('spare pages are released once a minute at most, and those that cannot be released count no more', () =>
+  Effect.gen(function* () {
+    const { seen, changed } = yield* setUp
+    seen.spare = 100 * MIB
+    seen.kept = 50 * MIB
+    yield* changed(100, 3000)
+    expect(seen.releases).toBe(1)
+    seen.spare = 82 * MIB
+    yield* changed(100, 60_000)
+    expect(seen.releases).toBe(1)
+    yield* changed(100, 10_000)
+    expect(seen.releases).toBe(2)
+    yield* changed(100, 100_000)
+    seen.spare = 81 * MIB
+    yield* changed(100, 10_000)
     expect(seen.releases).toBe(2)
   }),
 )
 
-it('shrinks the heap of this process, and reports the collection', async () => {
+it('shrinks the heap of this process, reports the collection, and gives spare pages back', async () => {
   const heap = ownHeap()
   let reports = 0
   heap.onCollected(() => reports++)
   const garbage: unknown[] = []
-  for (let i = 0; i < 300_000; i++) garbage.push({ i })
+  for (let i = 0; i < 1_000_000; i++) garbage.push({ i })
   const before = heap.bytes()
   garbage.length = 0
   heap.collect('regular')
   expect(heap.bytes()).toBeLessThan(before)
   await until('it is reported', () => reports > 0)
+  const spare = heap.spareBytes()
+  heap.collect('last-resort')
+  expect(heap.spareBytes()).toBeLessThanOrEqual(spare)
 })

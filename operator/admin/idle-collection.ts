@@ -1,12 +1,14 @@
 // Full garbage collections while no work waits. The garbage of thousands of changes must be collected at some time; V8
 // by itself begins when the heap is full, in the middle of a change, and takes half a second.
-import { getHeapSpaceStatistics } from 'node:v8'
+import { getHeapSpaceStatistics, type HeapSpaceInfo } from 'node:v8'
 import { Clock, Effect, Queue } from 'effect'
 import { type CollectionFlavor, fullCollection } from '#api/full-collection.ts'
 
 export interface Heap {
   /** Size of all objects, including garbage, except the youngest. */
   bytes(): number
+  /** What their pages take beyond it, which the system could have. */
+  spareBytes(): number
   /** Blocks the thread. */
   collect(flavor: CollectionFlavor): void
   /** Called after every full collection, also those that V8 begins by itself. */
@@ -30,12 +32,14 @@ const QUIET_MS = 250
 const GROWTH_MIN = 0.2
 
 /**
- * When the heap is that many times what it was after the last release, as after a start with thousands of routes, pages
- * with little in them are given back to the system as well. V8 itself keeps them. It takes several times as long, so
- * the heap must have been quiet for longer.
+ * When so much has become spare since the last release, and so large a part of the objects, as after a start with
+ * thousands of routes, pages with little in them are given back to the system as well. V8 itself keeps them. It takes
+ * several times as long as a regular collection, so the heap must have been quiet for longer, and it is rare.
  */
-const RELEASE_GROWTH = 2
+const RELEASE_SPARE_MIN = 32 * 1024 * 1024
+const RELEASE_SPARE_SHARE = 0.15
 const RELEASE_QUIET_MS = 2000
+const RELEASE_EVERY_MS = 60_000
 
 /** Never ends. */
 export const collectWhenIdle = Effect.fn('operator.collectWhenIdle')(function* (options: IdleCollectionOptions) {
@@ -43,7 +47,8 @@ export const collectWhenIdle = Effect.fn('operator.collectWhenIdle')(function* (
   const changes = yield* Queue.sliding<void>(1)
   onChange(() => void Queue.offerUnsafe(changes, undefined))
   let collected = heap.bytes()
-  let released = collected
+  let releasedAtMs = -RELEASE_EVERY_MS
+  let spareThen = 0
   heap.onCollected(() => {
     collected = heap.bytes()
   })
@@ -60,24 +65,29 @@ export const collectWhenIdle = Effect.fn('operator.collectWhenIdle')(function* (
     const ms = (yield* Clock.currentTimeMillis) - start
     yield* Effect.logDebug('garbage collected while idle', { flavor, before, after: collected, ms })
   })
+  const isReleaseDue = Effect.gen(function* () {
+    const isRecent = (yield* Clock.currentTimeMillis) < releasedAtMs + RELEASE_EVERY_MS
+    const min = Math.max(RELEASE_SPARE_MIN, heap.bytes() * RELEASE_SPARE_SHARE)
+    return !isRecent && heap.spareBytes() - spareThen >= min
+  })
   const once = Effect.gen(function* () {
     yield* Queue.take(changes)
     while (!(yield* isQuiet));
     if (heap.bytes() >= collected * (1 + GROWTH_MIN)) yield* collect('regular')
-    if (heap.bytes() < released * RELEASE_GROWTH) return
+    if (!(yield* isReleaseDue)) return
     for (let quietMs = QUIET_MS; quietMs < RELEASE_QUIET_MS; quietMs += QUIET_MS) {
       // The change is the first of the next round.
       if (!(yield* isQuiet)) return
     }
     yield* collect('last-resort')
-    released = collected
+    releasedAtMs = yield* Clock.currentTimeMillis
+    spareThen = heap.spareBytes()
   })
   return yield* Effect.forever(once)
 })
 
 /** Of this process. */
 export function ownHeap(): Heap {
-  const isYoung = (name: string): boolean => name.startsWith('new_')
   const regular = fullCollection('regular')
   let report = (): void => {}
   // Collections of young garbage skip registered objects. The registry must be referenced, or it reports nothing.
@@ -86,12 +96,17 @@ export function ownHeap(): Heap {
     registry.register({}, undefined)
   })
   return {
-    bytes: () =>
-      getHeapSpaceStatistics().reduce((sum, space) => sum + (isYoung(space.space_name) ? 0 : space.space_used_size), 0),
+    bytes: () => sumOfOld((space) => space.space_used_size),
+    spareBytes: () => sumOfOld((space) => space.physical_space_size - space.space_used_size),
     collect: (flavor) => (flavor === 'regular' ? regular() : fullCollection(flavor)()),
     onCollected: (listener) => {
       report = listener
       registry.register({}, undefined)
     },
   }
+}
+
+function sumOfOld(sizeOf: (space: HeapSpaceInfo) => number): number {
+  const old = getHeapSpaceStatistics().filter(({ space_name: name }) => !name.startsWith('new_'))
+  return old.reduce((sum, space) => sum + sizeOf(space), 0)
 }
