@@ -83,15 +83,17 @@ export class Grouped<T extends object> {
       const [gone, come] = [yield* groupsOf(removed, this.#keysOf), yield* groupsOf(added, this.#keysOf)]
       let isMatching = true
       yield* eachOf(new Set([...gone.keys(), ...come.keys()]), (key) => {
-        const items = changed.get(key) ?? this.at(key).slice()
+        const own = changed.get(key)
+        const items = own ?? this.at(key)
         const [out, into] = [gone.get(key) ?? NONE, come.get(key) ?? NONE]
         const start =
           out[0] === undefined
             ? this.#membersBefore(at, items, ofGroups.get(key)?.at(-1)?.at ?? items.length)
             : items.indexOf(out[0])
         isMatching &&= isIdentical(items.slice(start, start + out.length), out)
-        items.splice(start, out.length, ...into)
-        changed.set(key, items)
+        // A list that grows in place gets room for 17 items at once: too much for thousands of groups.
+        if (own !== undefined && into.length <= out.length) own.splice(start, out.length, ...into)
+        else changed.set(key, items.toSpliced(start, out.length, ...into))
         const edits = ofGroups.get(key) ?? []
         edits.push({ at: start, removed: out, added: into })
         ofGroups.set(key, edits)
