@@ -14,7 +14,15 @@ export interface ListChange<T> {
 /** Up to this number of items added or removed at one place are found by searching ahead; for more a map is built. */
 const LOOK_AHEAD = 8
 
-const noted = new ListNotes<readonly ListChange<unknown>[]>()
+type Changes = readonly ListChange<unknown>[]
+
+/**
+ * Changes of more items are kept only while they are read: they hold the items of the earlier list, as all objects of a
+ * configuration before a new one, and would do so until the later list changes again.
+ */
+const KEPT_ITEMS_MAX = 1024
+
+const noted = new ListNotes<Changes | WeakRef<Changes>>()
 
 /** In order, of the earlier list. Found once, however many ask: neither list may change any more. */
 export function listChanges<T>(before: readonly T[], now: readonly T[]): readonly ListChange<T>[] {
@@ -28,13 +36,19 @@ export function listChanges<T>(before: readonly T[], now: readonly T[]): readonl
 
 /** Called by the code that derived the later list from the earlier one: no code has to compare them then. */
 export function noteChanges<T>(before: readonly T[], now: readonly T[], changes: readonly ListChange<T>[]): void {
-  noted.set(before, now, changes)
+  noted.set(before, now, itemsOf(changes) > KEPT_ITEMS_MAX ? new WeakRef(changes) : changes)
 }
 
 /** Of exactly these lists, if they are noted. */
 export function notedChanges<T>(before: readonly T[], now: readonly T[]): readonly ListChange<T>[] | undefined {
+  const note = noted.of(before, now)?.note
   // Of these very lists, so their items are T.
-  return noted.of(before, now)?.note as readonly ListChange<T>[] | undefined
+  return (note instanceof WeakRef ? note.deref() : note) as readonly ListChange<T>[] | undefined
+}
+
+/** Items that came in the place of others count once. */
+export function itemsOf(changes: readonly ListChange<unknown>[]): number {
+  return changes.reduce((sum, { removed, added }) => sum + Math.max(removed.length, added.length), 0)
 }
 
 /**

@@ -1,6 +1,7 @@
 // The changes of lists of objects (api/incremental/list-change.ts), found once for all stages that read a list: a list
 // keeps its difference from the previous one; lists with too little in common are not compared.
 import {
+  itemsOf,
   type ListChange,
   listChangesUpTo,
   noteChanges,
@@ -33,8 +34,7 @@ export function changesBetween<T>(before: readonly T[], now: readonly T[]): read
 /** As the code noted them that made the list, unless there are more than `itemsMax`. */
 function fewNoted<T>(itemsMax: number, before: readonly T[], now: readonly T[]): readonly ListChange<T>[] | undefined {
   const known = now.length < LONG ? undefined : notedChanges(before, now)
-  const count = known?.reduce((sum, { removed, added }) => sum + Math.max(removed.length, added.length), 0)
-  return count !== undefined && count <= itemsMax ? known : undefined
+  return known !== undefined && itemsOf(known) <= itemsMax ? known : undefined
 }
 
 /** A copy with the changes made, which it remembers. */
