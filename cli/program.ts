@@ -26,6 +26,8 @@ const SERVING: ReadonlySet<string> = new Set(['run', 'serve'])
 /** The same limit as in the proxy. */
 const WORKERS_MAX = 64
 
+const SEE_HELP = 'Run the command with --help for its flags.'
+
 const EXAMPLES = {
   run: `
 Examples:
@@ -91,7 +93,7 @@ export function buildProgram(finish: (code: number) => void): Command {
       // The message quotes the user's arguments.
       outputError: (text, write) => write(callError(text)),
     })
-    .showHelpAfterError('Run the command with --help for its flags.')
+    .showHelpAfterError(SEE_HELP)
     .hook('preAction', (_program, command) => {
       // What prints colours reads the variable: one switch for all.
       if (program.opts()['color'] === false) process.env['NO_COLOR'] = '1'
@@ -115,7 +117,21 @@ export function buildProgram(finish: (code: number) => void): Command {
     .command('version')
     .description('Print the version')
     .action(() => console.log(VERSION))
+  nameCommands(program)
   return program
+}
+
+/** Groups name their commands after a mistake; others take no file but with `-f`. */
+function nameCommands(group: Command): void {
+  for (const command of group.commands) {
+    const names = command.commands.map((each) => each.name())
+    if (names.length > 0) {
+      command.showHelpAfterError(`The commands of ${command.name()} are ${names.join(', ')}.\n${SEE_HELP}`)
+      nameCommands(command)
+    } else if (command.options.some(({ long }) => long === '--file') && command.registeredArguments.length === 0) {
+      command.showHelpAfterError(`Pass a file or folder with -f.\n${SEE_HELP}`)
+    }
+  }
 }
 
 function addRun(program: Command, finish: (code: number) => void): void {

@@ -38,8 +38,8 @@ describe('loadKubeConfig', () => {
   })
 
   it.each([
-    ['a file that is not there', undefined, 'KUBECONFIG: ENOENT'],
-    ['invalid YAML', 'users:\n  - token: "secret-token\n', 'KUBECONFIG: '],
+    ['a file that is not there', undefined, '/config does not exist; name another one'],
+    ['invalid YAML', 'users:\n  - token: "secret-token\n', 'KUBECONFIG: the file is not valid YAML: '],
     ['no current context', kubeConfig({ server: 'https://127.0.0.1:6443', context: '' }), 'no current context'],
     ['another context', kubeConfig({ server: 'https://127.0.0.1:6443', context: 'x' }), 'no current context'],
     ['plain HTTP', kubeConfig({ server: 'http://127.0.0.1:6443', context: 'dev' }), 'cluster dev must be an https'],
@@ -59,7 +59,7 @@ describe('loadKubeConfig', () => {
       problem: `--context prod: --kubeconfig ${file} has the contexts dev`,
     })
     expect(loadKubeConfig({ kubeconfig: join(folder, 'absent') })).toEqual({
-      problem: expect.stringMatching(/^--kubeconfig .*absent: ENOENT/),
+      problem: expect.stringMatching(/^--kubeconfig .*absent: the file does not exist; name another one$/),
     })
   })
 

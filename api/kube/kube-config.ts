@@ -22,7 +22,7 @@ export function loadKubeConfig({ kubeconfig, context }: KubeConfigChoice = {}): 
     if (kubeconfig === undefined) config.loadFromDefault()
     else config.loadFromFile(kubeconfig)
   } catch (error) {
-    return { problem: `${from}: ${firstLine(error)}` }
+    return { problem: `${from}: ${unreadable(error, from)}` }
   }
   if (context !== undefined) {
     const names = config.getContexts().map(({ name }) => name)
@@ -50,6 +50,15 @@ function contextList(names: readonly string[]): string {
 
 /** As many as fit in a message. */
 const CONTEXTS_SHOWN_MAX = 20
+
+/** A part of KUBECONFIG, or the file that `from` names. */
+function unreadable(error: unknown, from: string): string {
+  const { code, path, name }: { code?: unknown; path?: unknown; name?: unknown } = Object(error)
+  const file = typeof path === 'string' && !from.endsWith(path) ? path : 'the file'
+  if (code === 'ENOENT') return `${file} does not exist; name another one`
+  if (code === 'EACCES') return `${file} cannot be read: permission denied`
+  return name === 'YAMLException' ? `${file} is not valid YAML: ${firstLine(error)}` : firstLine(error)
+}
 
 /** Parsers show lines of the file after it. */
 function firstLine(error: unknown): string {

@@ -39,7 +39,7 @@ export async function migrateCommand(paths: readonly string[], { gateway }: Migr
   const { documents, problems } = documentsOf(paths)
   const ingresses = documents.filter(({ value }) => isKind(value, 'networking.k8s.io/', 'Ingress'))
   if (ingresses.length === 0 && problems.length === 0) {
-    printError('no Ingress of networking.k8s.io in these files')
+    printError(`${paths.join(', ')}: no Ingress of networking.k8s.io; pass files that contain one`)
     return 1
   }
   const portOf = portNumbers(documents)

@@ -152,8 +152,10 @@ function reasonOf(error: unknown): string {
     return statusMessage(error.body) ?? `the API server returned ${error.code}`
   }
   // The reason of a failed call is in its cause.
-  return error.cause instanceof Error ? `${error.message}: ${messageOf(error.cause)}` : error.message
+  return error.cause instanceof Error ? `${messageOf(error.cause)}; ${UNREACHED}` : error.message
 }
+
+const UNREACHED = 'check that the API server runs there, or choose another cluster with --context or KUBECONFIG'
 
 function statusMessage(body: unknown): string | undefined {
   let status = body

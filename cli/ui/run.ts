@@ -1,6 +1,7 @@
 // gw ui: opens the web UI of a proxy in the browser, and serves it until a signal.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { messageOf } from '#proxy/exchange/diagnosis.ts'
 import { printError, printLine, reasonText } from '../output.ts'
 import type { AdminTransport } from '../portforward/admin-client.ts'
 import { targetOf, type TargetFlags } from '../portforward/targets.ts'
@@ -22,6 +23,7 @@ export async function uiCommand(resource: string | undefined, flags: UiFlags): P
     const transport = await (flags.controller === true ? controllerOf(resource, flags) : proxyOf(resource, flags))
     // Before the browser shows an error: a missing proxy or right is reported here.
     await transport.token?.()
+    await reached(transport)
     const relay = await startRelay(transport)
     printLine(`${transport.label}: ${relay.url}`)
     if (flags.open) openInBrowser(relay.url)
@@ -32,6 +34,16 @@ export async function uiCommand(resource: string | undefined, flags: UiFlags): P
   } catch (error) {
     printError(reasonText(error))
     return 1
+  }
+}
+
+/** @throws {Error} with a message for the user */
+async function reached(transport: AdminTransport): Promise<void> {
+  try {
+    const stream = await transport.open()
+    stream.destroy()
+  } catch (error) {
+    throw new Error(`cannot reach the admin server ${transport.label}: ${messageOf(error)}`, { cause: error })
   }
 }
 

@@ -153,7 +153,7 @@ describe('gw proxy against a cluster', () => {
     [['svc/absent'], 'cannot read the service shop/absent: /api/v1/namespaces/shop/services/absent not found'],
     [['-n', 'empty'], 'the namespace empty does not exist; the cluster has gateway/a.shop'],
     [['gateway/web', '--context', 'prod'], '--context prod: KUBECONFIG has the contexts dev'],
-    [['gateway/web', '--kubeconfig', '/absent'], '--kubeconfig /absent: ENOENT'],
+    [['gateway/web', '--kubeconfig', '/absent'], '--kubeconfig /absent: the file does not exist; name another one'],
     [['gateway/web', '-A'], 'omit the resource and --namespace'],
     [['gateway/closed', '-n', 'closed'], 'closed-1.closed: failed to connect to localhost:15000 inside namespace'],
     [['gateway/locked', '-n', 'locked'], 'needs `create` of pods/portforward and pods/exec'],

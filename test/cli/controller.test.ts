@@ -40,7 +40,7 @@ describe('gw controller', () => {
     expect(stderr.trimEnd().split('\n')).toEqual([
       'POD_NAMESPACE: the environment variable must be the name of a namespace',
       'GW_LOG_LEVEL: the environment variable must be one of error, warn, info, debug, trace',
-      `KUBECONFIG: ENOENT: no such file or directory, open '${absent}'`,
+      `KUBECONFIG: ${absent} does not exist; name another one`,
     ])
   })
 

@@ -31,7 +31,8 @@ describe('gw migrate ingress', () => {
 
   it('reports files without Ingresses, and files that it cannot read', { tags: ['full'] }, async () => {
     const none = await gw('migrate', 'ingress', `${FOLDER}/gateway.yaml`)
-    expect([none.code, none.stderr]).toEqual([1, 'no Ingress of networking.k8s.io in these files\n'])
+    const reason = `${FOLDER}/gateway.yaml: no Ingress of networking.k8s.io; pass files that contain one\n`
+    expect([none.code, none.stderr]).toEqual([1, reason])
     const absent = await gw('migrate', 'ingress', 'absent.yaml')
     expect([absent.code, absent.stderr]).toEqual([1, expect.stringContaining('absent.yaml: error: ')])
   })

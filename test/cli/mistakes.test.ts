@@ -209,3 +209,37 @@ describe('values of options', () => {
     expect(stderr).not.toContain('Did you mean')
   })
 })
+
+describe('commands', () => {
+  const own = mkdtempSync(join(tmpdir(), 'gw-mistakes-'))
+  afterAll(() => rmSync(own, { recursive: true }))
+  const kubeconfig = join(own, 'kubeconfig')
+  // No server has this port.
+  const clusters = [{ name: 'dev', cluster: { server: 'https://127.0.0.1:9' } }]
+  const contexts = [{ name: 'dev', context: { cluster: 'dev', user: '' } }]
+  writeFileSync(kubeconfig, JSON.stringify({ clusters, contexts, 'current-context': 'dev' }))
+
+  firstOf(2)([
+    ['a file without -f', ['run', 'f.yaml'], 'Pass a file or folder with -f.'],
+    ['a group without its command', ['migrate', 'f.yaml'], 'The commands of migrate are standalone, ingress.'],
+    ['a file without -f, of translate', ['translate', 'f.yaml'], 'Pass a file or folder with -f.'],
+    [
+      'a file without Ingresses',
+      ['migrate', 'ingress', kubeconfig],
+      'kubeconfig: no Ingress of networking.k8s.io; pass',
+    ],
+    [
+      'a web UI without a proxy',
+      ['ui', '--local', '--no-open', '--admin-addr', 'localhost:9'],
+      'check that a proxy runs there, or set --admin-addr',
+    ],
+    [
+      'a cluster that is down',
+      ['proxy', 'config', 'all', 'gateway/web', '--kubeconfig', kubeconfig],
+      'check that the API server runs there, or choose another cluster with --context or KUBECONFIG',
+    ],
+  ])('%s', async (_, args, expected) => {
+    const { code, stdout, stderr } = await gw(...args)
+    expect([code, stdout, stderr]).toEqual([1, '', expect.stringContaining(expected)])
+  })
+})
