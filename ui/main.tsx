@@ -74,6 +74,8 @@ function App() {
   const { path, title, View } = PAGES.find((page) => page.path === wanted) ?? OVERVIEW
   useEffect(() => {
     document.title = `${title} · Gw`
+    // On a phone the menu is one line that scrolls.
+    document.querySelector('nav a[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
   }, [title])
   return (
     <div class="frame">

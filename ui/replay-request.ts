@@ -68,3 +68,19 @@ export function gatewayRequestOf({ method, url, port, headers, body }: ReplayedR
     ...(body !== '' && { body }),
   }
 }
+
+/** The command that sends the request to the same listener on this machine. */
+export function curlOf(request: ReplayedRequest): string {
+  const { url, method, port, headers = [], body } = gatewayRequestOf(request)
+  return [
+    `curl -i ${quoted(url)} -X ${quoted(method)}`,
+    ...(port === undefined ? [] : [`--connect-to ::127.0.0.1:${port}`]),
+    ...headers.map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
+    ...(body === undefined ? [] : [`--data-raw ${quoted(body)}`]),
+  ].join(' \\\n  ')
+}
+
+/** For a shell. */
+function quoted(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
+}

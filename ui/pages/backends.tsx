@@ -5,6 +5,7 @@ import type { Dump } from '../api.ts'
 import { Filter, isShown } from '../parts/filter.tsx'
 import { Health, latencyOf } from '../parts/health.tsx'
 import { Table } from '../parts/table.tsx'
+import { TerminalCommand } from '../parts/terminal-command.tsx'
 
 export function Backends({ dump }: { readonly dump: Dump }) {
   const [text, setText] = useState('')
@@ -32,6 +33,7 @@ export function Backends({ dump }: { readonly dump: Dump }) {
         keyOf={({ type, name, namespace, endpoint }) => [type, namespace, name, endpoint].join(' ')}
         empty={text === '' ? 'No route names a backend with endpoints.' : 'No endpoint has this text.'}
       />
+      <TerminalCommand given="config backends" />
     </>
   )
 }

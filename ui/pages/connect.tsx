@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import type { Dump } from '../api.ts'
 import { offeredModels, providerRows, serverRows } from '../backend-parts.ts'
 import { listenerUrls } from '../listener-urls.ts'
+import { CopyButton } from '../parts/copy-button.tsx'
 import { Choice, TextField } from '../parts/fields.tsx'
 
 interface Snippet {
@@ -39,29 +40,14 @@ export function Connect({ dump }: { readonly dump: Dump }) {
 }
 
 function Snippets({ title, snippets }: { readonly title: string; readonly snippets: readonly Snippet[] }) {
-  const [copied, setCopied] = useState('')
   return (
     <>
       <h2>{title}</h2>
-      <p role="status" class="soft">
-        {copied}
-      </p>
       {snippets.map(({ name, text }) => (
         <section key={name} aria-label={`${title}: ${name}`}>
           <div class="bar">
             <h3>{name}</h3>
-            <button
-              type="button"
-              aria-label={`Copy ${name}`}
-              onClick={() => {
-                navigator.clipboard.writeText(text).then(
-                  () => setCopied(`Copied: ${name}.`),
-                  () => setCopied('The browser does not let this page copy: select the text.'),
-                )
-              }}
-            >
-              Copy
-            </button>
+            <CopyButton name={name} text={text} />
           </div>
           <pre tabIndex={0} aria-label={name}>
             {text}

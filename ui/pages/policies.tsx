@@ -4,8 +4,10 @@ import { fieldsOf } from '#cli/proxy/backends.ts'
 import { targetText } from '#cli/proxy/rows.ts'
 import type { Dump } from '../api.ts'
 import { useItem } from '../place.ts'
+import { CopyButton } from '../parts/copy-button.tsx'
 import { Filter, isShown } from '../parts/filter.tsx'
 import { Table } from '../parts/table.tsx'
+import { TerminalCommand } from '../parts/terminal-command.tsx'
 
 type PolicyRow = Dump['policies'][number]
 
@@ -44,17 +46,25 @@ export function Policies({ dump: { policies } }: { readonly dump: Dump }) {
               <button type="button" onClick={() => setShown('')}>
                 Close
               </button>
+              <CopyButton name="the fields" text={textOf(selected)} />
             </div>
-            <pre tabIndex={0}>{JSON.stringify(selected.policy, undefined, 2)}</pre>
+            <pre tabIndex={0}>{textOf(selected)}</pre>
           </section>
         )}
       </div>
+      <TerminalCommand given="config policies" />
     </>
   )
 }
 
+function textOf({ policy }: PolicyRow): string {
+  return JSON.stringify(policy, undefined, 2)
+}
+
+/** `phase` is not a field: it is when the others apply. */
 function namesOf({ policy }: PolicyRow): string {
   return Object.values(fieldsOf(policy))
     .flatMap((payload) => Object.keys(fieldsOf(payload)))
+    .filter((name) => name !== 'phase')
     .join(', ')
 }

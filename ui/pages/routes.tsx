@@ -8,6 +8,7 @@ import { useItem } from '../place.ts'
 import { EffectivePolicies } from '../parts/effective-policies.tsx'
 import { Filter, isShown } from '../parts/filter.tsx'
 import { Table } from '../parts/table.tsx'
+import { TerminalCommand } from '../parts/terminal-command.tsx'
 
 const PATHS: ReadonlyMap<string, string> = new Map([
   ['pathPrefix', 'prefix'],
@@ -58,6 +59,7 @@ export function Routes({ dump }: { readonly dump: Dump }) {
         keyOf={({ key, address, listener }) => `${address} ${listener} ${key}`}
         empty={text === '' ? 'No route is attached to a listener.' : 'No route has this text.'}
       />
+      <TerminalCommand given="config routes" />
     </>
   )
 }

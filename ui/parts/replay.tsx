@@ -3,9 +3,10 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { explanationOf } from '#cli/explain/explanation.ts'
 import { type Dump, problemOf, type TraceEvent } from '../api.ts'
 import { callGateway, textOf } from '../gateway-call.ts'
-import { gatewayRequestOf, type ReplayedRequest, requestOf } from '../replay-request.ts'
+import { curlOf, gatewayRequestOf, type ReplayedRequest, requestOf } from '../replay-request.ts'
 import { ActionsOff, mayAct } from './actions-off.tsx'
 import { Comparison } from './comparison.tsx'
+import { CopyButton } from './copy-button.tsx'
 import { Explained } from './explained.tsx'
 import { TextArea, TextField } from './fields.tsx'
 
@@ -18,11 +19,12 @@ export function Replay({ events, dump }: { readonly events: readonly TraceEvent[
   if (given === undefined) return null
   if (request === undefined) {
     return (
-      <p>
+      <div class="bar">
         <button type="button" onClick={() => setRequest(given)}>
           Edit and send again
         </button>
-      </p>
+        <CopyButton name="the curl command" text={curlOf(given)} label="Copy as curl" />
+      </div>
     )
   }
   if (!mayAct(dump)) return <ActionsOff />
