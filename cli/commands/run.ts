@@ -155,7 +155,7 @@ async function serve({ changes, ...run }: Run): Promise<number> {
     proxy.onUnknownKey((requestKey) => keySets.refresh(requestKey))
     await keySets.follow(source.keyRequests)
     const ended = await Promise.race([signalled, proxy.closed.then(() => 'closed' as const)])
-    if (ended !== 'closed') await stopOnSignal(proxy, bridge)
+    if (ended !== 'closed') await stopOnSignal(proxy, bridge, report)
     return 0
   } finally {
     catalogs.close()
@@ -258,6 +258,10 @@ function readsOnHangup(path: string): boolean {
   return path !== '-' && !process.stdin.isTTY
 }
 
+/** Before the reason why the process has not ended is reported. */
+const STOPPING_MS = 1000
+const STOPPING = 'open requests may still finish; press Ctrl-C again to stop at once'
+
 function signal(names: readonly NodeJS.Signals[]): Promise<NodeJS.Signals> {
   const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>()
   for (const name of names) process.once(name, resolve)
@@ -265,12 +269,15 @@ function signal(names: readonly NodeJS.Signals[]): Promise<NodeJS.Signals> {
 }
 
 /** A second signal ends the process at once. */
-async function stopOnSignal(proxy: RunningProxy, bridge: StdioBridge): Promise<void> {
+async function stopOnSignal(proxy: RunningProxy, bridge: StdioBridge, report: RunReport): Promise<void> {
   const again = (): never => {
+    report.info('stopped at once by a second signal')
     bridge.close()
     process.exit(1)
   }
   process.once('SIGINT', again)
   process.once('SIGTERM', again)
+  const waiting = setTimeout(() => report.info(STOPPING), STOPPING_MS)
   await proxy.stop()
+  clearTimeout(waiting)
 }

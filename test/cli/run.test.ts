@@ -220,6 +220,24 @@ describe('gw run', () => {
     expect((await gw.ended).code).toBe(0)
   })
 
+  it('reports that it waits for open requests, and a second signal ends them', { tags: ['full'] }, async () => {
+    const asked = Promise.withResolvers<void>()
+    const silent = createServer(() => asked.resolve())
+    const [backend, port] = [await listening(silent), await freePort()]
+    const route = `{ backends: [{ host: "127.0.0.1:${backend}" }] }`
+    const gw = start(write('gateway.yaml', `binds: [{ port: ${port}, listeners: [{ routes: [${route}] }] }]\n`))
+    await gw.says('gw: serving')
+    const answer = fetch(`http://127.0.0.1:${port}/`)
+    await asked.promise
+    gw.signal('SIGINT')
+    await gw.says('gw: open requests may still finish; press Ctrl-C again to stop at once')
+    gw.signal('SIGINT')
+    await expect(answer).rejects.toThrow('fetch failed')
+    const { code, stderr } = await gw.ended
+    expect([code, stderr]).toEqual([1, expect.stringContaining('gw: stopped at once by a second signal\n')])
+    closeServer(silent)
+  })
+
   firstOf(1)([['listener'], ['admin']])('reports the port in one line if the %s port is in use', async (which) => {
     const server = createServer()
     const taken = await listening(server)
