@@ -164,7 +164,10 @@ describe('stdio bridge', () => {
     await client.close()
   })
 
-  it('returns an error if the program does not exist', async () => {
-    await expect(connect('/missing')).rejects.toThrow('cannot be started')
+  it('returns and logs an error if the program does not exist', async () => {
+    logged.splice(0)
+    const line = 'cannot be started: no such program; install it, or write its path'
+    await expect(connect('/missing')).rejects.toThrow(line)
+    expect(logged).toEqual([{ line, command: expect.any(String) }])
   })
 })

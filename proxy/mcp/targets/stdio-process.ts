@@ -59,7 +59,11 @@ export class StdioProcess {
     this.#logged = logged
     // Detached: the process leads a group, which ends with it. Commands such as npx start the server as their child.
     this.#child = spawn(cmd, args, { env: environmentOf(target), stdio: ['pipe', 'pipe', 'pipe'], detached: true })
-    this.#child.on('error', (error) => this.#over(new Error(`${cmd} cannot be started: ${error.message}`)))
+    this.#child.on('error', (error) => {
+      const problem = `cannot be started: ${startProblem(error)}`
+      logged(problem)
+      this.#over(new Error(`${cmd} ${problem}`))
+    })
     this.#child.on('exit', (code, signal) => {
       this.#over(new Error(`${cmd} exited (${signal ?? `exit code ${code}`})`))
       this.#endGroup()
@@ -210,4 +214,10 @@ function environmentOf({ env = {}, clearEnv = false }: StdioTarget): Record<stri
     return value === undefined ? [] : [[name, value] as const]
   })
   return { ...Object.fromEntries(inherited), ...env }
+}
+
+function startProblem(error: NodeJS.ErrnoException): string {
+  if (error.code === 'ENOENT') return 'no such program; install it, or write its path'
+  if (error.code === 'EACCES') return 'permission denied; make the file executable'
+  return error.message
 }
