@@ -16,13 +16,26 @@ const LOOK_AHEAD = 8
 
 type Changes = readonly ListChange<unknown>[]
 
+/** Changes in a note. */
+export type KeptChanges = Changes | WeakRef<Changes>
+
 /**
  * Changes of more items are kept only while they are read: they hold the items of the earlier list, as all objects of a
  * configuration before a new one, and would do so until the later list changes again.
  */
 const KEPT_ITEMS_MAX = 1024
 
-const noted = new ListNotes<Changes | WeakRef<Changes>>()
+const noted = new ListNotes<KeptChanges>()
+
+/** As a note has them. */
+export function keptChanges(changes: Changes): KeptChanges {
+  return itemsOf(changes) > KEPT_ITEMS_MAX ? new WeakRef(changes) : changes
+}
+
+/** undefined: nobody has read them for a while. The lists of the note must have items of this type. */
+export function changesIn<T>(kept: KeptChanges | undefined): readonly ListChange<T>[] | undefined {
+  return (kept instanceof WeakRef ? kept.deref() : kept) as readonly ListChange<T>[] | undefined
+}
 
 /** In order, of the earlier list. Found once, however many ask: neither list may change any more. */
 export function listChanges<T>(before: readonly T[], now: readonly T[]): readonly ListChange<T>[] {
@@ -36,14 +49,12 @@ export function listChanges<T>(before: readonly T[], now: readonly T[]): readonl
 
 /** Called by the code that derived the later list from the earlier one: no code has to compare them then. */
 export function noteChanges<T>(before: readonly T[], now: readonly T[], changes: readonly ListChange<T>[]): void {
-  noted.set(before, now, itemsOf(changes) > KEPT_ITEMS_MAX ? new WeakRef(changes) : changes)
+  noted.set(before, now, keptChanges(changes))
 }
 
 /** Of exactly these lists, if they are noted. */
 export function notedChanges<T>(before: readonly T[], now: readonly T[]): readonly ListChange<T>[] | undefined {
-  const note = noted.of(before, now)?.note
-  // Of these very lists, so their items are T.
-  return (note instanceof WeakRef ? note.deref() : note) as readonly ListChange<T>[] | undefined
+  return changesIn<T>(noted.of(before, now)?.note)
 }
 
 /** Items that came in the place of others count once. */

@@ -1,7 +1,10 @@
 // The changes of lists of objects (api/incremental/list-change.ts), found once for all stages that read a list: a list
 // keeps its difference from the previous one; lists with too little in common are not compared.
 import {
+  changesIn,
   itemsOf,
+  type KeptChanges,
+  keptChanges,
   type ListChange,
   listChangesUpTo,
   noteChanges,
@@ -16,15 +19,16 @@ const CHANGED_SHARE = 1 / 16
 const CHANGED_MAX = 1024
 
 /** Several stages compare one list with the same previous one. */
-const origins = new ListNotes<readonly ListChange<unknown>[] | undefined>()
+const origins = new ListNotes<KeptChanges | undefined>()
 /** Shorter lists are compared as quickly. */
 const LONG = 256
 
 /** undefined: they have too little in common. Lists that are compared must not be changed in place. */
 export function changesBetween<T>(before: readonly T[], now: readonly T[]): readonly ListChange<T>[] | undefined {
   const origin = now.length < LONG ? undefined : origins.of(before, now)
-  // Of these very lists, so their items are T.
-  if (origin !== undefined) return origin.note as readonly ListChange<T>[] | undefined
+  const remembered = changesIn<T>(origin?.note)
+  // Too little in common, or known.
+  if (origin !== undefined && (origin.note === undefined || remembered !== undefined)) return remembered
   const itemsMax = Math.min(Math.max(CHANGED_MIN, now.length * CHANGED_SHARE), CHANGED_MAX)
   const changes = fewNoted(itemsMax, before, now) ?? listChangesUpTo(itemsMax, before, now)
   if (before !== now) remember(now, before, changes)
@@ -69,7 +73,7 @@ export function replacements<T>(
 
 function remember<T>(list: readonly T[], before: readonly T[], changes: readonly ListChange<T>[] | undefined): void {
   if (list.length < LONG) return
-  origins.set(before, list, changes)
+  origins.set(before, list, changes && keptChanges(changes))
   // For `listChanges`.
   if (changes !== undefined) noteChanges(before, list, changes)
 }
