@@ -1,5 +1,4 @@
 // The lines that differ between two texts, with some lines around them. Pure.
-import { lowerBound } from '#api/incremental/lower-bound.ts'
 
 export interface DiffLine {
   readonly kind: 'same' | 'added' | 'removed' | 'left out'
@@ -79,7 +78,7 @@ function commonLines(one: readonly string[], other: readonly string[]): Pair[] {
   const ends: number[] = []
   const before = new Int32Array(pairs.length).fill(-1)
   for (const [index, [, position]] of pairs.entries()) {
-    const length = lowerBound(ends.length, (place) => (pairs[ends[place] ?? 0]?.[1] ?? 0) < position)
+    const length = lowerBound(ends, (end) => (pairs[end]?.[1] ?? 0) < position)
     if (length > 0) before[index] = ends[length - 1] ?? -1
     ends[length] = index
   }
@@ -89,6 +88,17 @@ function commonLines(one: readonly string[], other: readonly string[]): Pair[] {
     if (pair !== undefined) found.push(pair)
   }
   return found.toReversed()
+}
+
+/** How many items at the start are before a place. */
+function lowerBound(items: readonly number[], isBefore: (item: number) => boolean): number {
+  let [low, high] = [0, items.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (isBefore(items[middle] ?? 0)) low = middle + 1
+    else high = middle
+  }
+  return low
 }
 
 /** Lines that stand in the text once, with their positions. */
