@@ -32,7 +32,7 @@ export function keptChanges(changes: Changes): KeptChanges {
   return itemsOf(changes) > KEPT_ITEMS_MAX ? new WeakRef(changes) : changes
 }
 
-/** undefined: nobody has read them for a while. The lists of the note must have items of this type. */
+/** undefined: they were not read for a while. The lists of the note must have items of this type. */
 export function changesIn<T>(kept: KeptChanges | undefined): readonly ListChange<T>[] | undefined {
   return (kept instanceof WeakRef ? kept.deref() : kept) as readonly ListChange<T>[] | undefined
 }
