@@ -1,16 +1,9 @@
 // What is kept of the changes of a list. list-change.prop.test.ts checks the changes themselves.
-import { setImmediate as turn } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { fullCollection } from '../full-collection.ts'
+import { collectUntil } from '../full-collection.testing.ts'
 import { listChanges, notedChanges } from './list-change.ts'
 
 const listOf = (count: number): readonly object[] => Array.from({ length: count }, (_, at) => ({ at }))
-
-async function collect(): Promise<void> {
-  // What a WeakRef has returned lives until the next turn.
-  await turn()
-  fullCollection('regular')()
-}
 
 /** Only the later list stays. */
 function replaced(count: number): { readonly now: readonly object[]; readonly gone: WeakRef<object> } {
@@ -21,8 +14,7 @@ function replaced(count: number): { readonly now: readonly object[]; readonly go
 
 it('items of the earlier list are not kept by a later one that has none of them', async () => {
   const { now, gone } = replaced(5000)
-  await collect()
-  expect(gone.deref()).toBe(undefined)
+  expect(await collectUntil(() => gone.deref() === undefined)).toBe(true)
   expect(now).toHaveLength(5000)
 })
 
@@ -33,8 +25,7 @@ it('large changes are noted while they are read, and found again after that', as
   expect(changes).toEqual([{ at: 0, removed: before, added: now }])
   const [shorter, longer] = [listOf(2000), listOf(2000)]
   listChanges(shorter, longer)
-  await collect()
-  expect(notedChanges(shorter, longer)).toBe(undefined)
+  expect(await collectUntil(() => notedChanges(shorter, longer) === undefined)).toBe(true)
   expect(listChanges(shorter, longer)).toEqual([{ at: 0, removed: shorter, added: longer }])
 })
 
@@ -42,6 +33,6 @@ it('small changes stay noted', async () => {
   const before = listOf(5000)
   const now = before.with(7, {})
   listChanges(before, now)
-  await collect()
+  expect(await collectUntil(() => notedChanges(before, now) === undefined, 2)).toBe(false)
   expect(notedChanges(before, now)).toEqual([{ at: 7, removed: [before[7]], added: [now[7]] }])
 })
