@@ -1,8 +1,9 @@
 // Full garbage collections while no work waits. The garbage of thousands of changes must be collected at some time; V8
 // by itself begins when the heap is full, in the middle of a change, and takes half a second.
 import { getHeapSpaceStatistics, type HeapSpaceInfo } from 'node:v8'
-import { Clock, Effect, Queue } from 'effect'
+import { Effect, Queue } from 'effect'
 import { type CollectionFlavor, fullCollection } from '#api/full-collection.ts'
+import { elapsedMs } from '../kube/elapsed.ts'
 
 export interface Heap {
   /** Size of all objects, including garbage, except the youngest. */
@@ -59,14 +60,14 @@ export const collectWhenIdle = Effect.fn('operator.collectWhenIdle')(function* (
   })
   const collect = Effect.fnUntraced(function* (flavor: CollectionFlavor) {
     const before = heap.bytes()
-    const start = yield* Clock.currentTimeMillis
+    const start = yield* elapsedMs
     heap.collect(flavor)
     collected = heap.bytes()
-    const ms = (yield* Clock.currentTimeMillis) - start
+    const ms = (yield* elapsedMs) - start
     yield* Effect.logDebug('garbage collected while idle', { flavor, before, after: collected, ms })
   })
   const isReleaseDue = Effect.gen(function* () {
-    const isRecent = (yield* Clock.currentTimeMillis) < releasedAtMs + RELEASE_EVERY_MS
+    const isRecent = (yield* elapsedMs) < releasedAtMs + RELEASE_EVERY_MS
     const min = Math.max(RELEASE_SPARE_MIN, heap.bytes() * RELEASE_SPARE_SHARE)
     return !isRecent && heap.spareBytes() - spareThen >= min
   })
@@ -80,7 +81,7 @@ export const collectWhenIdle = Effect.fn('operator.collectWhenIdle')(function* (
       if (!(yield* isQuiet)) return
     }
     yield* collect('last-resort')
-    releasedAtMs = yield* Clock.currentTimeMillis
+    releasedAtMs = yield* elapsedMs
     spareThen = heap.spareBytes()
   })
   return yield* Effect.forever(once)
