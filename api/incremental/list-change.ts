@@ -16,26 +16,13 @@ const LOOK_AHEAD = 8
 
 type Changes = readonly ListChange<unknown>[]
 
-/** Changes in a note. */
-export type KeptChanges = Changes | WeakRef<Changes>
-
 /**
  * Changes of more items are kept only while they are read: they hold the items of the earlier list, as all objects of a
  * configuration before a new one, and would do so until the later list changes again.
  */
 const KEPT_ITEMS_MAX = 1024
 
-const noted = new ListNotes<KeptChanges>()
-
-/** As a note has them. */
-export function keptChanges(changes: Changes): KeptChanges {
-  return itemsOf(changes) > KEPT_ITEMS_MAX ? new WeakRef(changes) : changes
-}
-
-/** undefined: they were not read for a while. The lists of the note must have items of this type. */
-export function changesIn<T>(kept: KeptChanges | undefined): readonly ListChange<T>[] | undefined {
-  return (kept instanceof WeakRef ? kept.deref() : kept) as readonly ListChange<T>[] | undefined
-}
+const noted = new ListNotes<Changes | WeakRef<Changes>>()
 
 /** In order, of the earlier list. Found once, however many ask: neither list may change any more. */
 export function listChanges<T>(before: readonly T[], now: readonly T[]): readonly ListChange<T>[] {
@@ -49,12 +36,14 @@ export function listChanges<T>(before: readonly T[], now: readonly T[]): readonl
 
 /** Called by the code that derived the later list from the earlier one: no code has to compare them then. */
 export function noteChanges<T>(before: readonly T[], now: readonly T[], changes: readonly ListChange<T>[]): void {
-  noted.set(before, now, keptChanges(changes))
+  noted.set(before, now, itemsOf(changes) > KEPT_ITEMS_MAX ? new WeakRef(changes) : changes)
 }
 
-/** Of exactly these lists, if they are noted. */
+/** Of exactly these lists; undefined: not noted, or large and not read for a while. */
 export function notedChanges<T>(before: readonly T[], now: readonly T[]): readonly ListChange<T>[] | undefined {
-  return changesIn<T>(noted.of(before, now)?.note)
+  const note = noted.of(before, now)?.note
+  // Of these very lists, so their items are T.
+  return (note instanceof WeakRef ? note.deref() : note) as readonly ListChange<T>[] | undefined
 }
 
 /** Items that came in the place of others count once. */

@@ -1,10 +1,7 @@
 // The changes of lists of objects (api/incremental/list-change.ts), found once for all stages that read a list: a list
 // keeps its difference from the previous one; lists with too little in common are not compared.
 import {
-  changesIn,
   itemsOf,
-  type KeptChanges,
-  keptChanges,
   type ListChange,
   listChangesUpTo,
   noteChanges,
@@ -18,17 +15,17 @@ const CHANGED_MIN = 64
 const CHANGED_SHARE = 1 / 16
 const CHANGED_MAX = 1024
 
-/** Several stages compare one list with the same previous one. */
-const origins = new ListNotes<KeptChanges | undefined>()
+/** Several stages compare one list with the same previous one. False: they have too little in common. */
+const compared = new ListNotes<boolean>()
 /** Shorter lists are compared as quickly. */
 const LONG = 256
 
 /** undefined: they have too little in common. Lists that are compared must not be changed in place. */
 export function changesBetween<T>(before: readonly T[], now: readonly T[]): readonly ListChange<T>[] | undefined {
-  const origin = now.length < LONG ? undefined : origins.of(before, now)
-  const remembered = changesIn<T>(origin?.note)
-  // Too little in common, or known.
-  if (origin !== undefined && (origin.note === undefined || remembered !== undefined)) return remembered
+  const isNoted = now.length < LONG ? undefined : compared.of(before, now)?.note
+  if (isNoted === false) return undefined
+  const known = isNoted === true ? notedChanges(before, now) : undefined
+  if (known !== undefined) return known
   const itemsMax = Math.min(Math.max(CHANGED_MIN, now.length * CHANGED_SHARE), CHANGED_MAX)
   const changes = fewNoted(itemsMax, before, now) ?? listChangesUpTo(itemsMax, before, now)
   if (before !== now) remember(now, before, changes)
@@ -73,7 +70,6 @@ export function replacements<T>(
 
 function remember<T>(list: readonly T[], before: readonly T[], changes: readonly ListChange<T>[] | undefined): void {
   if (list.length < LONG) return
-  origins.set(before, list, changes && keptChanges(changes))
-  // For `listChanges`.
+  compared.set(before, list, changes !== undefined)
   if (changes !== undefined) noteChanges(before, list, changes)
 }
