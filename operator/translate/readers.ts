@@ -15,9 +15,12 @@ interface SourceRead {
   readonly key: string | undefined
 }
 
+/** Most keys have one reader. A set with one entry takes 250 bytes. */
+type Several<R> = R | Set<R>
+
 export class Readers<R extends Reader> {
   /** By source and key; readers of all of a source have the key undefined. */
-  readonly #sources = new Map<Source, Map<string | undefined, Set<R>>>()
+  readonly #sources = new Map<Source, Map<string | undefined, Several<R>>>()
 
   static of<R extends Reader>(readers: readonly R[]): Readers<R> {
     const made = new Readers<R>()
@@ -28,11 +31,11 @@ export class Readers<R extends Reader> {
   /** Its reads are complete: no code may add to them after this. */
   add(reader: R): void {
     forEachRead(reader, ({ source, key }) => {
-      const keys = this.#sources.get(source) ?? new Map<string | undefined, Set<R>>()
+      const keys = this.#sources.get(source) ?? new Map<string | undefined, Several<R>>()
       this.#sources.set(source, keys)
       const known = keys.get(key)
-      if (known === undefined) keys.set(key, new Set([reader]))
-      else known.add(reader)
+      if (known instanceof Set) known.add(reader)
+      else if (known !== reader) keys.set(key, known === undefined ? reader : new Set([known, reader]))
     })
   }
 
@@ -40,16 +43,21 @@ export class Readers<R extends Reader> {
     forEachRead(reader, ({ source, key }) => {
       const keys = this.#sources.get(source)
       const known = keys?.get(key)
-      known?.delete(reader)
-      if (known?.size === 0) keys?.delete(key)
+      if (known instanceof Set) known.delete(reader)
+      if (known === reader || (known instanceof Set && known.size === 0)) keys?.delete(key)
     })
   }
 
   /** Those that have read one of the keys, or all of the source. */
   of(source: Source, keys: Iterable<string>): Set<R> {
     const known = this.#sources.get(source)
-    const found = new Set(known?.get(undefined))
-    for (const key of keys) for (const reader of known?.get(key) ?? []) found.add(reader)
+    const found = new Set<R>()
+    const take = (readers: Several<R> | undefined): void => {
+      if (readers instanceof Set) for (const reader of readers) found.add(reader)
+      else if (readers !== undefined) found.add(readers)
+    }
+    take(known?.get(undefined))
+    for (const key of keys) take(known?.get(key))
     return found
   }
 }
