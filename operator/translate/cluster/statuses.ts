@@ -11,7 +11,7 @@ import { modelStatus } from '../../status/model-status.ts'
 import { policyStatus } from '../../status/policy-status.ts'
 import { routeStatus } from '../../status/route-status.ts'
 import type { Listener } from '../gateway/listener.ts'
-import { nameKey, type ObjectRef, refOf } from '../object-ref.ts'
+import { type ObjectRef, refOf } from '../object-ref.ts'
 import type { BackendTranslation } from '../backend/backend.ts'
 import type { OurGateway, OurListenerSet } from '../gateway/gateways.ts'
 import type { PoolAtGateways } from '../inference/pools.ts'
@@ -73,7 +73,7 @@ function statusesOf<A>(statusOf: (item: A) => ObjectStatus | undefined): (items:
 const NOTHING: Statuses = []
 
 function statusKey({ kind, namespace, name }: ObjectRef): string {
-  return `${kind}/${nameKey(namespace, name)}`
+  return [kind, namespace, name].join('/')
 }
 
 function classStatuses({ snapshot, settings }: StageResults): ObjectStatus[] {

@@ -44,7 +44,7 @@ interface Known extends PlacedRoutes {
 }
 
 export function keyOfRoute(route: AnyRoute): string {
-  return `${route.kind}/${keyOf(route)}`
+  return [route.kind, keyOf(route)].join('/')
 }
 
 export function placementOf(attached: AttachedRoute): Placement {

@@ -58,10 +58,10 @@ export function attachedParents(
 export function renderedRules(route: AnyRoute, rules: readonly RuleDraft[], listener: RouteListener): Route[] {
   const suffix = listenerSuffix(listener)
   // An HTTPRoute may have the same name.
-  const kind = route.kind === 'GRPCRoute' ? 'grpc.' : ''
+  const kind = route.kind === 'GRPCRoute' ? ['grpc'] : []
   const base = nameKey(namespaceOf(route), route.metadata.name)
   return rules.map((rule, index) => ({
-    key: `${base}.${String(index).padStart(2, '0')}.${kind}${suffix}`,
+    key: [base, String(index).padStart(2, '0'), ...kind, suffix].join('.'),
     listenerKey: listener.key,
     ...rule,
   }))

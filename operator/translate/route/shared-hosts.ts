@@ -136,7 +136,7 @@ function widerOf(key: string): string[] {
 }
 
 function groupKey({ gateway, spec }: RouteListener, host: string): string {
-  return `${keyOf(gateway)} ${spec.port} ${host}`
+  return [keyOf(gateway), spec.port, host].join(' ')
 }
 
 /** Most routes have the paths of others. */

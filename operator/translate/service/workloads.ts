@@ -5,7 +5,7 @@ import { SharedParts } from '#api/incremental/shared-parts.ts'
 import { changesBetween } from '../changes.ts'
 import type { Endpoint, EndpointHints, EndpointSlice, Service } from '../kube.ts'
 import type { Remember } from '../memory.ts'
-import { namespaceOf } from '../object-ref.ts'
+import { nameKey, namespaceOf } from '../object-ref.ts'
 import { compareText, sortedBy } from '../order.ts'
 import { fitted } from '../same.ts'
 import { placeOf } from '../sorted.ts'
@@ -230,7 +230,7 @@ function draftOf(
   const { targetRef, nodeName, zone, hints } = endpoint
   const name = targetRef?.kind === 'Pod' ? targetRef.name : undefined
   return {
-    uid: `${namespace}/${name ?? address}${healthy ? '' : UNREADY}`,
+    uid: `${nameKey(namespace, name ?? address)}${healthy ? '' : UNREADY}`,
     namespace,
     ...(name !== undefined && { name }),
     ...(nodeName !== undefined && { node: nodeName }),
