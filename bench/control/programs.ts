@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { readDockerfile } from '../../hack/release/dockerfile.ts'
 import type { RealApiServer } from '../../test/cluster/real-apiserver.ts'
 import { until } from '../../test/wait.ts'
 import { GATEWAY, NAMESPACE } from './cluster.ts'
@@ -75,10 +76,12 @@ function outputOf(child: ChildProcess): { readonly first: string[]; readonly las
   return { first, last }
 }
 
-/** The same settings as in the image. */
-function nodeOptions(image: 'controller' | 'proxy'): string {
-  const dockerfile = readFileSync(join(import.meta.dirname, '../../images/Dockerfile'), 'utf8')
-  return new RegExp(`^FROM base AS ${image}\\n(?:#.*\\n)*ENV NODE_OPTIONS=(\\S+)$`, 'm').exec(dockerfile)?.[1] ?? ''
+/** What this image sets beyond the base of all images, whose files are not here. */
+function imageVariables(image: 'controller' | 'proxy'): Record<string, string> {
+  const text = readFileSync(join(import.meta.dirname, '../../images/Dockerfile'), 'utf8')
+  const ofBase = new Set(readDockerfile(text, 'base', {}).env)
+  const own = readDockerfile(text, image, {}).env.filter((pair) => !ofBase.has(pair))
+  return Object.fromEntries(own.map((pair) => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]))
 }
 
 export function controller(command: string, server: RealApiServer): Promise<Program> {
@@ -86,7 +89,7 @@ export function controller(command: string, server: RealApiServer): Promise<Prog
     name: 'gw controller',
     args: [command, 'controller'],
     environment: {
-      NODE_OPTIONS: nodeOptions('controller'),
+      ...imageVariables('controller'),
       KUBECONFIG: server.kubeconfig,
       POD_NAME: 'bench-controller',
       GW_HEALTH_ADDR: ANY_PORT,
@@ -124,7 +127,7 @@ export function proxy(
     name: 'gw proxy',
     args: [command, 'proxy', 'serve', '--listen-address', address, '--mount', join(folder, 'mount')],
     environment: {
-      NODE_OPTIONS: nodeOptions('proxy'),
+      ...imageVariables('proxy'),
       ...apiServerVariables(server, folder),
       NAMESPACE,
       GATEWAY,
