@@ -3,7 +3,7 @@
 import { medianOf } from './figures.ts'
 import type { MeasuredRoute } from './measured-route.ts'
 import { load, type Running, start } from './measure.ts'
-import type { Contender } from './servers.ts'
+import type { Contender } from './contender.ts'
 
 /** V8 optimizes the code of a route only after thousands of requests. */
 const WARM_UP_SECONDS = 10

@@ -9,7 +9,8 @@ import { alternatingRows } from './alternating.ts'
 import { medianOf } from './figures.ts'
 import { load, start, watching, type Running, type Sample } from './measure.ts'
 import type { MeasuredRoute } from './measured-route.ts'
-import { type Contender, contenders, flushUpstream, upstream } from './servers.ts'
+import type { Contender } from './contender.ts'
+import { contenders, flushUpstream, upstream } from './servers.ts'
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..')
 const SERVER_CPU = 0

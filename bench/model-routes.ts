@@ -74,7 +74,7 @@ export function modelLocations(): string {
   return [one('chat'), one('stream'), one('flushes', 'proxy_buffering off; ')].join('\n    ')
 }
 
-function chat(bytes: number, rest: object = {}): string {
+export function chat(bytes: number, rest: object = {}): string {
   return JSON.stringify({
     model: 'm',
     max_tokens: 64,
@@ -84,7 +84,7 @@ function chat(bytes: number, rest: object = {}): string {
 }
 
 const JSON_TYPE = ['content-type: application/json']
-const request = (name: string, path: string, body: string, comparedTo?: string): MeasuredRoute => ({
+export const modelRequest = (name: string, path: string, body: string, comparedTo?: string): MeasuredRoute => ({
   name,
   path,
   body,
@@ -93,33 +93,38 @@ const request = (name: string, path: string, body: string, comparedTo?: string):
 })
 
 const streamed = (name: string, route: string, comparedTo: string): MeasuredRoute =>
-  request(name, `/${route}/v1/chat/completions`, chat(1024, { stream: true }), comparedTo)
+  modelRequest(name, `/${route}/v1/chat/completions`, chat(1024, { stream: true }), comparedTo)
 
 export const NGINX_MODEL_ROUTES: readonly MeasuredRoute[] = [
-  request('nginx, completions of 1 KiB', '/chat', chat(1024)),
-  request('nginx, completions of 16 KiB', '/chat', chat(16 * 1024)),
-  request('nginx, stream in one body', '/stream', chat(1024, { stream: true })),
-  request('nginx, stream in 51 flushes', '/flushes', chat(1024, { stream: true })),
+  modelRequest('nginx, completions of 1 KiB', '/chat', chat(1024)),
+  modelRequest('nginx, completions of 16 KiB', '/chat', chat(16 * 1024)),
+  modelRequest('nginx, stream in one body', '/stream', chat(1024, { stream: true })),
+  modelRequest('nginx, stream in 51 flushes', '/flushes', chat(1024, { stream: true })),
 ]
 
 /** The same requests to backends that are not models: what remains is the price of a model. */
 const RELAYED_ROUTES: readonly MeasuredRoute[] = [
-  request('gw, relayed, 1 KiB', '/relayed-chat/', chat(1024), 'nginx, completions of 1 KiB'),
-  request('gw, relayed, 16 KiB', '/relayed-chat/', chat(16 * 1024), 'nginx, completions of 16 KiB'),
-  request('gw, relayed stream in one body', '/relayed-stream/', chat(1024), 'nginx, stream in one body'),
-  request('gw, relayed stream in 51 flushes', '/relayed-flushes/', chat(1024), 'nginx, stream in 51 flushes'),
+  modelRequest('gw, relayed, 1 KiB', '/relayed-chat/', chat(1024), 'nginx, completions of 1 KiB'),
+  modelRequest('gw, relayed, 16 KiB', '/relayed-chat/', chat(16 * 1024), 'nginx, completions of 16 KiB'),
+  modelRequest('gw, relayed stream in one body', '/relayed-stream/', chat(1024), 'nginx, stream in one body'),
+  modelRequest('gw, relayed stream in 51 flushes', '/relayed-flushes/', chat(1024), 'nginx, stream in 51 flushes'),
 ]
 
 export const MODEL_ROUTES: readonly MeasuredRoute[] = [
   ...RELAYED_ROUTES,
-  request('gw, completions of 1 KiB', '/chat/v1/chat/completions', chat(1024), 'nginx, completions of 1 KiB'),
-  request('gw, completions of 16 KiB', '/chat/v1/chat/completions', chat(16 * 1024), 'nginx, completions of 16 KiB'),
-  request('gw, messages to completions, 1 KiB', '/chat/v1/messages', chat(1024), 'nginx, completions of 1 KiB'),
+  modelRequest('gw, completions of 1 KiB', '/chat/v1/chat/completions', chat(1024), 'nginx, completions of 1 KiB'),
+  modelRequest(
+    'gw, completions of 16 KiB',
+    '/chat/v1/chat/completions',
+    chat(16 * 1024),
+    'nginx, completions of 16 KiB',
+  ),
+  modelRequest('gw, messages to completions, 1 KiB', '/chat/v1/messages', chat(1024), 'nginx, completions of 1 KiB'),
   streamed('gw, stream in one body', 'stream', 'nginx, stream in one body'),
   streamed('gw, stream in 51 flushes', 'flushes', 'nginx, stream in 51 flushes'),
   streamed('gw, stream in one body, masked by a guard', 'guarded', 'nginx, stream in one body'),
   streamed('gw, stream in 51 flushes, masked by a guard', 'guarded-flushes', 'nginx, stream in 51 flushes'),
-  request(
+  modelRequest(
     'gw, completions of 1 KiB, token limit',
     '/limited/v1/chat/completions',
     chat(1024),

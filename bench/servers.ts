@@ -2,6 +2,8 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
+import type { Contender } from './contender.ts'
+import { litellm } from './litellm.ts'
 import { MCP_ROUTES, mcpLocations, mcpManifests, mcpServers, mcpUpstreams, NGINX_MCP_ROUTES } from './mcp-routes.ts'
 import type { MeasuredRoute } from './measured-route.ts'
 import {
@@ -14,18 +16,6 @@ import {
   NGINX_MODEL_ROUTES,
   streamFile,
 } from './model-routes.ts'
-
-export interface Contender {
-  readonly name: string
-  readonly port: number
-  readonly command: string
-  readonly args: readonly string[]
-  readonly env?: Readonly<Record<string, string>>
-  /** A watcher of requests, for a second measurement. */
-  readonly watched?: { readonly name: string; readonly url: string }
-  /** Measured on the same server, one after the other. */
-  readonly routes?: readonly MeasuredRoute[]
-}
 
 /** Credentials for backends, beside the same requests without. */
 const CREDENTIAL_ROUTES: readonly MeasuredRoute[] = [
@@ -74,7 +64,9 @@ export function flushUpstream(folder: string, root: string): Contender {
 }
 
 export function contenders(folder: string, root: string): readonly Contender[] {
-  return [nginxProxy(folder), haproxy(folder), gw(folder, root, false), gw(folder, root, true)]
+  const program = process.env['GW_BENCH_LITELLM']
+  const others = program === undefined ? [] : [litellm(folder, program)]
+  return [nginxProxy(folder), haproxy(folder), gw(folder, root, false), gw(folder, root, true), ...others]
 }
 
 function nginxProxy(folder: string): Contender {
