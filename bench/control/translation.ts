@@ -101,6 +101,19 @@ interface Change {
 
 const CHANGES: Readonly<Record<string, Change>> = {
   'changed route': ofSpec('HTTPRoute', nameOf(1), (round) => ({ hostnames: [`v${round}.example.com`] })),
+  'route to another Service': ofSpec('HTTPRoute', nameOf(3), (round) => ({
+    // Its own one, which no other route has, or that of another route.
+    rules: rulesTo(nameOf(round % 2 === 0 ? 3 : 100 + round)),
+  })),
+  'route to another listener': ofSpec('HTTPRoute', nameOf(5), (round) => ({
+    parentRefs: [{ name: gatewayName(0), sectionName: round % 2 === 0 ? 'other' : 'http' }],
+  })),
+  'port of a Service': ofSpec('Service', nameOf(6), (round) => ({
+    ports: [
+      { name: 'http', port: 80 },
+      { name: 'more', port: 81 + round },
+    ],
+  })),
   'changed endpoint': {
     make: (cache, round) => ({
       ...found(cache, 'EndpointSlice', `${nameOf(1)}-1`),
@@ -117,6 +130,7 @@ const CHANGES: Readonly<Record<string, Change>> = {
   'unrelated Secret': ofContent('Secret', 'unrelated'),
   'unrelated ConfigMap': ofContent('ConfigMap', 'unrelated'),
   'unrelated Namespace': ofLabels('Namespace', 'unrelated'),
+  'labels of the Namespace': ofLabels('Namespace', NAMESPACE),
   'annotation of a Gateway': {
     make: (cache, round) => {
       const gateway = found(cache, 'Gateway', gatewayName(0))
@@ -129,6 +143,10 @@ const CHANGES: Readonly<Record<string, Change>> = {
       { name: 'other', port: 82 + round, protocol: 'HTTP' },
     ],
   })),
+}
+
+function rulesTo(name: string): object[] {
+  return [{ backendRefs: [{ name, port: 80 }] }, { backendRefs: [{ name, port: 80 }] }]
 }
 
 function ofSpec(kind: string, name: string, fields: (round: number) => object): Change {

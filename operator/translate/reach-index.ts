@@ -11,15 +11,20 @@ export interface ReachLookup {
   readonly backend: (key: string) => readonly string[]
 }
 
-interface Reaching {
+export interface Reaching {
   readonly gateway: string
   /** Of a Service; empty for a backend. */
   readonly ports: ReadonlySet<number>
 }
 
+export interface ReachingAt {
+  /** Of a Service or backend (`serviceTarget`, `backendTarget`); older Gateways first. The same list while it is. */
+  readonly at: (target: string) => readonly Reaching[]
+}
+
 const NONE: readonly Reaching[] = []
 
-export class ReachIndex {
+class ReachIndex {
   #reach: ReadonlyMap<string, Reach> = new Map()
   #ranks: ReadonlyMap<string, number> = new Map()
   readonly #reaching = new Map<string, readonly Reaching[]>()
@@ -63,13 +68,13 @@ export class ReachIndex {
       if (others.length === 0) this.#reaching.delete(target)
       else this.#reaching.set(target, others)
     }
-    for (const host of earlier.services.keys()) if (!now.services.has(host)) set(serviceTarget(host), undefined)
-    for (const [host, ports] of now.services) {
+    for (const [host, ports] of now.services.since(earlier.services)) {
       const known = earlier.services.get(host)
-      if (known === undefined || !isSameSet(known, ports)) set(serviceTarget(host), ports)
+      if (ports === undefined || known === undefined || !isSameSet(known, ports)) set(serviceTarget(host), ports)
     }
-    for (const key of earlier.backends) if (!now.backends.has(key)) set(backendTarget(key), undefined)
-    for (const key of now.backends) if (!earlier.backends.has(key)) set(backendTarget(key), NO_PORTS)
+    for (const [key, isThere] of now.backends.since(earlier.backends)) {
+      set(backendTarget(key), isThere === undefined ? undefined : NO_PORTS)
+    }
   }
 
   /** One list for all Services that only this Gateway reaches, on the same port. */
@@ -85,8 +90,7 @@ export class ReachIndex {
   }
 }
 
-/** `at`: the Gateways of a target, as of a ReachIndex. */
-export function reachLookup(at: (target: string) => readonly Reaching[]): ReachLookup {
+export function reachLookup(at: ReachingAt['at']): ReachLookup {
   return {
     service: (hostname, port) =>
       at(serviceTarget(hostname)).flatMap(({ gateway, ports }) =>
@@ -99,12 +103,14 @@ export function reachLookup(at: (target: string) => readonly Reaching[]): ReachL
 /** For code whose results are kept. `enter`: from now on lookups read this. */
 export function trackedReach(
   memory: Memory,
-): ReachLookup & { readonly enter: (reach: ReadonlyMap<string, Reach>) => void } {
+): ReachLookup & ReachingAt & { readonly enter: (reach: ReadonlyMap<string, Reach>) => void } {
   const source = memory.source()
   const index = new ReachIndex()
   const reachingAt = (target: string): readonly Reaching[] => index.at(target)
+  const at = (target: string): readonly Reaching[] => memory.read(source, reachingAt, target)
   return {
-    ...reachLookup((target) => memory.read(source, reachingAt, target)),
+    at,
+    ...reachLookup(at),
     enter(reach) {
       const touched = index.enter(reach)
       if (touched.size > 0) memory.changed(source, [...touched])

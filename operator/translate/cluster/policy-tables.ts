@@ -1,5 +1,6 @@
 // All policies of a cluster, with what they lead to, in the order in which one kind takes precedence over another:
 // GwPolicy, then BackendTLSPolicy, then the settings of InferencePools.
+import { isIdentical } from '#api/incremental/identical.ts'
 import type { GatewayCaps } from '../caps.ts'
 import type { DeliveredBackend } from '../delivered-backend.ts'
 import { poolAttacher, type PoolAtGateways, poolTranslator } from '../inference/pools.ts'
@@ -9,10 +10,12 @@ import { policyAttacher, type PolicyTranslation } from '../policy/attached-polic
 import { backendTlsAttacher, backendTlsClaimants, type BackendTlsTranslation } from '../policy/backend-tls-policy.ts'
 import { policyClaimants } from '../policy/claiming-policies.ts'
 import { type Claimant, claimTable } from '../policy/claims.ts'
-import { followPolicies, keptReach } from '../policy/follow-policies.ts'
+import { policyFollower } from '../policy/follow-policies.ts'
 import { policyFields, type PolicyFields } from '../policy/policies.ts'
-import { type LeadingRoutes, type Reach, reachTracker } from '../reach.ts'
-import { ReachIndex, trackedReach } from '../reach-index.ts'
+import { joinedReach } from '../joined-reach.ts'
+import type { Reach } from '../reach.ts'
+import { trackedReach } from '../reach-index.ts'
+import { type LeadingRoutes, reachTracker } from '../route-reach.ts'
 import type { ParentLookup } from '../gateway/parent-lookup.ts'
 import { type AcceptedRoutes, routeGateways } from '../route/route-gateways.ts'
 import type { ClusterLookups } from './cluster-lookups.ts'
@@ -41,14 +44,16 @@ export function policyTables(
   { parents, caps }: { readonly parents: ParentLookup; readonly caps: GatewayCaps },
 ): (inputs: PolicyInputs) => PolicyTable {
   const { snapshot, services, pools } = references
-  const [accepting, reached, claims] = [routeGateways(memory), trackedReach(memory), claimTable(memory)]
+  const [accepting, claims] = [routeGateways(memory), claimTable(memory)]
+  /** What routes reach, and what policies lead to as well. */
+  const [direct, reached] = [trackedReach(memory), trackedReach(memory)]
   const targets = { snapshot, parents, routeGateways: accepting, serviceHostname: services.hostname, pools }
   const lookup = { ...targets, reached }
   const fieldsOf = policyFields(memory, scope)
   const translatedPools = poolTranslator(memory, references)
-  const [reachOfRoutes, index] = [reachTracker(), new ReachIndex()]
+  const [reachOfRoutes, followed, join] = [reachTracker(), policyFollower(memory), joinedReach()]
+  const gatewaysOf = keptKeys()
   const leadsOf = flatMapped(({ leads }: PolicyFields) => leads)
-  const followed = memory.table<object, ReadonlyMap<string, Reach>>()
   const claiming = policyClaimants(memory, lookup, caps)
   const claimingTls = backendTlsClaimants(memory, lookup, defects)
   const both = joined<Claimant>()
@@ -57,13 +62,11 @@ export function policyTables(
   const attachedPools = poolAttacher(memory, { reached, claims })
   return ({ accepted, routes, backends }) => {
     accepting.enter(accepted)
-    const direct = reachOfRoutes(routes, backends)
-    index.enter(direct)
+    const ofRoutes = reachOfRoutes(routes, backends)
+    direct.enter(ofRoutes)
     const fields = fieldsOf(snapshot.GwPolicy.all)
     const leads = { policies: leadsOf(fields), pools: translatedPools() }
-    const reach = followed(followed, [direct, backends, leads.policies, leads.pools], (before) =>
-      keptReach(before, followPolicies(leads, { lookup: targets, reach: direct, index, backends })),
-    )
+    const reach = join(ofRoutes, followed(leads, gatewaysOf(ofRoutes), { lookup: targets, direct, backends }))
     reached.enter(reach)
     const [policies, backendTls] = [claiming(fields), claimingTls(snapshot.BackendTLSPolicy.all)]
     // Where both set TLS of one target, our own API takes precedence.
@@ -76,5 +79,14 @@ export function policyTables(
       // TLS settings that users make for a picker take precedence over those of pools.
       pools: attachedPools(leads.pools),
     }
+  }
+}
+
+/** The same list while the keys are the same, in the same order. */
+function keptKeys(): (map: ReadonlyMap<string, unknown>) => readonly string[] {
+  let last: readonly string[] = []
+  return (map) => {
+    const keys = [...map.keys()]
+    return (last = isIdentical(last, keys) ? last : keys)
   }
 }

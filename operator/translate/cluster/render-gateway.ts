@@ -14,7 +14,7 @@ import type {
 } from '#api/ir/types.gen.ts'
 import type { OurGateway } from '../gateway/gateways.ts'
 import type { Listener as OurListener } from '../gateway/listener.ts'
-import { sortedBy } from '../order.ts'
+import { compareText, sortedBy } from '../order.ts'
 import { flatMapped, joined } from '../lists.ts'
 import { isSameInOrder, keptList, sameFields, sameList } from '../same.ts'
 import { type Sorted, sorted, sortedParts, type SortedParts } from '../sorted.ts'
@@ -200,7 +200,9 @@ function backendsOfReach(): GatewayLists['reachedBackends'] {
   return (reach, backends) => {
     if (last === undefined || last.from[0] !== reach.backends || last.from[1] !== backends) {
       const from = [reach.backends, backends]
-      const reached = [...reach.backends].flatMap((key) => backends.get(key) ?? [])
+      // By key: a history has no effect on the result.
+      const keys = [...reach.backends.entries()].map(([key]) => key).sort(compareText)
+      const reached = keys.flatMap((key) => backends.get(key) ?? [])
       last = { from, reached: last !== undefined && isIdentical(last.reached, reached) ? last.reached : reached }
     }
     return last.reached

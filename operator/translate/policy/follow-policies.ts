@@ -2,12 +2,13 @@
 // follows them until nothing new is found.
 import type { BackendReference } from '#api/ir/types.gen.ts'
 import type { DeliveredBackend } from '../delivered-backend.ts'
-import { follow, type GrowingReach, type Reach } from '../reach.ts'
-import { type ReachIndex, reachLookup } from '../reach-index.ts'
+import type { Memory, Remember } from '../memory.ts'
+import { follow, type Followed, type Following, isSameFollowed } from '../reach.ts'
+import { type ReachingAt, type ReachLookup, reachLookup } from '../reach-index.ts'
 import { referencesOf, type References } from '../references.ts'
-import { isSameSet } from '../same.ts'
-import type { TargetLookup } from './target.ts'
-import { resolveTargets, type TargetQuery, type TargetResolution } from './targets.ts'
+import { isSameMap } from '../same.ts'
+import type { TargetKind, TargetLookup } from './target.ts'
+import { resolveTargets, targetKind, type TargetQuery, type TargetResolution } from './targets.ts'
 
 export interface LeadingPolicy {
   readonly query: TargetQuery
@@ -30,41 +31,82 @@ export interface Leads {
   readonly pools: readonly LeadingPool[]
 }
 
+/** Lookups are tracked: what they return may change in the next translation. */
 export interface FollowScope {
   readonly lookup: Omit<TargetLookup, 'reached'>
-  /** The targets of routes. */
-  readonly reach: ReadonlyMap<string, Reach>
-  /** Of `reach`. */
-  readonly index: ReachIndex
+  /** What the routes reach. */
+  readonly direct: ReachLookup & ReachingAt
   readonly backends: ReadonlyMap<string, DeliveredBackend>
 }
 
-/** Returns additional targets of policies and pools; does not change its input. */
-export function followPolicies(leads: Leads, scope: FollowScope): ReadonlyMap<string, Reach> {
-  const { reach } = scope
-  if (leads.policies.length + leads.pools.length === 0) return reach
+/** By Gateway: only those where policies or pools lead somewhere. */
+export type FollowedAt = ReadonlyMap<string, Followed>
+
+/** `gateways`: their keys. */
+type FollowPolicies = (leads: Leads, gateways: readonly string[], scope: FollowScope) => FollowedAt
+
+/** Each policy is resolved again only if what was read for its targets has changed. */
+export function policyFollower(memory: Memory): FollowPolicies {
+  const known = memory.table<object, FollowedAt>()
+  const resolutions = memory.table<TargetQuery, TargetResolution>()
+  return (leads, gateways, scope) => {
+    if (leads.policies.length + leads.pools.length === 0) return NOWHERE
+    return known(known, [gateways, scope.backends, leads.policies, leads.pools], (before) =>
+      keptFollowed(before, followAll(leads, new Set(gateways), { ...scope, resolutions })),
+    )
+  }
+}
+
+const NOWHERE: FollowedAt = new Map()
+
+interface FollowingScope extends FollowScope {
+  readonly resolutions: Remember<TargetQuery, TargetResolution>
+}
+
+function followAll(leads: Leads, gateways: ReadonlySet<string>, scope: FollowingScope): FollowedAt {
+  const { lookup, direct, resolutions } = scope
   const policies = leads.policies.map((one) => ({ ...one, done: new Set<string>() }))
   const pools = leads.pools.map((one) => ({ ...one, done: new Set<string>() }))
-  const { growing, reached, grow } = growingReach(scope)
+  const { following, reached, grow } = growingReach(scope)
+  /** Whether it was new at one of them. */
+  const followAt = (at: Iterable<string>, references: References, done: Set<string>): boolean => {
+    const found = [...at].filter((key) => !done.has(key) && gateways.has(key))
+    for (const key of found) {
+      done.add(key)
+      grow(key, references)
+    }
+    return found.length > 0
+  }
+  const followRound = (some: typeof policies, resolve: (query: TargetQuery) => TargetResolution): boolean => {
+    let hasGrown = false
+    for (const { hostname, references, done } of pools) {
+      hasGrown = followAt(new Set(reached.service(hostname)), references, done) || hasGrown
+    }
+    for (const { query, references, done } of some) {
+      const at = new Set(resolve(query).targets.flatMap((target) => target.gateways))
+      hasGrown = followAt(at, references, done) || hasGrown
+    }
+    return hasGrown
+  }
+  let hasGrown = followRound(policies, (query) =>
+    resolutions(query, [], () => resolveTargets(query, { ...lookup, reached: direct })),
+  )
+  const onReached = policies.filter(({ query }) => hasReachedTargets(query))
   // Each round but the last follows a policy or pool at a Gateway for the first time; the last one adds nothing, so its
   // results are valid.
-  for (let hasGrown = true; hasGrown;) {
-    hasGrown = false
-    const resolve = targetResolver({ ...scope.lookup, reached })
-    const followAt = (gateways: Iterable<string>, references: References, done: Set<string>): void => {
-      for (const key of gateways) {
-        if (done.has(key) || !growing.has(key)) continue
-        done.add(key)
-        grow(key, references)
-        hasGrown = true
-      }
-    }
-    for (const { hostname, references, done } of pools) followAt(reached.service(hostname), references, done)
-    for (const { query, references, done } of policies) {
-      followAt(new Set(resolve(query).targets.flatMap(({ gateways }) => gateways)), references, done)
-    }
-  }
-  return growing
+  while (hasGrown) hasGrown = followRound(onReached, targetResolver({ ...lookup, reached }))
+  return following
+}
+
+/** Policies on other targets are in force wherever these are, whatever is reached there. */
+const REACHED_KINDS: ReadonlySet<TargetKind | undefined> = new Set<TargetKind>([
+  'Service',
+  'GwBackend',
+  'InferencePool',
+])
+
+function hasReachedTargets({ targetRefs = [], targetSelectors = [] }: TargetQuery): boolean {
+  return [...targetRefs, ...targetSelectors].some((target) => REACHED_KINDS.has(targetKind(target)))
 }
 
 /** Valid as long as the results of `lookup` stay the same. */
@@ -77,60 +119,33 @@ function targetResolver(lookup: TargetLookup): (query: TargetQuery) => TargetRes
   }
 }
 
-/** What was reached without policies is copied before something is added to it. */
-function growingReach({ reach, index, backends }: FollowScope) {
-  const growing = new Map(reach)
-  const own = new Map<string, GrowingReach>()
+function growingReach({ direct, backends }: FollowScope) {
+  const following = new Map<string, Following>()
   /** By target, the Gateways that have grown to it. */
   const added = new Map<string, Map<string, ReadonlySet<number>>>()
+  /** A Gateway may be there twice. */
   const reached = reachLookup((target) => {
-    const grown = added.get(target)
-    const known = index.at(target)
-    if (grown === undefined) return known
-    const others = [...grown].map(([gateway, ports]) => ({ gateway, ports }))
-    return [...known.filter(({ gateway }) => !grown.has(gateway)), ...others]
+    const [known, grown] = [direct.at(target), added.get(target)]
+    return grown === undefined ? known : [...known, ...[...grown].map(([gateway, ports]) => ({ gateway, ports }))]
   })
   const grow = (key: string, references: References): void => {
-    const known = own.get(key)
-    const reachOfKey = known ?? {
-      services: new Map(growing.get(key)?.services),
-      backends: new Set(growing.get(key)?.backends),
-    }
-    if (known === undefined) {
-      own.set(key, reachOfKey)
-      growing.set(key, reachOfKey)
-    }
-    follow(references, reachOfKey, backends, (target, ports) => {
+    const ofGateway = following.get(key) ?? { services: new Map(), backends: new Set() }
+    following.set(key, ofGateway)
+    follow(references, ofGateway, backends, (target, ports) => {
       const gateways = added.get(target) ?? new Map<string, ReadonlySet<number>>()
       added.set(target, gateways.set(key, ports))
     })
   }
-  return { growing, reached, grow }
+  return { following, reached, grow }
 }
 
 /** The Gateways with the same targets as before keep their objects, and so does the whole. */
-export function keptReach(
-  before: ReadonlyMap<string, Reach> | undefined,
-  now: ReadonlyMap<string, Reach>,
-): ReadonlyMap<string, Reach> {
-  if (before === undefined || before === now) return now
-  const kept = new Map<string, Reach>()
-  for (const [key, reach] of now) {
+function keptFollowed(before: FollowedAt | undefined, now: FollowedAt): FollowedAt {
+  if (before === undefined) return now
+  const kept = new Map<string, Followed>()
+  for (const [key, followed] of now) {
     const known = before.get(key)
-    kept.set(key, known !== undefined && isSameReach(known, reach) ? known : reach)
+    kept.set(key, known !== undefined && isSameFollowed(known, followed) ? known : followed)
   }
-  const keys = [...before.keys()]
-  return keys.length === kept.size &&
-    [...kept].every(([key, reach], at) => keys[at] === key && before.get(key) === reach)
-    ? before
-    : kept
-}
-
-function isSameReach(a: Reach, b: Reach): boolean {
-  if (a === b) return true
-  if (a.services.size !== b.services.size || !isSameSet(a.backends, b.backends)) return false
-  return [...a.services].every(([host, ports]) => {
-    const other = b.services.get(host)
-    return other !== undefined && isSameSet(ports, other)
-  })
+  return isSameMap(before, kept) ? before : kept
 }

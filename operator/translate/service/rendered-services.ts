@@ -1,15 +1,18 @@
 // Services in the two forms that proxies need: the Service itself, and its endpoints as workloads.
 import type { Service as RenderedService, Workload } from '#api/ir/types.gen.ts'
 import { isIdentical } from '#api/incremental/identical.ts'
+import type { LayeredMap } from '#api/incremental/layered-map.ts'
 import type { ListChange } from '#api/incremental/list-change.ts'
 import { SharedParts } from '#api/incremental/shared-parts.ts'
 import { changed as withChanges } from '../changes.ts'
 import type { RenderedPools } from './rendered-pools.ts'
 import type { EndpointSlice, KubeObject, Service } from '../kube.ts'
-import { flatMapped, mapped, tally } from '../lists.ts'
+import { mapped, tally } from '../lists.ts'
 import type { Memory, Remember } from '../memory.ts'
 import { namespaceOf } from '../object-ref.ts'
+import { compareText } from '../order.ts'
 import type { Snapshot } from '../snapshot.ts'
+import { placeOf } from '../sorted.ts'
 import { localityPreference } from './locality-preference.ts'
 import { MeshPods } from './mesh-pods.ts'
 import { placesOfNodes } from './node-places.ts'
@@ -19,7 +22,7 @@ import type { Services } from './services.ts'
 import { type EndpointFacts, endpointsOf, workloadTable } from './workloads.ts'
 
 export interface RenderedServices {
-  /** Not in order. */
+  /** In order of their host names. */
   readonly services: readonly RenderedService[]
   /** In order of their uids. */
   readonly workloads: Workload[]
@@ -30,7 +33,7 @@ export interface RenderedServices {
 /** As of one snapshot. The same object while all callers would get the same. */
 export interface RenderServices {
   /** `reached`: by host name. Equal lists are the same objects as last time. */
-  readonly of: (caller: ServicesCaller, reached: ReadonlyMap<string, unknown>) => RenderedServices
+  readonly of: (caller: ServicesCaller, reached: LayeredMap<unknown>) => RenderedServices
   /** Host names for which the earlier one may have returned something else; undefined: any. */
   readonly changedSince: (earlier: RenderServices) => ReadonlySet<string> | undefined
   /** Of the catalog, and what else all host names depend on. */
@@ -102,40 +105,33 @@ interface ServicesNow {
   readonly proxies: (caller: ServicesCaller) => readonly ServiceEndpoint[]
 }
 
-type CallerRenderer = (
-  caller: ServicesCaller,
-  hostnames: ReadonlyMap<string, unknown>,
-  now: ServicesNow,
-) => RenderedServices
+type CallerRenderer = (caller: ServicesCaller, hostnames: LayeredMap<unknown>, now: ServicesNow) => RenderedServices
 
 /** The same object while nothing in it has changed. */
 function factsAfter(before: EndpointFacts, now: EndpointFacts): EndpointFacts {
   return before.places === now.places && before.podsVersion === now.podsVersion ? before : now
 }
 
-type Row = ServiceParts | undefined
-
 interface Rows {
   /** Of the catalog. */
   version: number
   readonly pools: RenderedPools
-  readonly hostnames: ReadonlyMap<string, unknown>
-  readonly places: ReadonlyMap<string, number>
-  /** By place. */
-  readonly rows: readonly Row[]
+  readonly hostnames: LayeredMap<unknown>
+  /** Those that exist, in order of their host names. */
+  readonly rows: readonly ServiceParts[]
 }
 
 interface CallerResult {
-  readonly rows: readonly Row[]
+  readonly rows: readonly ServiceParts[]
   readonly facts: EndpointFacts
   readonly rendered: RenderedServices
 }
 
 /** For repeated calls of one caller: updated with changed Services. */
 function callerRenderer(catalog: ServiceCatalog, workload: Remember<ServiceEndpoint, Workload>): CallerRenderer {
-  const servicesOf = flatMapped((row: Row) => (row === undefined ? [] : [row.rendered]))
-  const endpointsIn = mapped((row: Row) => row?.endpoints ?? NO_ENDPOINTS)
-  const localities = tally((row: Row) => (row?.rendered.locality === undefined ? [] : [true]))
+  const servicesOf = mapped(({ rendered }: ServiceParts) => rendered)
+  const endpointsIn = mapped(({ endpoints }: ServiceParts) => endpoints)
+  const localities = tally(({ rendered }: ServiceParts) => (rendered.locality === undefined ? [] : [true]))
   const workloadsOf = workloadTable(workload)
   let last: Rows | undefined
   let known: CallerResult | undefined
@@ -154,10 +150,8 @@ function callerRenderer(catalog: ServiceCatalog, workload: Remember<ServiceEndpo
   }
 }
 
-const NO_ENDPOINTS: readonly ServiceEndpoint[] = []
-
 interface RowsInput {
-  readonly hostnames: ReadonlyMap<string, unknown>
+  readonly hostnames: LayeredMap<unknown>
   readonly now: ServicesNow
   readonly catalog: ServiceCatalog
 }
@@ -165,44 +159,47 @@ interface RowsInput {
 /** Without a change the last one, as of the current version. */
 function rowsAfter(last: Rows | undefined, { hostnames, now: { pools, partsAt }, catalog }: RowsInput): Rows {
   const { version } = catalog
-  const changed = last?.pools === pools ? catalog.changedSince(last.version) : undefined
-  if (last === undefined || changed === undefined) {
-    return { version, pools, ...placesOf(hostnames), rows: [...hostnames.keys()].map(partsAt) }
+  const ofCatalog = last?.pools === pools ? catalog.changedSince(last.version) : undefined
+  if (last === undefined || ofCatalog === undefined) {
+    const names = [...hostnames.entries()].map(([hostname]) => hostname).sort(compareText)
+    return { version, pools, hostnames, rows: names.flatMap((hostname) => partsAt(hostname) ?? []) }
   }
-  if (last.hostnames === hostnames && !hasOne(hostnames, changed)) {
+  // Of a thousand Gateways most have none of the changed host names.
+  const ofCaller = hostnames.since(last.hostnames).map(([hostname]) => hostname)
+  const touched = new Set(
+    [...ofCatalog, ...ofCaller].filter((one) => isThere(last.hostnames, one) || isThere(hostnames, one)),
+  )
+  if (touched.size === 0) {
     last.version = version
     return last
   }
-  if (last.hostnames !== hostnames) {
-    const { places, rows: before } = last
-    const rows = [...hostnames.keys()].map((hostname) => {
-      const place = changed.has(hostname) ? undefined : places.get(hostname)
-      return place === undefined ? partsAt(hostname) : before[place]
-    })
-    return { version, pools, ...placesOf(hostnames), rows }
-  }
-  const touched = [...changed].flatMap((hostname): ListChange<Row>[] => {
-    const at = last.places.get(hostname)
-    return at === undefined ? [] : [{ at, removed: last.rows.slice(at, at + 1), added: [partsAt(hostname)] }]
+  const rows = rowsWith(last.rows, touched, (hostname) =>
+    isThere(hostnames, hostname) ? partsAt(hostname) : undefined,
+  )
+  return { version, pools, hostnames, rows }
+}
+
+function isThere(hostnames: LayeredMap<unknown>, hostname: string): boolean {
+  return hostnames.get(hostname) !== undefined
+}
+
+function rowsWith(
+  rows: readonly ServiceParts[],
+  hostnames: ReadonlySet<string>,
+  rowAt: (hostname: string) => ServiceParts | undefined,
+): readonly ServiceParts[] {
+  const edits = [...hostnames].sort(compareText).flatMap((hostname): ListChange<ServiceParts>[] => {
+    const at = placeOf(rows, hostname, hostnameOf)
+    const [known, now] = [rows[at], rowAt(hostname)]
+    const removed = known?.hostname === hostname ? [known] : []
+    const added = now === undefined ? [] : [now]
+    return isIdentical(removed, added) ? [] : [{ at, removed, added }]
   })
-  return {
-    ...last,
-    version,
-    rows: withChanges(
-      last.rows,
-      touched.sort((a, b) => a.at - b.at),
-    ),
-  }
+  return edits.length === 0 ? rows : withChanges(rows, edits)
 }
 
-/** Of a thousand Gateways most have none of the changed host names. */
-function hasOne(hostnames: ReadonlyMap<string, unknown>, changed: ReadonlySet<string>): boolean {
-  for (const hostname of changed) if (hostnames.has(hostname)) return true
-  return false
-}
-
-function placesOf(hostnames: Rows['hostnames']): Pick<Rows, 'hostnames' | 'places'> {
-  return { hostnames, places: new Map([...hostnames.keys()].map((hostname, place) => [hostname, place])) }
+function hostnameOf({ hostname }: ServiceParts): string {
+  return hostname
 }
 
 function renderOne(service: Service, slices: readonly EndpointSlice[], hostname: string): ServiceParts {
