@@ -51,7 +51,11 @@ export function policyTables(
   const lookup = { ...targets, reached }
   const fieldsOf = policyFields(memory, scope)
   const translatedPools = poolTranslator(memory, references)
-  const [reachOfRoutes, followed, join] = [reachTracker(), policyFollower(memory), joinedReach()]
+  const [reachOfRoutes, followed, join] = [
+    reachTracker(),
+    policyFollower(memory, { lookup: targets, direct }),
+    joinedReach(),
+  ]
   const gatewaysOf = keptKeys()
   const leadsOf = flatMapped(({ leads }: PolicyFields) => leads)
   const claiming = policyClaimants(memory, lookup, caps)
@@ -66,7 +70,7 @@ export function policyTables(
     direct.enter(ofRoutes)
     const fields = fieldsOf(snapshot.GwPolicy.all)
     const leads = { policies: leadsOf(fields), pools: translatedPools() }
-    const reach = join(ofRoutes, followed(leads, gatewaysOf(ofRoutes), { lookup: targets, direct, backends }))
+    const reach = join(ofRoutes, followed(leads, gatewaysOf(ofRoutes), backends))
     reached.enter(reach)
     const [policies, backendTls] = [claiming(fields), claimingTls(snapshot.BackendTLSPolicy.all)]
     // Where both set TLS of one target, our own API takes precedence.

@@ -2,13 +2,13 @@
 // follows them until nothing new is found.
 import type { BackendReference } from '#api/ir/types.gen.ts'
 import type { DeliveredBackend } from '../delivered-backend.ts'
-import type { Memory, Remember } from '../memory.ts'
+import type { Memory } from '../memory.ts'
 import { follow, type Followed, type Following, isSameFollowed } from '../reach.ts'
-import { type ReachingAt, type ReachLookup, reachLookup } from '../reach-index.ts'
+import { type ReachingAt, reachLookup } from '../reach-index.ts'
 import { referencesOf, type References } from '../references.ts'
-import { isSameMap } from '../same.ts'
-import type { TargetKind, TargetLookup } from './target.ts'
-import { resolveTargets, targetKind, type TargetQuery, type TargetResolution } from './targets.ts'
+import { isSameMap, same } from '../same.ts'
+import type { TargetLookup } from './target.ts'
+import { resolveTargets, type TargetQuery, type TargetResolution } from './targets.ts'
 
 export interface LeadingPolicy {
   readonly query: TargetQuery
@@ -31,82 +31,104 @@ export interface Leads {
   readonly pools: readonly LeadingPool[]
 }
 
-/** Lookups are tracked: what they return may change in the next translation. */
-export interface FollowScope {
+/** Tracked: what they return may change in the next translation. */
+export interface FollowLookups {
   readonly lookup: Omit<TargetLookup, 'reached'>
   /** What the routes reach. */
-  readonly direct: ReachLookup & ReachingAt
-  readonly backends: ReadonlyMap<string, DeliveredBackend>
+  readonly direct: ReachingAt
 }
+
+type Backends = ReadonlyMap<string, DeliveredBackend>
 
 /** By Gateway: only those where policies or pools lead somewhere. */
 export type FollowedAt = ReadonlyMap<string, Followed>
 
 /** `gateways`: their keys. */
-type FollowPolicies = (leads: Leads, gateways: readonly string[], scope: FollowScope) => FollowedAt
+type FollowPolicies = (leads: Leads, gateways: readonly string[], backends: Backends) => FollowedAt
 
-/** Each policy is resolved again only if what was read for its targets has changed. */
-export function policyFollower(memory: Memory): FollowPolicies {
+/** A changed target costs its policies; all of them are followed again only if one counts at other Gateways. */
+export function policyFollower(memory: Memory, lookups: FollowLookups): FollowPolicies {
   const known = memory.table<object, FollowedAt>()
-  const resolutions = memory.table<TargetQuery, TargetResolution>()
-  return (leads, gateways, scope) => {
-    if (leads.policies.length + leads.pools.length === 0) return NOWHERE
-    return known(known, [gateways, scope.backends, leads.policies, leads.pools], (before) =>
-      keptFollowed(before, followAll(leads, new Set(gateways), { ...scope, resolutions })),
+  const placed = memory.list((policy: LeadingPolicy, before: PlacedPolicy | undefined) =>
+    placedPolicy(policy, lookups, before),
+  )
+  return ({ policies, pools }, gateways, backends) => {
+    if (policies.length + pools.length === 0) return NOWHERE
+    const leads = { policies: placed(policies), pools }
+    return known(known, [gateways, backends, leads.policies, pools], (before) =>
+      keptFollowed(before, followAll(leads, { ...lookups, gateways: new Set(gateways), backends })),
     )
   }
 }
 
 const NOWHERE: FollowedAt = new Map()
 
-interface FollowingScope extends FollowScope {
-  readonly resolutions: Remember<TargetQuery, TargetResolution>
+/** A policy at the Gateways that reach its targets without other policies. */
+interface PlacedPolicy extends LeadingPolicy {
+  readonly at: readonly string[]
+  /** Services and backends on which that depends (`serviceTarget`, `backendTarget`): policies may lead to them. */
+  readonly asked: readonly string[]
 }
 
-function followAll(leads: Leads, gateways: ReadonlySet<string>, scope: FollowingScope): FollowedAt {
-  const { lookup, direct, resolutions } = scope
-  const policies = leads.policies.map((one) => ({ ...one, done: new Set<string>() }))
-  const pools = leads.pools.map((one) => ({ ...one, done: new Set<string>() }))
-  const { following, reached, grow } = growingReach(scope)
-  /** Whether it was new at one of them. */
-  const followAt = (at: Iterable<string>, references: References, done: Set<string>): boolean => {
-    const found = [...at].filter((key) => !done.has(key) && gateways.has(key))
+/** The same object while it is the same. */
+function placedPolicy(
+  { query, references }: LeadingPolicy,
+  { lookup, direct }: FollowLookups,
+  before: PlacedPolicy | undefined,
+): PlacedPolicy {
+  const asked = new Set<string>()
+  const reached = reachLookup((target) => {
+    asked.add(target)
+    return direct.at(target)
+  })
+  const at = gatewaysOf(resolveTargets(query, { ...lookup, reached }))
+  return same(before, { query, references, at: [...at], asked: [...asked] })
+}
+
+function gatewaysOf({ targets }: TargetResolution): ReadonlySet<string> {
+  return new Set(targets.flatMap(({ gateways }) => gateways))
+}
+
+interface PlacedLeads {
+  readonly policies: readonly PlacedPolicy[]
+  readonly pools: readonly LeadingPool[]
+}
+
+interface FollowScope extends FollowLookups {
+  readonly gateways: ReadonlySet<string>
+  readonly backends: Backends
+}
+
+function followAll({ policies, pools }: PlacedLeads, scope: FollowScope): FollowedAt {
+  const { following, added, reached, grow } = growingReach(scope)
+  const done = new Map<PlacedPolicy | LeadingPool, Set<string>>()
+  /** Whether it is new at one of the Gateways. */
+  const followAt = (lead: PlacedPolicy | LeadingPool, at: Iterable<string>): boolean => {
+    const before = done.get(lead) ?? new Set('at' in lead ? lead.at : [])
+    done.set(lead, before)
+    const found = [...at].filter((key) => !before.has(key) && scope.gateways.has(key))
     for (const key of found) {
-      done.add(key)
-      grow(key, references)
+      before.add(key)
+      grow(key, lead.references)
     }
     return found.length > 0
   }
-  const followRound = (some: typeof policies, resolve: (query: TargetQuery) => TargetResolution): boolean => {
-    let hasGrown = false
-    for (const { hostname, references, done } of pools) {
-      hasGrown = followAt(new Set(reached.service(hostname)), references, done) || hasGrown
-    }
-    for (const { query, references, done } of some) {
-      const at = new Set(resolve(query).targets.flatMap((target) => target.gateways))
-      hasGrown = followAt(at, references, done) || hasGrown
-    }
-    return hasGrown
+  for (const { at, references } of policies) {
+    for (const key of at) if (scope.gateways.has(key)) grow(key, references)
   }
-  let hasGrown = followRound(policies, (query) =>
-    resolutions(query, [], () => resolveTargets(query, { ...lookup, reached: direct })),
-  )
-  const onReached = policies.filter(({ query }) => hasReachedTargets(query))
   // Each round but the last follows a policy or pool at a Gateway for the first time; the last one adds nothing, so its
-  // results are valid.
-  while (hasGrown) hasGrown = followRound(onReached, targetResolver({ ...lookup, reached }))
+  // results are valid. Policies to whose targets no policy leads count where they count without policies.
+  const onReached = policies.filter(({ asked }) => asked.length > 0)
+  for (let hasGrown = true; hasGrown;) {
+    hasGrown = false
+    const resolve = targetResolver({ ...scope.lookup, reached })
+    for (const pool of pools) hasGrown = followAt(pool, new Set(reached.service(pool.hostname))) || hasGrown
+    for (const policy of onReached) {
+      if (!policy.asked.some((target) => added.has(target))) continue
+      hasGrown = followAt(policy, gatewaysOf(resolve(policy.query))) || hasGrown
+    }
+  }
   return following
-}
-
-/** Policies on other targets are in force wherever these are, whatever is reached there. */
-const REACHED_KINDS: ReadonlySet<TargetKind | undefined> = new Set<TargetKind>([
-  'Service',
-  'GwBackend',
-  'InferencePool',
-])
-
-function hasReachedTargets({ targetRefs = [], targetSelectors = [] }: TargetQuery): boolean {
-  return [...targetRefs, ...targetSelectors].some((target) => REACHED_KINDS.has(targetKind(target)))
 }
 
 /** Valid as long as the results of `lookup` stay the same. */
@@ -119,7 +141,7 @@ function targetResolver(lookup: TargetLookup): (query: TargetQuery) => TargetRes
   }
 }
 
-function growingReach({ direct, backends }: FollowScope) {
+function growingReach({ direct, backends }: Pick<FollowScope, 'direct' | 'backends'>) {
   const following = new Map<string, Following>()
   /** By target, the Gateways that have grown to it. */
   const added = new Map<string, Map<string, ReadonlySet<number>>>()
@@ -136,7 +158,7 @@ function growingReach({ direct, backends }: FollowScope) {
       added.set(target, gateways.set(key, ports))
     })
   }
-  return { following, reached, grow }
+  return { following, added, reached, grow }
 }
 
 /** The Gateways with the same targets as before keep their objects, and so does the whole. */
