@@ -2,6 +2,7 @@
 // controller is not taken over: the API server rejects the change of an immutable field, and the log reports it.
 import { Effect } from 'effect'
 import { KubeClient } from '../kube/client.ts'
+import { describeKubeError, type KubeError } from '../kube/errors.ts'
 import { TRANSLATED } from '../kube/resources.ts'
 import type { KubeObject } from '../translate/kube.ts'
 import type { OperatorSettings } from './settings.ts'
@@ -10,6 +11,19 @@ export const applyGatewayClass = Effect.fn('operator.applyGatewayClass')(functio
   const client = yield* KubeClient
   yield* client.apply(gatewayClassOf(settings), TRANSLATED.GatewayClass, settings.controllerName)
 })
+
+/** Tries once, while the cluster is still being read; later the queue of the leader tries until it succeeds. */
+export const createMissingClass = Effect.fn('operator.createMissingClass')(
+  function* (settings: OperatorSettings) {
+    yield* applyGatewayClass(settings)
+  },
+  (effect, { className }) =>
+    effect.pipe(
+      Effect.catch((error: KubeError) =>
+        Effect.logWarning('cannot create the GatewayClass, will retry', className, describeKubeError(error)),
+      ),
+    ),
+)
 
 function gatewayClassOf({ className, controllerName, classParametersRefs }: OperatorSettings): KubeObject {
   const parametersRef = classParametersRefs.get(className)

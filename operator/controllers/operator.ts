@@ -7,6 +7,7 @@ import { Contents } from '../kube/contents.ts'
 import { KubeClient } from '../kube/client.ts'
 import { fetchContents } from '../kube/fetch-contents.ts'
 import { ownAccount } from '../kube/own-account.ts'
+import { createMissingClass } from './gateway-class.ts'
 import { LEASE_TIMES, type LeaseTimes, withLeadership } from './lease.ts'
 import { lead } from './leader.ts'
 import { overviewOf } from './overview.ts'
@@ -15,7 +16,7 @@ import type { TranslateSettings } from '../translate/translation.ts'
 import type { OperatorSettings } from './settings.ts'
 import { readsOutsideTranslation, type Sources, startSources } from './sources.ts'
 import { makeTranslationLoop, type TranslationLoop } from './translation-loop.ts'
-import type { OperatorObserver, World } from './world.ts'
+import { hasOwnClass, type OperatorObserver, type World } from './world.ts'
 
 export interface RunningOperator {
   /** All kinds have been listed and translated, and are followed. */
@@ -75,9 +76,15 @@ export const startOperator: (
     onDefect: observer.objectFailed,
   })
   sources = yield* startSources(settings, cache, observer.followed)
-  const owning = Effect.map(ownAccount(settings.namespace), (owners) => void (world.owners = owners))
+  let areOwnersKnown = false
+  const owning = Effect.map(ownAccount(settings.namespace), (owners) => {
+    world.owners = owners
+    areOwnersKnown = true
+  })
   yield* Effect.forkScoped(Effect.annotateLogs(owning, 'component', 'leader'))
-  const leading = leadForEver(world, leaseTimes, () => isTranslated)
+  const isClassMissing = (): boolean =>
+    areOwnersKnown && sources !== undefined && !sources.pending().includes('GatewayClass') && !hasOwnClass(world)
+  const leading = leadForEver(world, leaseTimes, { isTranslated: () => isTranslated, isClassMissing })
   yield* Effect.forkScoped(Effect.annotateLogs(leading, 'component', 'leader'))
   return {
     isReady: () => isTranslated && sources?.lost().length === 0,
@@ -90,18 +97,40 @@ export const startOperator: (
   }
 })
 
+interface StartOfReplica {
+  readonly isTranslated: () => boolean
+  /** Of a cluster whose GatewayClasses have been read. */
+  readonly isClassMissing: () => boolean
+}
+
 /** A lost lease ends all writing; then the replica waits for its turn like every other one. */
-const leadForEver = Effect.fnUntraced(function* (world: World, times: LeaseTimes, isTranslated: () => boolean) {
+const leadForEver = Effect.fnUntraced(function* (world: World, times: LeaseTimes, start: StartOfReplica) {
   const { settings } = world
-  const leading = Effect.scoped(lead(world))
-  while (!isTranslated()) yield* Effect.sleep('5 millis')
-  if (!settings.isLeaderElectionEnabled) return yield* leading
+  const { isTranslated, isClassMissing } = start
+  // Others can work at once, so a replica that still reads must not lead. Without the class no replica has led before.
+  const turn = until(() => isTranslated() || isClassMissing())
+  const leading = Effect.scoped(
+    Effect.gen(function* () {
+      // A class that is created after the first translation costs a second one of all routes.
+      if (!isTranslated() && isClassMissing()) yield* createMissingClass(settings)
+      yield* until(isTranslated)
+      return yield* lead(world)
+    }),
+  )
+  if (!settings.isLeaderElectionEnabled) return yield* Effect.andThen(turn, leading)
   return yield* Effect.forever(
-    withLeadership({ settings, times, owners: () => world.owners }, leading).pipe(
+    turn.pipe(
+      Effect.andThen(withLeadership({ settings, times, owners: () => world.owners }, leading)),
       Effect.catchTag('LeadershipLost', ({ identity }) => Effect.logError('leadership lost', identity)),
     ),
   )
 })
+
+function until(isTrue: () => boolean): Effect.Effect<void> {
+  return Effect.gen(function* () {
+    while (!isTrue()) yield* Effect.sleep('5 millis')
+  })
+}
 
 export function translateSettings(settings: OperatorSettings): Required<TranslateSettings> {
   const { controllerName, className, clusterDomain, namespace, areModelsEnabled } = settings
