@@ -1,6 +1,6 @@
 // gw translate: the configuration of proxies and the statuses that the operator would write. It never prints secrets.
 import { printable } from '#api/printable.ts'
-import { redactTree } from '#proxy/log/redact-tree.ts'
+import { redactTree } from '#api/credentials/redact-tree.ts'
 import { dataText, printError } from '../output.ts'
 import { hasErrors, printProblems } from '../report.ts'
 import { loadSource, type LoadedSource } from '../source.ts'

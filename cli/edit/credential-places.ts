@@ -1,5 +1,5 @@
 // Which values of a standalone file or a manifest are credentials, by their place and by their form. Pure.
-import { isSensitiveHeader } from '#proxy/message/redact.ts'
+import { isSensitiveHeader } from '#api/credentials/sensitive-headers.ts'
 
 /** Names of mappings, and positions in lists. */
 export type Place = readonly (string | number)[]

@@ -1,6 +1,7 @@
 // The control plane as a whole: sources fill the cache, the translator turns it into configurations and statuses, and
 // the leader writes them. What changes is put into queues by key; everything else follows from the cache.
 import { Effect, type Scope } from 'effect'
+import { redactTree } from '#api/credentials/redact-tree.ts'
 import type { ControllerOverview } from '#api/admin/controller-overview.ts'
 import { ObjectCache } from '../kube/cache.ts'
 import { Contents } from '../kube/contents.ts'
@@ -27,7 +28,7 @@ export interface RunningOperator {
   /** No work is pending, as far as this replica knows; for tests and for users who wait. */
   isIdle(): boolean
   readonly cache: ObjectCache
-  /** For the admin server: names and versions of known objects, and rendered configurations. No values of Secrets. */
+  /** For the admin server: names and versions of known objects, and rendered configurations. No credentials. */
   describe(): unknown
   /** For the web UI. */
   overview(): ControllerOverview
@@ -158,7 +159,7 @@ function describe({ cache, translation, listener }: World): unknown {
     })),
   ])
   const { perGateway, problems } = translation()
-  const gateways = [...perGateway].map(([key, { config }]) => [key, config])
+  const gateways = [...perGateway].map(([key, { config }]) => [key, redactTree(config)])
   return {
     isLeading: listener !== undefined,
     objects: Object.fromEntries(kinds) as unknown,

@@ -1,5 +1,6 @@
 // The answer of `/config_dump` in the shape of the resources supplement, section 4.3: listeners and routes nested under
 // their binds, everything else beside them. Pure; never holds secret material.
+import { redactTree } from '#api/credentials/redact-tree.ts'
 import { emptyConfig } from '#api/ir/empty.ts'
 import type {
   BackendReference,
@@ -20,7 +21,6 @@ import { dumpBackends } from './config-dump-backends.ts'
 import { dumpServices, dumpWorkloads } from './config-dump-services.ts'
 import { dumpInline } from './dump-inline.ts'
 import type { FiguresOf } from './endpoint-info.ts'
-import { redactTree } from '../log/redact-tree.ts'
 
 type Schemas = components['schemas']
 type Dump = Record<string, unknown>

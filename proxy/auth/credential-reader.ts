@@ -4,7 +4,7 @@ import type { ExtractionLocation } from '#api/ir/types.gen.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { headersOfExpression } from '../log/credential-names.ts'
 import { textOfLatin1 } from '../message/latin1-text.ts'
-import { isSensitiveHeader } from '../message/redact.ts'
+import { isSensitiveHeader } from '#api/credentials/sensitive-headers.ts'
 import { evaluateCredential, readsBody } from '../cel/evaluate.ts'
 import { cookieValue, queryParameter, removeCookie, withoutQueryParameter } from './request-fields.ts'
 

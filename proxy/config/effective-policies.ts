@@ -10,9 +10,9 @@ import type {
   RouteBackend,
   ServiceReference,
 } from '#api/ir/types.gen.ts'
+import { redactTree } from '#api/credentials/redact-tree.ts'
 import { recordOf } from '#api/json.ts'
 import type { EffectiveBackend } from '../chain/effective.ts'
-import { redactTree } from '../log/redact-tree.ts'
 import { BACKEND, FRONTEND, type Merge, TRAFFIC } from '../policy/fields.ts'
 import { effectiveBackend, effectiveFrontend, overlaySection } from '../policy/merge-backend.ts'
 import { effectiveTraffic } from '../policy/merge.ts'

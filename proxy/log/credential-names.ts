@@ -8,7 +8,7 @@ import type {
   Route,
   TrafficPayload,
 } from '#api/ir/types.gen.ts'
-import { isSensitiveHeader, REDACTED } from '../message/redact.ts'
+import { isSensitiveHeader, REDACTED } from '#api/credentials/sensitive-headers.ts'
 
 /** Query parameters that always carry credentials. Lower case. */
 const SENSITIVE_PARAMETERS = [

@@ -1,6 +1,6 @@
 // Heads of one request and one response: the interface between the engine and the pipeline.
+import { REDACTED } from '#api/credentials/sensitive-headers.ts'
 import type { OutgoingBody, StreamBody } from './body.ts'
-import { REDACTED } from './redact.ts'
 import { HeaderList } from './headers.ts'
 import type { RequestSigner } from './request-signer.ts'
 import type { TrailerSource } from './trailer-fields.ts'

@@ -1,6 +1,6 @@
 // Keeps the credentials of one traced request out of its events: by the place they stand in, and by their value
 // wherever else it turns up (a copied header, an expression's result, a body that echoes the request).
-import { REDACTED } from '../message/redact.ts'
+import { REDACTED } from '#api/credentials/sensitive-headers.ts'
 import type { HeaderList } from '../message/headers.ts'
 import { type CredentialNames, decodedText } from '../log/credential-names.ts'
 

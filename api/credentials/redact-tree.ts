@@ -1,7 +1,7 @@
 // A copy of configuration data without possible credentials. Rendered configuration has only references to secrets;
 // this removes what users wrote into plain fields: values of credential headers, environments of child processes.
-import { publicKeySet } from '#api/credentials/key-set.ts'
-import { REDACTED, isSensitiveHeader } from '../message/redact.ts'
+import { publicKeySet } from './key-set.ts'
+import { isSensitiveHeader, REDACTED } from './sensitive-headers.ts'
 
 /** Rendered configuration is much flatter; deeper data is cut. */
 const DEPTH_MAX = 64
