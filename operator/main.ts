@@ -82,6 +82,8 @@ const operate = Effect.fn('operator.main')(function* (
     pending: () => operator?.pending() ?? ['everything'],
     snapshot: () => operator?.describe() ?? {},
     overview: () => operator?.overview(),
+    gateway: (key) => operator?.gateway(key),
+    configuration: (key) => operator?.configuration(key),
   })
   yield* Effect.logInfo('started', { ...ports, components: COMPONENTS.length })
   const running = yield* startOperator({ settings, observer: metrics.observer })

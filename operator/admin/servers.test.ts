@@ -6,10 +6,36 @@ import { pathToFileURL } from 'node:url'
 import { Effect, Exit, Scope } from 'effect'
 import { Profile } from 'pprof-format'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { ControllerOverview } from '#api/admin/controller-overview.ts'
+import type { ControllerOverview, GatewayDetail } from '#api/admin/controller-overview.ts'
+import { emptyConfig } from '#api/ir/empty.ts'
+import type { RenderedConfig } from '#api/ir/types.gen.ts'
 import { LogLevels } from './log.ts'
 import { createMetrics } from './metrics.ts'
 import { type ServerPorts, startServers } from './servers.ts'
+
+const DETAIL: GatewayDetail = {
+  gateway: {
+    key: 'shop/web',
+    ...{ listeners: 1, routes: 2, backends: 0, policies: 0, addresses: [], proxies: [], revision: 'a' },
+    programmed: undefined,
+  },
+  conditions: [],
+  problems: [],
+}
+const SET = [{ name: 'authorization', value: 'Bearer hunter2' }]
+/** More than the server sends in one piece, and than a socket takes at once. */
+const CONFIG: RenderedConfig = {
+  ...emptyConfig(),
+  binds: [{ key: '80/shop/web', port: 80 }],
+  routes: Array.from({ length: 20_000 }, (_, i) => ({
+    key: `shop/web.${i}`,
+    name: { kind: 'HTTPRoute', namespace: 'shop', name: 'web' },
+    hostnames: [],
+    matches: [],
+    backends: [],
+    inlinePolicies: { requestHeaderModifier: { set: SET } },
+  })),
+}
 
 const LOOPBACK = { host: '127.0.0.1', port: 0 }
 let scope: Scope.Closeable
@@ -33,6 +59,8 @@ beforeEach(async () => {
     pending: () => ['HTTPRoute'],
     snapshot: () => ({ Gateway: ['shop/web'] }),
     overview: () => overview,
+    gateway: (key: string) => (key === 'shop/web' ? DETAIL : undefined),
+    configuration: (key: string) => (key === 'shop/web' ? CONFIG : undefined),
     uiFolder: pathToFileURL(`${folder}/`),
   }
   ports = await Effect.runPromise(startServers(parts).pipe(Scope.provide(scope)))
@@ -80,8 +108,34 @@ describe('the servers of the operator', () => {
 
   it('have an overview after the start', async () => {
     expect(await ask(ports.admin, '/overview')).toBe('503 the controller is starting\n')
-    overview = { version: '1', isLeading: true, objects: {}, gateways: [], conditions: [], problems: [] }
+    const totals = { gateways: 0, conditions: 0, problems: 0 }
+    const lists = { gateways: [], conditions: [], problems: [] }
+    overview = { version: '1', isLeading: true, pending: [], objects: {}, totals, ...lists }
     expect(await ask(ports.admin, '/overview')).toBe(`200 ${JSON.stringify(overview)}\n`)
+  })
+
+  it('have one Gateway with what concerns it', async () => {
+    expect(await ask(ports.admin, '/gateway?name=shop/web')).toBe(`200 ${JSON.stringify(DETAIL)}\n`)
+    expect(await ask(ports.admin, '/gateway?name=shop/other')).toMatch(/^404 this controller serves no Gateway/)
+    expect(await ask(ports.admin, '/gateway')).toMatch(/^400 name a Gateway/)
+  })
+
+  it('have the translated configuration of a Gateway without credentials', async () => {
+    const text = await ask(ports.admin, '/configuration?name=shop/web')
+    expect(text).not.toContain('hunter2')
+    const read = JSON.parse(text.replace(/^200 /, '')) as RenderedConfig
+    expect(read.routes.map(({ key }) => key)).toEqual(CONFIG.routes.map(({ key }) => key))
+    expect({ ...read, routes: [] }).toEqual({ ...CONFIG, routes: [] })
+    expect(await ask(ports.admin, '/configuration?name=shop/other')).toMatch(/^404/)
+    expect(await ask(ports.admin, '/configuration')).toMatch(/^400/)
+  })
+
+  it('survive a client that leaves while a configuration is sent', async () => {
+    const left = new AbortController()
+    const response = await fetch(`http://127.0.0.1:${ports.admin}/configuration?name=shop/web`, { signal: left.signal })
+    await response.body?.getReader().read()
+    left.abort()
+    expect(await ask(ports.admin, '/version')).toMatch(/^200/)
   })
 
   it.each(['cross-site', 'same-site'])('reject requests that a browser sends from another site: %s', async (site) => {

@@ -2,11 +2,15 @@
 // request from a browser of another origin, or with another host name, is rejected.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { Data, Effect } from 'effect'
-import type { ControllerOverview } from '#api/admin/controller-overview.ts'
+import type { ControllerOverview, GatewayDetail } from '#api/admin/controller-overview.ts'
 import { readUiFile, uiFolder, UI_PATHS } from '#api/admin/ui-files.ts'
+import type { RenderedConfig } from '#api/ir/types.gen.ts'
 import { VERSION } from '#api/version.ts'
 import type { Address, OperatorSettings } from '../controllers/settings.ts'
+import { configurationText } from './configuration-text.ts'
 import type { LogLevels } from './log.ts'
 import type { OperatorMetrics } from './metrics.ts'
 import { Profiles } from './pprof.ts'
@@ -34,6 +38,9 @@ export interface ServerParts {
   readonly snapshot: () => unknown
   /** For the web UI; undefined: the controller is starting. */
   readonly overview: () => ControllerOverview | undefined
+  /** For the web UI, by `namespace/name`; undefined: not served. */
+  readonly gateway: (key: string) => GatewayDetail | undefined
+  readonly configuration: (key: string) => RenderedConfig | undefined
   /** Files of the web UI, for tests; ends with a slash. */
   readonly uiFolder?: URL
 }
@@ -76,7 +83,7 @@ function open(name: string, address: Address, handler: Handler): Effect.Effect<S
       { requestTimeout: REQUEST_MS_MAX, maxHeaderSize: HEADER_BYTES_MAX },
       (request, response) => {
         const url = new URL(request.url ?? '/', 'http://operator')
-        Promise.resolve(handler(request, response, url)).catch(() => answer(response, 500, 'internal error\n'))
+        Promise.resolve(handler(request, response, url)).catch(() => fail(response))
       },
     )
     server.maxConnections = CONNECTIONS_MAX
@@ -90,6 +97,12 @@ async function close(server: Server): Promise<void> {
   await new Promise((resolve) => {
     server.close(resolve)
   })
+}
+
+/** A response that has begun is cut: the client may have left. */
+function fail(response: ServerResponse): void {
+  if (response.headersSent) response.destroy()
+  else answer(response, 500, 'internal error\n')
 }
 
 function answer(response: ServerResponse, status: number, text: string, type = 'text/plain; charset=utf-8'): void {
@@ -117,6 +130,7 @@ interface AdminCall {
 const INDEX = `<!doctype html><title>Gw operator</title><ul>
 <li><a href="/ui">/ui</a> the web UI
 <li><a href="/overview">/overview</a> Gateways with their proxies, conditions and problems
+<li>/gateway one Gateway, /configuration its translated configuration without credentials (?name=namespace/name)
 <li><a href="/snapshots">/snapshots</a> objects of the cluster (?pretty)
 <li>/debug/pprof/profile, /debug/pprof/heap CPU and heap profiles (?seconds=)
 <li>/logging log levels (POST; ?level= or ?component=)
@@ -128,6 +142,8 @@ async function admin(parts: ServerParts, profiles: Profiles, { request, response
   else if (url.pathname === '/') answer(response, 200, INDEX, 'text/html; charset=utf-8')
   else if (UI_PATHS.includes(url.pathname)) await webUi(parts, response, url)
   else if (url.pathname === '/overview') overview(parts, response)
+  else if (url.pathname === '/gateway') answerGateway(response, url, parts.gateway)
+  else if (url.pathname === '/configuration') await configuration(parts, response, url)
   else if (url.pathname === '/logging') logging(parts.levels, { request, response, url })
   else if (url.pathname === '/version') {
     answer(response, 200, `${JSON.stringify({ string: `gw ${VERSION}`, version: VERSION })}\n`, 'application/json')
@@ -138,7 +154,8 @@ async function admin(parts: ServerParts, profiles: Profiles, { request, response
     answer(
       response,
       404,
-      'not found; paths: /ui /overview /snapshots /logging /version /debug/pprof/profile /debug/pprof/heap\n',
+      'not found; paths: /ui /overview /gateway /configuration /snapshots /logging /version /debug/pprof/profile ' +
+        '/debug/pprof/heap\n',
     )
   }
 }
@@ -157,6 +174,32 @@ function overview({ overview: current }: ServerParts, response: ServerResponse):
   const known = current()
   if (known === undefined) answer(response, 503, 'the controller is starting\n')
   else answer(response, 200, `${JSON.stringify(known)}\n`, 'application/json')
+}
+
+/** undefined: the answer says why. */
+function asked<T>(
+  response: ServerResponse,
+  { searchParams }: URL,
+  known: (key: string) => T | undefined,
+): T | undefined {
+  const key = searchParams.get('name')
+  const found = key === null ? undefined : known(key)
+  if (key === null) answer(response, 400, 'name a Gateway: ?name=namespace/name\n')
+  else if (found === undefined) answer(response, 404, 'this controller serves no Gateway with this name\n')
+  return found
+}
+
+function answerGateway(response: ServerResponse, url: URL, known: ServerParts['gateway']): void {
+  const found = asked(response, url, known)
+  if (found !== undefined) answer(response, 200, `${JSON.stringify(found)}\n`, 'application/json')
+}
+
+/** In pieces: a large one would hold up the renewal of the Lease. */
+async function configuration({ configuration: known }: ServerParts, response: ServerResponse, url: URL): Promise<void> {
+  const found = asked(response, url, known)
+  if (found === undefined) return
+  response.writeHead(200, { 'content-type': 'application/json', 'x-content-type-options': 'nosniff' })
+  await pipeline(Readable.from(configurationText(found)), response)
 }
 
 function logging(levels: LogLevels, { request, response, url }: AdminCall): void {

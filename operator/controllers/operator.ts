@@ -2,7 +2,8 @@
 // the leader writes them. What changes is put into queues by key; everything else follows from the cache.
 import { Effect, type Scope } from 'effect'
 import { redactTree } from '#api/credentials/redact-tree.ts'
-import type { ControllerOverview } from '#api/admin/controller-overview.ts'
+import type { ControllerOverview, GatewayDetail } from '#api/admin/controller-overview.ts'
+import type { RenderedConfig } from '#api/ir/types.gen.ts'
 import { ObjectCache } from '../kube/cache.ts'
 import { Contents } from '../kube/contents.ts'
 import { KubeClient } from '../kube/client.ts'
@@ -11,7 +12,7 @@ import { ownAccount } from '../kube/own-account.ts'
 import { createMissingClass } from './gateway-class.ts'
 import { LEASE_TIMES, type LeaseTimes, withLeadership } from './lease.ts'
 import { lead } from './leader.ts'
-import { overviewOf } from './overview.ts'
+import { gatewayDetail, overviewOf } from './overview.ts'
 import { snapshotOf } from '../translate/snapshot.ts'
 import type { TranslateSettings } from '../translate/translation.ts'
 import type { OperatorSettings } from './settings.ts'
@@ -32,6 +33,10 @@ export interface RunningOperator {
   describe(): unknown
   /** For the web UI. */
   overview(): ControllerOverview
+  /** For the web UI; undefined: no Gateway with this `namespace/name` is served. */
+  gateway(key: string): GatewayDetail | undefined
+  /** The translated configuration of this Gateway, which may contain credentials in plain fields. */
+  configuration(key: string): RenderedConfig | undefined
 }
 
 export interface OperatorOptions {
@@ -87,14 +92,17 @@ export const startOperator: (
     areOwnersKnown && sources !== undefined && !sources.pending().includes('GatewayClass') && !hasOwnClass(world)
   const leading = leadForEver(world, leaseTimes, { isTranslated: () => isTranslated, isClassMissing })
   yield* Effect.forkScoped(Effect.annotateLogs(leading, 'component', 'leader'))
+  const pending = (): string[] => [...(sources?.pending() ?? []), ...(sources?.lost() ?? [])]
   return {
     isReady: () => isTranslated && sources?.lost().length === 0,
-    pending: () => [...(sources?.pending() ?? []), ...(sources?.lost() ?? [])],
+    pending,
     isLeading: () => world.listener !== undefined,
     isIdle: () => isTranslated && (loop?.isIdle() ?? false) && (world.listener?.isIdle() ?? false),
     cache,
     describe: () => describe(world),
-    overview: () => overviewOf(world),
+    overview: () => overviewOf(world, pending()),
+    gateway: (key) => gatewayDetail(world, key),
+    configuration: (key) => world.translation().perGateway.get(key)?.config,
   }
 })
 

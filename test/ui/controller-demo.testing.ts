@@ -47,6 +47,8 @@ export async function startControllerDemo(bundle: string): Promise<ControllerDem
     pending: () => [],
     snapshot: () => ({}),
     overview: () => running.operator.overview(),
+    gateway: (key: string) => running.operator.gateway(key),
+    configuration: (key: string) => running.operator.configuration(key),
     uiFolder: pathToFileURL(`${join(bundle, 'ui-controller')}/`),
   }
   const ports = await Effect.runPromise(startServers(parts).pipe(Scope.provide(scope)))
