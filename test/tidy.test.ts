@@ -165,6 +165,12 @@ describe('tidy', () => {
     expect(programs).toEqual([])
   })
 
+  it('pages of the web UI use nothing of Node', () => {
+    const pages = files.filter((file) => /^ui\/.*\.tsx?$/.test(file))
+    expect(pages.length).toBeGreaterThan(0)
+    expect(pages.filter((file) => /'node:|\b(?:process|Buffer)\.[a-z]/.test(read(file)))).toEqual([])
+  })
+
   it('no file has a generic name, and none only re-exports other files', () => {
     const named = sources.filter((file) => /(^|\/)(utils?|common|misc|helpers?|shared)(\.ts|\/)/.test(file))
     expect(named).toEqual([])

@@ -2,6 +2,7 @@
 // prefix.
 import { EventReader, type TraceEvent } from '#cli/trace/event-reader.ts'
 import type { components } from '#api/admin/types.gen.ts'
+import { noteRelay } from './relay.ts'
 
 type Schemas = components['schemas']
 export type Dump = Schemas['ConfigDump']
@@ -105,6 +106,7 @@ export async function ask(path: string, { signal, isStream = false, body, also }
     redirect: 'manual',
     ...(body !== undefined && { method: 'POST', headers, body: JSON.stringify(body) }),
   })
+  noteRelay(response.headers)
   if (response.ok || response.status === also) return response
   if (response.type === 'opaqueredirect') {
     throw new ApiError(`a login in front of the admin server redirects this page: ${SIGN_IN}`)

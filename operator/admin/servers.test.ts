@@ -16,7 +16,13 @@ import { type ServerPorts, startServers } from './servers.ts'
 const DETAIL: GatewayDetail = {
   gateway: {
     key: 'shop/web',
-    ...{ listeners: 1, routes: 2, backends: 0, policies: 0, addresses: [], proxies: [], revision: 'a' },
+    listeners: 1,
+    routes: 2,
+    backends: 0,
+    policies: 0,
+    addresses: [],
+    proxies: [],
+    revision: 'a',
     programmed: undefined,
   },
   conditions: [],

@@ -176,7 +176,7 @@ function overview({ overview: current }: ServerParts, response: ServerResponse):
   else answer(response, 200, `${JSON.stringify(known)}\n`, 'application/json')
 }
 
-/** undefined: the answer says why. */
+/** undefined: the response reports the reason. */
 function asked<T>(
   response: ServerResponse,
   { searchParams }: URL,

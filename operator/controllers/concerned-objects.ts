@@ -11,7 +11,7 @@ export interface ConcernedObjects {
   /** As `Kind namespace/name`. */
   readonly objects: ReadonlySet<string>
   /** Not true of a condition about another Gateway that the same object is attached to. */
-  isOfGateway(condition: ReportedCondition): boolean
+  readonly isOfGateway: (condition: ReportedCondition) => boolean
 }
 
 /** Kinds that become backends of the configuration, which has no kinds. */

@@ -43,6 +43,10 @@ beforeAll(async () => {
       cors: { allowOrigins: ['https://a.example'] },
     },
   })
+  create('gwpolicies.gw.dev', 'GwPolicy', 'lost', {
+    targetRefs: [{ group: 'gateway.networking.k8s.io', kind: 'HTTPRoute', name: 'none' }],
+    traffic: { cors: { allowOrigins: ['https://a.example'] } },
+  })
   running = await testOperator({ config: configFor(kube.url) })
   await until('the operator has written', () => running.operator.isReady() && running.operator.isIdle())
 })
@@ -64,6 +68,7 @@ it('lists conditions that report a problem with the part of the object that each
   expect(rows).toContain('HTTPRoute shop/cart | Gateway shop/web, http | ResolvedRefs | BackendNotFound')
   expect(rows).toContain('HTTPRoute shop/cart | Gateway shop/other, nowhere | Accepted | NoMatchingParent')
   expect(rows).toContain('GwPolicy shop/users | Gateway shop/web | Accepted | PartiallyValid')
+  expect(rows).toContain('GwPolicy shop/lost |  | Attached | Pending')
   expect(totals).toMatchObject({ gateways: 2, conditions: rows.length })
   expect(pending).toEqual([])
 })

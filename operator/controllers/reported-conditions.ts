@@ -2,6 +2,7 @@
 import type { ConditionOverview } from '#api/admin/controller-overview.ts'
 import { MESH_UNAVAILABLE, SECRETS_UNAVAILABLE } from '../status/condition.ts'
 import { describe, nameKey } from '../translate/object-ref.ts'
+import { isSummary } from '../status/policy-status.ts'
 import type { Condition, ObjectStatus, ParentRef, StatusBody } from '../translate/object-status.ts'
 
 export interface ReportedCondition {
@@ -36,7 +37,9 @@ export function reportedConditions(object: ObjectStatus): ReportedCondition[] {
   return [
     ...rows(own, ''),
     ...listeners.flatMap(({ name, conditions }) => rows(conditions, `listener ${name}`)),
-    ...attachments(status).flatMap(({ ref, conditions }) => rows(conditions, parentText(object, ref), ref)),
+    ...attachments(status).flatMap(({ ref, conditions }) =>
+      isSummary(ref) ? rows(conditions, '') : rows(conditions, parentText(object, ref), ref),
+    ),
   ]
 }
 

@@ -36,6 +36,12 @@ export function policyStatus(input: PolicyStatusInput): PolicyBody {
 }
 
 const SUMMARY: ParentRef = { group: GW_GROUP, name: 'StatusSummary' }
+
+/** The entry is about the policy itself, not about a Gateway. */
+export function isSummary({ group, name }: ParentRef): boolean {
+  return group === SUMMARY.group && name === SUMMARY.name
+}
+
 const SUMMARIZED = 'StatusSummarized'
 
 /**
@@ -46,8 +52,8 @@ export function fittingAncestors(all: readonly PolicyAncestorBody[], room: numbe
   const [first] = all
   if (first === undefined || all.length <= room) return all
   if (room < 1) return []
-  const summary = all.find(isSummary)
-  const gateways = all.filter((one) => !isSummary(one))
+  const summary = all.find(({ ancestorRef }) => isSummary(ancestorRef))
+  const gateways = all.filter(({ ancestorRef }) => !isSummary(ancestorRef))
   const kept = gateways.slice(0, room - 1)
   const conditions = summary?.conditions ?? first.conditions.slice(0, 1)
   const known = conditions.find(({ type }) => type === SUMMARIZED)
@@ -56,10 +62,6 @@ export function fittingAncestors(all: readonly PolicyAncestorBody[], room: numbe
   const { controllerName } = first
   const summaryCondition = summarized(others[0]?.observedGeneration, count)
   return [...kept, { ancestorRef: SUMMARY, controllerName, conditions: [...others, summaryCondition] }]
-}
-
-function isSummary({ ancestorRef: { group, name } }: PolicyAncestorBody): boolean {
-  return group === SUMMARY.group && name === SUMMARY.name
 }
 
 function acceptedCondition({ problems, hasEmissions, generation }: PolicyStatusInput): Condition {

@@ -12,6 +12,10 @@ import { FakeKube } from '#test/fakekube/server.ts'
 import { until } from '#test/wait.ts'
 
 const GATEWAY_API = 'gateway.networking.k8s.io/v1'
+const FILTER = {
+  type: 'RequestHeaderModifier',
+  requestHeaderModifier: { set: [{ name: 'authorization', value: 'Bearer hunter2' }] },
+}
 const LOOPBACK = { host: '127.0.0.1', port: 0 }
 
 export interface ControllerDemo {
@@ -33,7 +37,28 @@ export async function startControllerDemo(bundle: string): Promise<ControllerDem
     apiVersion: GATEWAY_API,
     kind: 'HTTPRoute',
     metadata: { name: 'cart', namespace: 'shop' },
-    spec: { parentRefs: [{ name: 'web' }], rules: [{ backendRefs: [{ name: 'missing', port: 80 }] }] },
+    spec: {
+      parentRefs: [{ name: 'web' }],
+      rules: [
+        { name: 'pay', matches: [{ method: 'POST' }], backendRefs: [{ name: 'missing', port: 80 }] },
+        { name: 'show', filters: [FILTER], backendRefs: [{ name: 'cart', port: 80 }] },
+      ],
+    },
+  })
+  kube.store.create('services', {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: 'cart', namespace: 'shop' },
+    spec: { ports: [{ name: 'http', port: 80 }], selector: { app: 'cart' } },
+  })
+  kube.store.create('gwpolicies.gw.dev', {
+    apiVersion: 'gw.dev/v1alpha1',
+    kind: 'GwPolicy',
+    metadata: { name: 'origins', namespace: 'shop' },
+    spec: {
+      targetRefs: [{ group: 'gateway.networking.k8s.io', kind: 'Gateway', name: 'web' }],
+      traffic: { cors: { allowOrigins: ['https://shop.example.com'] } },
+    },
   })
   const running = await testOperator({ config: configFor(kube.url) })
   await until('the operator has written', () => running.operator.isReady() && running.operator.isIdle())

@@ -175,6 +175,11 @@ async function drawController(demo: Demo): Promise<void> {
     const page = await demo.open(DESK, controller.admin)
     await page.getByRole('region', { name: 'Conditions that report a problem' }).waitFor()
     await save(page, 'controller')
+    await page.getByRole('region', { name: 'Gateways' }).getByRole('link', { name: 'shop/web' }).click()
+    await page.getByRole('link', { name: 'Routes' }).click()
+    await page.getByRole('row').filter({ hasText: 'show' }).getByRole('button').press('Enter')
+    await page.getByRole('region', { name: 'Policies in force' }).waitFor()
+    await save(page, 'controller-routes')
   } finally {
     await controller.stop()
   }

@@ -4,16 +4,12 @@ import { backendText, routeRows } from '#cli/proxy/rows.ts'
 import { fieldsOf } from '#cli/proxy/backends.ts'
 import { givenName } from '#cli/proxy/given-names.ts'
 import type { Dump } from '../api.ts'
+import { matchText } from '../match-text.ts'
 import { useItem } from '../place.ts'
 import { EffectivePolicies } from '../parts/effective-policies.tsx'
 import { Filter, isShown } from '../parts/filter.tsx'
 import { Table } from '../parts/table.tsx'
 import { TerminalCommand } from '../parts/terminal-command.tsx'
-
-const PATHS: ReadonlyMap<string, string> = new Map([
-  ['pathPrefix', 'prefix'],
-  ['exact', 'exactly'],
-])
 
 /** The row of a rule shows the others as a number. */
 const MATCHES_MAX = 4
@@ -69,7 +65,13 @@ function hostsOf({ hostnames = ['*'] }: RouteRow): string {
 }
 
 function backendsOf({ backends = [] }: RouteRow): string {
-  return backends.map(backendText).join(', ')
+  return backends.map(backendOf).join(', ')
+}
+
+/** With the reason of one that cannot be used. */
+function backendOf(backend: object): string {
+  const { message } = fieldsOf(fieldsOf(backend)['invalid'])
+  return typeof message === 'string' ? `${backendText(backend)}: ${message}` : backendText(backend)
 }
 
 function matchesOf(row: RouteRow): string {
@@ -77,20 +79,4 @@ function matchesOf(row: RouteRow): string {
   const more = row.matches.length - MATCHES_MAX
   const texts = row.matches.slice(0, MATCHES_MAX).map(matchText)
   return [...texts, ...(more > 0 ? [`${more} more`] : [])].join(', or ')
-}
-
-/** `path prefix /api and method GET and header x-a`. */
-function matchText({ path, method, headers, query }: Readonly<Record<string, unknown>>): string {
-  const paths = Object.entries(fieldsOf(path)).map(
-    ([kind, value]) => `path ${PATHS.get(kind) ?? kind} ${textOf(value)}`,
-  )
-  const methods = Object.values(fieldsOf(method)).map((value) => `method ${textOf(value)}`)
-  const named = (what: string, list: unknown): string[] =>
-    Array.isArray(list) ? list.map((one: unknown) => `${what} ${textOf(fieldsOf(one)['name'])}`) : []
-  const parts = [...paths, ...methods, ...named('header', headers), ...named('query parameter', query)]
-  return parts.length === 0 ? 'all' : parts.join(' and ')
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value)
 }

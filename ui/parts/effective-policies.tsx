@@ -1,8 +1,9 @@
 // The policies in force for one rule: each field with its value, where it comes from, and what it overrode.
-import { useCallback } from 'preact/hooks'
+import { useCallback, useContext } from 'preact/hooks'
 import { sourceOf } from '#cli/explain/explanation.ts'
 import { givenReference } from '#cli/proxy/given-names.ts'
-import { type Dump, effectivePolicies, type EffectivePolicies as Policies } from '../api.ts'
+import type { Dump, EffectivePolicies as Policies } from '../api.ts'
+import { ConfigurationSource } from '../configuration-source.ts'
 import { hrefOf } from '../place.ts'
 import { usePolled } from '../polled.ts'
 import { Table } from './table.tsx'
@@ -22,8 +23,9 @@ export interface EffectivePoliciesProps {
 }
 
 export function EffectivePolicies({ route, dump, onClose }: EffectivePoliciesProps) {
+  const { policiesInForce } = useContext(ConfigurationSource)
   const { value, problem } = usePolled(
-    useCallback((signal) => effectivePolicies(route, signal), [route]),
+    useCallback((signal) => policiesInForce(route, signal), [route, policiesInForce]),
     EVERY_MS,
   )
   return (
