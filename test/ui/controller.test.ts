@@ -1,8 +1,13 @@
 // The web UI of a controller in a real browser, with the admin server of an operator that runs against an API server in
 // this process. Needs Chromium (`apt-get install chromium`).
 // @module-tag full
+import { connect } from 'node:net'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { RELAY_GATEWAYS, RELAY_TARGET } from '#api/admin/relay-headers.ts'
+import type { AdminTransport } from '#cli/portforward/admin-client.ts'
+import { GATEWAYS_PATH, GatewayRelays } from '#cli/ui/gateway-relays.ts'
+import { startRelay } from '#cli/ui/relay.ts'
 import { CASE_MS, SETUP_MS, startUi, THEMES, type Ui, flaws, NO_FLAWS } from '#test/ui/browser.testing.ts'
 import { type ControllerDemo, startControllerDemo } from '#test/ui/controller-demo.testing.ts'
 
@@ -90,6 +95,41 @@ it.each(THEMES)(
   },
   CASE_MS,
 )
+
+it(
+  'opens the web UI of a proxy through gw ui, on a port of its own',
+  async () => {
+    const relays = new GatewayRelays({
+      find: async () => transportTo(ui.gateway.admin),
+      start: (proxy) => startRelay(proxy, { headers: { [RELAY_TARGET]: 'gateway/web -n shop' } }),
+    })
+    const relay = await startRelay(transportTo(controller.admin), {
+      headers: { [RELAY_GATEWAYS]: GATEWAYS_PATH },
+      elsewhere: (path) => relays.urlFor(path),
+    })
+    const page = await ui.open({}, controller.admin)
+    await page.goto(relay.url)
+    const opened = page.waitForEvent('popup')
+    await page.getByRole('link', { name: 'Open the web UI of a proxy of shop/web' }).click()
+    const proxy = await opened
+    await proxy.getByRole('link', { name: 'Routes' }).click()
+    await proxy.getByText('gw proxy config routes gateway/web -n shop').waitFor()
+    expect(new URL(proxy.url()).origin).not.toBe(new URL(page.url()).origin)
+    await page.reload()
+    await row(page, 'Gateways', 'shop/web').waitFor()
+    // Requests to the relays.
+    ui.problems.splice(0)
+    await page.context().close()
+    relay.close()
+    relays.close()
+  },
+  CASE_MS,
+)
+
+function transportTo(admin: string): AdminTransport {
+  const { hostname, port, host } = new URL(admin)
+  return { label: host, open: async () => connect(Number(port), hostname) }
+}
 
 it(
   'reports a Gateway that the controller does not serve',
