@@ -1,6 +1,6 @@
 // Listeners, routes and the names of targets in a configuration dump, for tables and the web UI. Pure.
-import { givenReference } from './given-names.ts'
-import { fieldsOf, type Dump } from './backends.ts'
+import { givenName, givenReference } from './given-names.ts'
+import { fieldsOf, textOf, type Dump } from './backends.ts'
 
 type Listener = Dump['binds'][number]['listeners'][string]
 
@@ -48,10 +48,42 @@ function targetOf({ backend, service, invalid }: Readonly<Record<string, unknown
   return invalid === undefined ? 'none' : 'invalid'
 }
 
+/** Of a policy with many targets. */
+const TARGETS_MAX = 3
+
+/** `HTTPRoute shop/cart, rule items`, `Gateway shop/web, listener https`; several are separated by a semicolon. */
 export function targetText(target: unknown): string {
   const [kind = '', place] = Object.entries(fieldsOf(target))[0] ?? []
-  return `${kind} ${Object.values(fieldsOf(place))
-    .filter((part) => typeof part !== 'object')
-    .map(String)
-    .join('/')}`
+  if (kind === 'several' && Array.isArray(place)) {
+    const more = place.length - TARGETS_MAX
+    const texts = place.slice(0, TARGETS_MAX).map(targetText)
+    return [...texts, ...(more > 0 ? [`${more} more`] : [])].join('; ')
+  }
+  const fields = fieldsOf(place)
+  // The dump puts Services and backends below `backend`.
+  const inner = kind === 'backend' ? Object.keys(fields)[0] : undefined
+  if (inner === 'service' || inner === 'backend') return placeText(inner, fieldsOf(fields[inner]))
+  return placeText(kind, fields)
+}
+
+const KINDS: ReadonlyMap<string, string> = new Map([
+  ['gateway', 'Gateway'],
+  ['listenerSet', 'ListenerSet'],
+  ['service', 'Service'],
+])
+const PARTS = [
+  ['listener', 'listener'],
+  ['section', 'section'],
+  ['ruleName', 'rule'],
+  ['port', 'port'],
+] as const
+
+function placeText(kind: string, fields: Readonly<Record<string, unknown>>): string {
+  const name = kind === 'backend' ? givenName(textOf(fields['name'])) : textOf(fields['name'])
+  const own = kind === 'service' ? textOf(fields['hostname']) : `${textOf(fields['namespace'])}/${name}`
+  const parts = PARTS.flatMap(([field, word]) => {
+    const value = fields[field]
+    return typeof value === 'string' || typeof value === 'number' ? [`${word} ${value}`] : []
+  })
+  return [`${textOf(fields['kind']) || (KINDS.get(kind) ?? kind)} ${own}`, ...parts].join(', ')
 }

@@ -56,7 +56,7 @@ describe('gw proxy config', () => {
     expect(rows).toContain(`127.0.0.1:${gateway.port}|ns/gw|http|HTTP|*|1`)
     expect(rows).toContain('all|ns|http|*|ns/all')
     expect(rows).toContain('ns/all|host')
-    expect(rows).toContain('traffic/ns/p|traffic|csrf|gateway ns/gw')
+    expect(rows).toContain('traffic/ns/p|traffic|csrf|Gateway ns/gw')
   })
 
   it('prints the whole dump, and reads a saved one', async () => {

@@ -105,7 +105,7 @@ function Settings({ settings, onSettings }: SettingsProps) {
           change({ format, url: withPath(settings.url, path) })
         }}
       />
-      <TextField label="URL" value={settings.url} onValue={(url) => change({ url })} />
+      <TextField isLong label="URL" value={settings.url} onValue={(url) => change({ url })} />
       <TextField
         label="Key, if the route requires one"
         isSecret

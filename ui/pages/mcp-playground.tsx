@@ -47,7 +47,7 @@ function Connected({ urls, dump }: { readonly urls: readonly string[]; readonly 
           void connect()
         }}
       >
-        <TextField label="URL" value={url} options={urls} onValue={setUrl} />
+        <TextField isLong label="URL" value={url} options={urls} onValue={setUrl} />
         <TextField label="Token, if the route requires one" isSecret value={token} onValue={setToken} />
         <button class="main" type="submit">
           Connect

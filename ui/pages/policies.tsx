@@ -6,15 +6,19 @@ import type { Dump } from '../api.ts'
 import { useItem } from '../place.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { Filter, isShown } from '../parts/filter.tsx'
-import { Table } from '../parts/table.tsx'
+import { type Column, Table } from '../parts/table.tsx'
 import { TerminalCommand } from '../parts/terminal-command.tsx'
 
 type PolicyRow = Dump['policies'][number]
 
+/** A standalone file has no objects. */
+const OBJECT: Column<PolicyRow> = { head: 'Object', cell: objectOf }
+const STANDALONE = 'Standalone'
+
 export function Policies({ dump: { policies } }: { readonly dump: Dump }) {
   const [text, setText] = useState('')
   const [shown, setShown] = useItem('policies')
-  const rows = policies.filter((row) => isShown(text, [row.key, targetText(row.target), namesOf(row)]))
+  const rows = policies.filter((row) => isShown(text, [row.key, objectOf(row), targetText(row.target), namesOf(row)]))
   const selected = policies.find(({ key }) => key === shown)
   return (
     <>
@@ -31,6 +35,7 @@ export function Policies({ dump: { policies } }: { readonly dump: Dump }) {
                 </button>
               ),
             },
+            ...(rows.some((row) => objectOf(row) !== '') ? [OBJECT] : []),
             { head: 'Fields', cell: namesOf },
             { head: 'Target', cell: ({ target }) => targetText(target) },
           ]}
@@ -55,6 +60,10 @@ export function Policies({ dump: { policies } }: { readonly dump: Dump }) {
       <TerminalCommand given="config policies" />
     </>
   )
+}
+
+function objectOf({ name }: PolicyRow): string {
+  return name === null || name.kind === STANDALONE ? '' : `${name.kind} ${name.namespace}/${name.name}`
 }
 
 function textOf({ policy }: PolicyRow): string {

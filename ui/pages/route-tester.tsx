@@ -42,7 +42,7 @@ export function RouteTester({ dump }: { readonly dump: Dump }) {
         }}
       >
         <Choice label="Method" value={request.method} options={METHODS} onValue={(method) => change({ method })} />
-        <TextField label="URL" value={request.url} onValue={(url) => change({ url })} />
+        <TextField isLong label="URL" value={request.url} onValue={(url) => change({ url })} />
         <TextField
           label="Port of the listener"
           value={request.port}

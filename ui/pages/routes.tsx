@@ -8,13 +8,16 @@ import { matchText } from '../match-text.ts'
 import { useItem } from '../place.ts'
 import { EffectivePolicies } from '../parts/effective-policies.tsx'
 import { Filter, isShown } from '../parts/filter.tsx'
-import { Table } from '../parts/table.tsx'
+import { type Column, Table } from '../parts/table.tsx'
 import { TerminalCommand } from '../parts/terminal-command.tsx'
 
 /** The row of a rule shows the others as a number. */
 const MATCHES_MAX = 4
 
 type RouteRow = ReturnType<typeof routeRows>[number]
+
+/** Without names of rules, the column would be empty. */
+const RULE: Column<RouteRow> = { head: 'Rule', cell: (row) => ('ruleName' in row ? row.ruleName : undefined) }
 
 export function Routes({ dump }: { readonly dump: Dump }) {
   const [text, setText] = useState('')
@@ -30,8 +33,7 @@ export function Routes({ dump }: { readonly dump: Dump }) {
         caption="Routes"
         columns={[
           { head: 'Route', cell: (row: RouteRow) => `${row.namespace}/${givenName(row.name)}` },
-          { head: 'Rule', cell: (row) => ('ruleName' in row ? row.ruleName : undefined) },
-          { head: 'Listener', cell: ({ listener, address }) => `${listener} (${address})` },
+          ...(rows.some((row) => 'ruleName' in row) ? [RULE] : []),
           { head: 'Hosts', cell: hostsOf },
           { head: 'Matches', cell: (row) => <span class="mono">{matchesOf(row)}</span> },
           { head: 'Backends', cell: backendsOf },
@@ -50,6 +52,7 @@ export function Routes({ dump }: { readonly dump: Dump }) {
                 </button>
               ) : undefined,
           },
+          { head: 'Listener', cell: ({ listener, address }) => `${listener} (${address})` },
         ]}
         rows={rows}
         keyOf={({ key, address, listener }) => `${address} ${listener} ${key}`}

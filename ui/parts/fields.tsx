@@ -11,11 +11,21 @@ export interface FieldProps {
 export interface TextFieldProps extends FieldProps {
   /** Not shown, and not kept by the browser. */
   readonly isSecret?: boolean
+  /** Takes the room that is left, for URLs. */
+  readonly isLong?: boolean
   /** Offered while the user types. */
   readonly options?: readonly string[]
 }
 
-export function TextField({ label, value, placeholder, onValue, isSecret = false, options }: TextFieldProps) {
+export function TextField({
+  label,
+  value,
+  placeholder,
+  onValue,
+  isSecret = false,
+  isLong = false,
+  options,
+}: TextFieldProps) {
   const list = useId()
   const shared = {
     class: 'mono',
@@ -26,7 +36,7 @@ export function TextField({ label, value, placeholder, onValue, isSecret = false
     onInput: ({ currentTarget }: { readonly currentTarget: HTMLInputElement }) => onValue(currentTarget.value),
   }
   return (
-    <label>
+    <label class={isLong ? 'address' : undefined}>
       {label}
       {isSecret ? <input type="password" {...shared} /> : <input type="text" list={options && list} {...shared} />}
       {options !== undefined && (

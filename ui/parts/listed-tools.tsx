@@ -49,7 +49,7 @@ export function ListedTools({ dump, urls, servers }: ListedToolsProps) {
           void list()
         }}
       >
-        <TextField label="URL" value={url} options={urls} onValue={setUrl} />
+        <TextField isLong label="URL" value={url} options={urls} onValue={setUrl} />
         <TextField label="Token, if the route requires one" isSecret value={token} onValue={setToken} />
         <button class="main" type="submit">
           List tools

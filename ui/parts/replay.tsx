@@ -68,7 +68,7 @@ function ReplayForm({ request, onRequest, onSend, status }: ReplayFormProps) {
       }}
     >
       <TextField label="Method" value={request.method} onValue={(method) => change({ method })} />
-      <TextField label="URL" value={request.url} onValue={(url) => change({ url })} />
+      <TextField isLong label="URL" value={request.url} onValue={(url) => change({ url })} />
       <TextField label="Port of the listener" value={request.port} onValue={(port) => change({ port })} />
       <TextArea
         label={`Header fields, one a line; replace ${REDACTED} by the credential`}
