@@ -50,6 +50,14 @@ export interface LastLoad {
   readonly problems: readonly FileProblem[]
 }
 
+/** A load of another thread. */
+export interface GivenLoad {
+  /** `filesId` of the files. */
+  readonly id: string
+  readonly storedKeys: StoredKeys
+  readonly source: LoadedSource
+}
+
 /** The key sets that the process has fetched; undefined in commands that run nothing. */
 export type StoredKeys = readonly StoredKeySet[]
 
@@ -100,8 +108,13 @@ export async function loadRunnable(
   memory: SourceMemory = {},
 ): Promise<LoadedSource> {
   const source = await checkedRunnable(read, storedKeys, memory)
-  memory.last = { id: filesId(read.files), secrets: secretsOf(source), problems: source.problems }
+  remember(read.files, source, memory)
   return source
+}
+
+/** As if the process had loaded the files itself. */
+export function remember(files: readonly SourceFile[], source: LoadedSource, memory: SourceMemory): void {
+  memory.last = { id: filesId(files), secrets: secretsOf(source), problems: source.problems }
 }
 
 /** Changes with each path and text. */

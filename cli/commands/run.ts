@@ -1,9 +1,7 @@
 // gw run: a proxy in this process, configured by files. After a bad change it keeps the last valid configuration.
 import { statSync } from 'node:fs'
-import { isDeepStrictEqual } from 'node:util'
 import type { ProxyOptions, RunningProxy } from '#proxy/main.ts'
 import type { StdioBridge } from '#proxy/mcp/targets/stdio-bridge.ts'
-import type { ModelCatalogs } from '../model-catalogs.ts'
 import { logFormatOf, optionsOf, type RunFlags } from '../options.ts'
 import { reasonText } from '../output.ts'
 import { runSource } from '../quickstart.ts'
@@ -11,6 +9,7 @@ import { hasErrors } from '../report.ts'
 import { RunReport } from '../run-report.ts'
 import { loadRunnable, readSource, type LoadedSource, type SourceMemory } from '../source.ts'
 import { KeySets } from '../key-sets.ts'
+import { apply, Reloader } from '../reloader.ts'
 import { watchSource, type SourceWatch } from '../watch.ts'
 
 /** Issuers that are slower or unreachable must not delay the rest of the configuration. */
@@ -147,7 +146,13 @@ async function serve({ changes, ...run }: Run): Promise<number> {
     if (path !== '-' && memory.stdin === undefined) {
       const { sourceEditor } = await import('../edit/source-editor.ts')
       proxy.useEditor(
-        sourceEditor({ path, memory, storedKeys: () => keySets.stored, reload: () => reloader.reloaded() }),
+        sourceEditor({
+          path,
+          memory,
+          storedKeys: () => keySets.stored,
+          reload: (given) => reloader.reloaded(given),
+          hold: (saving) => reloader.hold(saving),
+        }),
       )
     }
     changes.listen(() => reloader.request())
@@ -160,96 +165,6 @@ async function serve({ changes, ...run }: Run): Promise<number> {
   } finally {
     catalogs.close()
     bridge.close()
-  }
-}
-
-/** undefined: the configuration is active. Warnings of the proxy are in its log. */
-async function apply(
-  { rendered, problems }: LoadedSource,
-  proxy: RunningProxy,
-  bridge: StdioBridge,
-): Promise<string | undefined> {
-  if (rendered === undefined) return undefined
-  const reported = problems.map(({ message }) => message)
-  const { withAdminAddress } = await import('#proxy/config/standalone/build/ui.ts')
-  const config = withAdminAddress(bridge.expose(rendered.config), proxy.adminAddress)
-  const result = await proxy.apply(config, rendered.secrets, reported)
-  if ('problem' in result) return result.problem.message
-  return undefined
-}
-
-interface Reloading extends Omit<Run, 'changes'> {
-  readonly bridge: StdioBridge
-  readonly catalogs: ModelCatalogs
-}
-
-class Reloader {
-  readonly #run: Reloading
-  #applied: LoadedSource
-  /** The last load did not become active. */
-  #isBroken = false
-  #work: Promise<void> = Promise.resolve()
-  #isQueued = false
-
-  constructor(run: Reloading) {
-    this.#run = run
-    this.#applied = run.source
-  }
-
-  /** Reloads run one after the other; all changes during a reload cause one more. A failure must not end the watch. */
-  request(): void {
-    if (this.#isQueued) return
-    this.#isQueued = true
-    this.#work = this.#work
-      .then(() => {
-        this.#isQueued = false
-        return this.#reload()
-      })
-      .catch((error: unknown) => this.#run.report.error(`gw: reload failed: ${reasonText(error)}`))
-  }
-
-  /** Loads the files again. Resolves with the reason why they are not in force. */
-  async reloaded(): Promise<string | undefined> {
-    this.request()
-    await this.#work
-    return this.#isBroken ? 'the proxy has not accepted it: its log has the reason' : undefined
-  }
-
-  async #reload(): Promise<void> {
-    const { path, proxy, bridge, watch, keySets, memory, report, catalogs } = this.#run
-    const wasBroken = this.#isBroken
-    this.#isBroken = true
-    const read = await readSource(path, memory)
-    if ('problem' in read) {
-      report.error(`${read.problem}; the last valid configuration stays active`)
-      return
-    }
-    const next = await loadRunnable(read, keySets.stored, memory)
-    watch?.follow(next.watched)
-    await keySets.follow(next.keyRequests)
-    const isNew = !isDeepStrictEqual(next.problems, this.#applied.problems)
-    if (isNew) report.problems(next.problems)
-    if (next.rendered === undefined) {
-      report.error(`gw: ${path} has errors; the last valid configuration stays active`)
-      return
-    }
-    if (isDeepStrictEqual(next.rendered, this.#applied.rendered)) {
-      if (catalogs.configure(next.modelCatalog)) report.info(`reloaded the model catalog of ${path}`)
-      this.#applied = next
-      this.#isBroken = false
-      if (wasBroken) report.info(`${path} has no more errors and equals the active configuration`)
-      return
-    }
-    const problem = await apply(next, proxy, bridge)
-    this.#isBroken = problem !== undefined
-    if (problem === undefined) {
-      this.#applied = next
-      catalogs.configure(next.modelCatalog)
-      report.info(`reloaded ${path}`)
-    } else report.error(`${problem}; the last valid configuration stays active`)
-    if (!isDeepStrictEqual(next.settings, this.#run.source.settings)) {
-      report.info(`changes to config in ${path} take effect at the next start`)
-    }
   }
 }
 

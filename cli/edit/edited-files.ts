@@ -6,7 +6,15 @@ import { readFileSync } from 'node:fs'
 import type { SaveResult, SourceEdit, SourceProblem, SourceText } from '#proxy/admin/source-editing.ts'
 import { readSources, type SourceFile } from '../manifests/files.ts'
 import { hasErrors } from '../report.ts'
-import { filesId, type LastLoad, loadRunnable, readGiven, type SourceMemory, type StoredKeys } from '../source.ts'
+import {
+  filesId,
+  type GivenLoad,
+  type LastLoad,
+  loadRunnable,
+  readGiven,
+  type SourceMemory,
+  type StoredKeys,
+} from '../source.ts'
 import { reasonText } from '../output.ts'
 import { type HiddenText, hideValues, showValues } from './hidden-values.ts'
 import { replaceFile } from './replace-file.ts'
@@ -17,6 +25,8 @@ export interface ProcessState {
   readonly last?: LastLoad | undefined
   readonly storedKeys: StoredKeys
 }
+
+export type SaveOutcome = SaveResult | (Extract<SaveResult, { kind: 'saved' }> & { readonly given: GivenLoad })
 
 /** Larger files have no place in a page. */
 const TEXT_LENGTH_MAX = 1024 * 1024
@@ -57,8 +67,8 @@ export class EditedFiles {
     return 'files' in edited ? edited.problemsOf(await this.#loaded(edited.files, state)) : edited.problems
   }
 
-  /** The process has to load a file that was saved. */
-  async save(edit: SourceEdit, state: ProcessState): Promise<SaveResult> {
+  /** The process has to use a file that was saved; `given` spares it the load. */
+  async save(edit: SourceEdit, state: ProcessState): Promise<SaveOutcome> {
     const edited = await this.#edited(edit, state)
     if (edited === 'changed') return { kind: 'changed' }
     if (!('files' in edited)) return { kind: 'invalid', problems: edited.problems }
@@ -74,7 +84,10 @@ export class EditedFiles {
     } catch (error) {
       return { kind: 'failed', message: `${edit.path} cannot be written: ${reasonText(error)}` }
     }
-    return { kind: 'saved', etag: etagOf(text), problems }
+    const saved = { kind: 'saved', etag: etagOf(text), problems } as const
+    // What manifests become is not copied between threads: the process keeps their translation.
+    if (loaded.form === 'manifests') return saved
+    return { ...saved, given: { id: filesId(files), storedKeys: state.storedKeys, source: loaded } }
   }
 
   async #edited({ path, etag, text }: SourceEdit, state: ProcessState): Promise<Edited | Unusable | 'changed'> {

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { filesId, type SourceMemory } from '../source.ts'
+import { filesId, type GivenLoad, type SourceMemory } from '../source.ts'
 import { type ClosableEditor, type EditedSource, sourceEditor } from './source-editor.ts'
 
 const TEXT = `gateways: { default: { port: 8080 } }
@@ -18,22 +18,24 @@ const SIGNAL = new AbortController().signal
 
 let folder: string
 let file: string
-let reloads: number
+let reloads: (GivenLoad | undefined)[]
+let held: Promise<unknown>[]
 let editor: ClosableEditor
 const memory: SourceMemory = {}
 
 function start(reload: EditedSource['reload']): void {
-  editor = sourceEditor({ path: file, memory, storedKeys: () => [], reload })
+  editor = sourceEditor({ path: file, memory, storedKeys: () => [], reload, hold: (saving) => held.push(saving) })
 }
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'gw-edit-'))
   file = join(folder, 'gw.yaml')
   writeFileSync(file, TEXT)
-  reloads = 0
+  reloads = []
+  held = []
   delete memory.last
-  start(() => {
-    reloads++
+  start((given) => {
+    reloads.push(given)
     return Promise.resolve(undefined)
   })
 })
@@ -67,13 +69,22 @@ it('saves a file with its credentials, and has the process load it', async () =>
   const edit = await opened((text) => text.replace('8080', '8081'))
   expect(edit.text).toContain('backendAuth: "<hidden:1>"')
   expect(await editor.save(edit)).toMatchObject({ kind: 'saved', problems: [] })
-  expect([readFileSync(file, 'utf8'), reloads]).toEqual([TEXT.replace('8080', '8081'), 1])
+  expect([readFileSync(file, 'utf8'), held.length]).toEqual([TEXT.replace('8080', '8081'), 1])
+  const [given] = reloads
+  expect(given?.id).toBe(filesId([{ path: file, text: TEXT.replace('8080', '8081') }]))
+  expect(given?.source.rendered?.config.binds.map(({ port }) => port)).toEqual([8081])
+  expect(JSON.stringify(given?.source.rendered?.secrets)).toContain('secret-of-the-backend')
 })
 
 it('has the process load nothing if the file has an error', async () => {
   const edit = await opened((text) => text.replace('- host:', '- hots:'))
   expect(await editor.save(edit)).toMatchObject({ kind: 'invalid', problems: [{ file, line: 4 }] })
-  expect([readFileSync(file, 'utf8'), reloads]).toEqual([TEXT, 0])
+  expect([readFileSync(file, 'utf8'), reloads]).toEqual([TEXT, []])
+})
+
+it('gives the page only what it asked for', async () => {
+  const edit = await opened((text) => text.replace('8080', '8081'))
+  expect(Object.keys(await editor.save(edit)).toSorted()).toEqual(['etag', 'kind', 'problems'])
 })
 
 it('reports why a saved file is not in force', async () => {

@@ -2,7 +2,8 @@
 // what was saved.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { SaveResult, SourceEdit, SourceEditor, SourceProblem, SourceText } from '#proxy/admin/source-editing.ts'
-import type { SourceMemory, StoredKeys } from '../source.ts'
+import type { GivenLoad, SourceMemory, StoredKeys } from '../source.ts'
+import type { SaveOutcome } from './edited-files.ts'
 import { EditWorker } from './edit-worker.ts'
 
 export interface EditedSource {
@@ -11,8 +12,10 @@ export interface EditedSource {
   /** Of the process, which has loaded the files. */
   readonly memory: Readonly<Pick<SourceMemory, 'last'>>
   readonly storedKeys: () => StoredKeys
-  /** Loads the files again. Resolves with the reason why the new configuration is not in force. */
-  readonly reload: () => Promise<string | undefined>
+  /** Loads the files again, or uses this load of them. Resolves with the reason why it is not in force. */
+  readonly reload: (given: GivenLoad | undefined) => Promise<string | undefined>
+  /** A reload that a watch requests waits until this has ended: the load of a saved file comes with it. */
+  readonly hold: (saving: Promise<unknown>) => void
 }
 
 /** Ends its thread. */
@@ -60,10 +63,13 @@ class Editor implements ClosableEditor {
   }
 
   async #save(edit: SourceEdit): Promise<SaveResult> {
+    const saving = this.#worker.ask({ kind: 'save', edit })
+    this.#source.hold(saving)
     // As EditedFiles returns it.
-    const result = (await this.#worker.ask({ kind: 'save', edit })) as SaveResult
-    if (result.kind !== 'saved') return result
-    const reason = await inTime(this.#source.reload())
+    const outcome = (await saving) as SaveOutcome
+    if (outcome.kind !== 'saved') return outcome
+    const { given, ...result } = { given: undefined, ...outcome }
+    const reason = await inTime(this.#source.reload(given))
     return { ...result, ...(reason !== undefined && { reason }) }
   }
 }
