@@ -118,6 +118,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/limits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Rate limits with what is left
+         * @description Local rate limits with the level of their buckets, which all workers share; and global ones with the decisions of their service, which keeps the counts.
+         */
+        get: operations["getLimits"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/model_usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Tokens and cost by gateway, route and client
+         * @description Requests to models of all workers, also dead ones, with their tokens and their cost by the model catalog. The proxy keeps them in points of 15 minutes for 48 hours, and the sums since its start.
+         */
+        get: operations["getModelUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/overview": {
         parameters: {
             query?: never;
@@ -797,6 +837,128 @@ export interface components {
             /** @description In USD. */
             cost: number;
         };
+        Limits: {
+            /** @description Those with the smallest part left first. */
+            local: components["schemas"]["LocalLimitState"][];
+            /** @description Those with most decisions first. */
+            global: components["schemas"]["GlobalLimitState"][];
+            /** @description Further limits. */
+            omitted: number;
+        };
+        LimitPlace: {
+            source: components["schemas"]["PolicySource"];
+            /** @description Of the policy, as in `/config_dump`; absent for a rule. */
+            target?: {
+                [key: string]: unknown;
+            };
+            /** @description Of the limit in the rendered policy. */
+            path: string;
+            /** @description CEL; absent: the limit always applies, or no earlier one does. */
+            condition?: string;
+        };
+        LocalLimitState: components["schemas"]["LimitPlace"] & {
+            /** @enum {string} */
+            unit: "Requests" | "Tokens";
+            /** @description What the bucket gets back in each interval. */
+            limit: number;
+            intervalMs: number;
+            /** @description Limit and burst. */
+            capacity: number;
+            /** @description Now. */
+            remaining: number;
+            /**
+             * Format: date-time
+             * @description End of the interval.
+             */
+            nextFill: string;
+            /** @description Requests since the limit exists in this process. */
+            rejected: number;
+        };
+        GlobalLimitState: components["schemas"]["LimitPlace"] & {
+            service: string;
+            domain: string;
+            /** @enum {string} */
+            failureMode: "FailClosed" | "FailOpen";
+            descriptors: {
+                /** @enum {string} */
+                unit: "Requests" | "Tokens";
+                entries: {
+                    name: string;
+                    expression: string;
+                }[];
+                /** @description CEL. */
+                cost?: string;
+            }[];
+            /** @description Requests since the start of the process. */
+            allowed: number;
+            rejected: number;
+            /** @description Requests without a decision of the service; `failureMode` decided. */
+            failed: number;
+            /** @description What the service reported last, for descriptors whose values the gateway has verified (`apiKey`, `jwt`, `basicAuth`): at most 100, those with the smallest part left first. */
+            reported: components["schemas"]["ReportedLimit"][];
+        };
+        ReportedLimit: {
+            /** @description Index in `descriptors`. */
+            descriptor: number;
+            /** @description `name=value`, separated by commas. */
+            entries: string;
+            limit: number;
+            /** @enum {string} */
+            interval: "" | "Second" | "Minute" | "Hour" | "Day" | "Month" | "Year";
+            remaining: number;
+            /** Format: date-time */
+            at: string;
+            /**
+             * Format: date-time
+             * @description End of the interval; null: unknown.
+             */
+            resetsAt: string | null;
+        };
+        ModelUsageCounts: {
+            requests: number;
+            inputTokens: number;
+            outputTokens: number;
+            /** @description In USD, by the model catalog. */
+            cost: number;
+        };
+        /** @description The most expensive first, then those with most tokens. */
+        ModelUsage: {
+            /**
+             * Format: date-time
+             * @description The first moment that is counted.
+             */
+            since: string;
+            /** @description `since` is the start of the process. */
+            isSinceStart: boolean;
+            total: components["schemas"]["ModelUsageCounts"];
+            /** @description At most 100. */
+            gateways: (components["schemas"]["ModelUsageCounts"] & {
+                /** @description `namespace/name` */
+                gateway: string;
+            })[];
+            /** @description At most 200. */
+            routes: (components["schemas"]["ModelUsageCounts"] & {
+                /** @description `namespace/name` */
+                route: string;
+            })[];
+            /** @description At most 300. */
+            clients: components["schemas"]["ModelUsageClient"][];
+            /** @description Those beyond the limits, together. */
+            others: {
+                gateways: components["schemas"]["ModelUsageCounts"];
+                routes: components["schemas"]["ModelUsageCounts"];
+                clients: components["schemas"]["ModelUsageCounts"];
+            };
+        };
+        ModelUsageClient: components["schemas"]["ModelUsageCounts"] & {
+            /**
+             * @description What verified the client; `none`, nothing.
+             * @enum {string}
+             */
+            kind: "apiKey" | "jwt" | "basicAuth" | "certificate" | "none";
+            /** @description Of an API key, the `name` of its metadata, else the entry that holds it; the subject of a token; a user; the SPIFFE ID or subject of a certificate. Never a credential. Cut after 128 characters. */
+            name: string;
+        };
         EffectivePolicies: {
             /** @description Keys of the rules that delegate requests to this one, outermost first; the first of several. */
             parents: string[];
@@ -1365,6 +1527,60 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Traffic"];
+                };
+            };
+            401: components["responses"]["NoToken"];
+        };
+    };
+    getLimits: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description At most 500 local and 100 global limits. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Limits"];
+                };
+            };
+            401: components["responses"]["NoToken"];
+        };
+    };
+    getModelUsage: {
+        parameters: {
+            query?: {
+                /** @description Count from this time on, rounded down to 15 minutes; unset, or before the start of the process: since the start. At most 48 hours ago. */
+                since?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description At most 100 gateways, 200 routes and 300 clients; `others` counts the rest. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelUsage"];
+                };
+            };
+            /** @description `since` is not a time. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
                 };
             };
             401: components["responses"]["NoToken"];

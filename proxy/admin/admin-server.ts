@@ -28,6 +28,10 @@ export interface AdminParts {
   readonly effectivePolicies: (route: string) => Promise<unknown>
   /** The whole answer of `/traffic`. */
   readonly traffic: () => unknown
+  /** The whole answer of `/model_usage`. `sinceMs`: unset, since the start of the process. */
+  readonly modelUsage: (sinceMs?: number) => unknown
+  /** The whole answer of `/limits`. */
+  readonly limits: () => unknown
   /** The whole answer of `/model_prices`. */
   readonly modelPrices: () => unknown
   /** `/debug/...`; undefined: there are no threads to look at. */
@@ -161,6 +165,8 @@ function adminRoutes(parts: AdminParts): ReadonlyMap<string, Route> {
     ['/memory', { GET: (_query, response) => sendJson(response, parts.memory()) }],
     ['/effective_policies', { GET: (query, response) => sendEffective(parts, query, response) }],
     ['/model_prices', { GET: (_query, response) => sendJson(response, parts.modelPrices()) }],
+    ['/limits', { GET: (_query, response) => sendJson(response, parts.limits()) }],
+    ['/model_usage', { GET: (query, response) => sendUsage(parts, query, response) }],
     ['/traffic', { GET: (_query, response) => sendJson(response, parts.traffic()) }],
     [
       '/quitquitquit',
@@ -232,6 +238,13 @@ async function sendEffective(
   const policies = await effectivePolicies(query.get('route') ?? '')
   if (policies === undefined) sendText(response, 404, 'no such rule: use `?route=` with a key of /config_dump\n')
   else sendJson(response, policies)
+}
+
+function sendUsage({ modelUsage }: AdminParts, query: URLSearchParams, response: ServerResponse): void {
+  const since = query.get('since')
+  const sinceMs = since === null ? undefined : Date.parse(since)
+  if (Number.isNaN(sinceMs)) sendText(response, 400, 'since: must be a time such as 2026-12-01T00:00:00Z\n')
+  else sendJson(response, modelUsage(sinceMs))
 }
 
 function readLevels(loggers: LoggerRoot, query: URLSearchParams, response: ServerResponse): void {

@@ -9,6 +9,8 @@ const ENTRIES: readonly (readonly [path: string, text: string])[] = [
   ['/logging', 'log level; POST with <code>?level=</code> changes it'],
   ['/memory', 'memory of the process and of each worker'],
   ['/traffic', 'requests, errors, latency, tokens and cost of the last hour'],
+  ['/limits', 'rate limits: what is left, and what they rejected'],
+  ['/model_usage', 'tokens and cost by gateway, route and client; <code>?since=</code> is a time of the last 48 hours'],
   ['/model_prices', 'prices of models, from the model catalog'],
   ['/debug/trace', 'trace of the next request, as server-sent events'],
   ['/debug/tasks', 'requests in flight'],

@@ -17,6 +17,8 @@ const LOOPBACK = { host: '127.0.0.1', port: 0 }
 const PARTS = {
   configDump: () => ({}),
   memory: () => ({}),
+  limits: () => ({}),
+  modelUsage: () => ({}),
   modelPrices: () => ({ models: [] }),
   overview: () => ({ routes: 1 }),
   traffic: () => ({}),
@@ -71,6 +73,8 @@ async function admin(
     memory: () => {
       throw new Error('no memory report')
     },
+    limits: () => ({ omitted: 0 }),
+    modelUsage: (sinceMs) => ({ sinceMs }),
     modelPrices: () => ({ models: [], omitted: 2 }),
     overview: () => ({ routes: 1 }),
     traffic: () => ({ requests: [3] }),
@@ -104,6 +108,22 @@ describe('admin server', () => {
     const { port } = await admin()
     expect((await ask(port, '/config_dump')).body).toBe('{\n  "binds": []\n}\n')
     expect((await ask(port, '/config_dump?compact')).body).toBe('{"binds":[]}\n')
+  })
+
+  it('answers /limits as JSON', async () => {
+    const { port } = await admin()
+    expect(JSON.parse((await ask(port, '/limits')).body)).toEqual({ omitted: 0 })
+  })
+
+  it('answers /model_usage since a time, and since the start without one', async () => {
+    const { port } = await admin()
+    const usage = async (query: string) => JSON.parse((await ask(port, `/model_usage${query}`)).body)
+    expect(await usage('')).toEqual({})
+    expect(await usage('?since=1970-01-02T00:00:00Z')).toEqual({ sinceMs: 86_400_000 })
+    expect(await ask(port, '/model_usage?since=yesterday')).toMatchObject({
+      status: 400,
+      body: expect.stringMatching(/^since: must be/),
+    })
   })
 
   it('answers /model_prices as JSON', async () => {
@@ -236,6 +256,8 @@ describe('admin server that needs a token', () => {
     '/memory',
     '/traffic',
     '/model_prices',
+    '/model_usage',
+    '/limits',
     '/overview',
     '/nowhere',
     '/debug/trace',

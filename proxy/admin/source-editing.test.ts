@@ -44,6 +44,8 @@ async function start({ isAllowed = true, hasEditor = true, result = { kind: 'cha
       configDump: () => ({}),
       memory: () => ({}),
       effectivePolicies: () => Promise.resolve(undefined),
+      limits: () => ({}),
+      modelUsage: () => ({}),
       modelPrices: () => ({}),
       overview: () => ({}),
       traffic: () => ({}),

@@ -2,14 +2,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { MetricsAggregate } from '../metrics/aggregate.ts'
 import { SeriesTable, createMetricsBuffer } from '../metrics/buffer.ts'
-import {
-  EXCHANGE,
-  type Family,
-  GEN_AI_COST,
-  GEN_AI_DURATION,
-  GEN_AI_TOKENS,
-  ROUTE_LABELS,
-} from '../metrics/families.ts'
+import { EXCHANGE, GEN_AI_COST, GEN_AI_DURATION, GEN_AI_TOKENS, ROUTE_LABELS } from '../metrics/families.ts'
+import type { Family } from '../metrics/family.ts'
 import { TrafficHistory } from './traffic-history.ts'
 
 const PLACE = { bind: '80', gateway: 'infra/edge', listener: 'http', route: 'shop/cart', route_rule: 'unknown' }

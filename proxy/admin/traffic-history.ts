@@ -2,14 +2,9 @@
 // only; reads shared memory.
 import type { components } from '#api/admin/types.gen.ts'
 import type { MetricsAggregate, TotalSeries } from '../metrics/aggregate.ts'
-import {
-  EXCHANGE,
-  type Family,
-  type GaugeName,
-  GEN_AI_COST,
-  GEN_AI_DURATION,
-  GEN_AI_TOKENS,
-} from '../metrics/families.ts'
+import { EXCHANGE, type GaugeName, GEN_AI_COST, GEN_AI_DURATION, GEN_AI_TOKENS } from '../metrics/families.ts'
+import type { Family } from '../metrics/family.ts'
+import { ModelUsage } from './model-usage.ts'
 import { quantileOf } from './quantile.ts'
 
 type Schemas = components['schemas']
@@ -40,10 +35,12 @@ export class TrafficHistory {
   /** By the labels of a series, which are the same object each time. */
   readonly #known = new WeakMap<object, readonly Intervals[]>()
   readonly #sampling = setInterval(() => this.sample(), INTERVAL_MS).unref()
+  readonly #usage: ModelUsage
   #endMs = Date.now()
 
   constructor(aggregate: MetricsAggregate) {
     this.#aggregate = aggregate
+    this.#usage = new ModelUsage(aggregate, this.#endMs)
   }
 
   close(): void {
@@ -59,6 +56,13 @@ export class TrafficHistory {
     for (const series of this.#aggregate.series(GEN_AI_COST)) this.#add(series, 'cost', series.totals[0] ?? 0)
     for (const intervals of this.#all()) intervals.end()
     this.#endMs = Date.now()
+    this.#usage.advance(this.#endMs)
+  }
+
+  /** The whole answer of `/model_usage`. `sinceMs`: unset, since the start of the process. */
+  modelUsage(sinceMs?: number): Schemas['ModelUsage'] {
+    this.#aggregate.refresh()
+    return this.#usage.shown(Date.now(), sinceMs)
   }
 
   /** `serving`: metrics memory of the workers in use. */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { SecretString } from '#api/cel/values/secret-string.ts'
+import { KEY_ENTRY } from '../exchange/client-name.ts'
 import { ApiKeyTable } from './api-key-table.ts'
 
 const hashOf = (key: string): string => `sha256:${createHash('sha256').update(key).digest('hex')}`
@@ -60,6 +61,17 @@ describe('entries', () => {
     expect(table.warnings[0]).toMatch(warning)
     expect(table.warnings[0]).not.toContain('k-secret')
   })
+})
+
+it('names the entry of a key, which expressions do not see', () => {
+  const table = new ApiKeyTable([{ name: 'ns/keys/ann', value: 'k-1' }], [{ keyHash: hashOf('k-2') }])
+  const [ann, hashed] = [table.find('k-1'), table.find('k-2')]
+  expect([ann, hashed].map((found) => found !== undefined && Reflect.get(found, KEY_ENTRY))).toEqual([
+    'ns/keys/ann',
+    'hash 0',
+  ])
+  expect(Object.keys(ann ?? {})).toEqual(['key'])
+  expect(JSON.stringify(ann)).toBe('{"key":"<redacted>"}')
 })
 
 it('accepts hashes from ConfigMaps', () => {

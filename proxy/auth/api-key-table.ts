@@ -10,6 +10,7 @@ import {
 } from '#api/credentials/api-key-entry.ts'
 import { SecretString } from '#api/cel/values/secret-string.ts'
 import type { ApiKeyHash } from '#api/ir/types.gen.ts'
+import { KEY_ENTRY } from '../exchange/client-name.ts'
 
 /** A secret entry and its name for warnings. */
 export interface ApiKeySource {
@@ -46,7 +47,7 @@ export class ApiKeyTable {
     if (key.length > API_KEY_LENGTH_MAX) return undefined
     const known = this.#keys.get(hash('sha256', key))
     // The key itself is written last: metadata cannot replace it.
-    return known === undefined ? undefined : { ...known.metadata, key: new SecretString(key) }
+    return known === undefined ? undefined : { ...known.metadata, key: new SecretString(key), [KEY_ENTRY]: known.name }
   }
 
   /** The source of a known key, for traces. */

@@ -1,8 +1,8 @@
 // Adds up the counts of all workers, including dead ones. Main thread only; reads shared memory, never writes it.
 import type { SeriesEntry } from './buffer.ts'
 import { OVERFLOW_LABEL, SeriesReader } from './buffer.ts'
-import type { Family, GaugeName } from './families.ts'
-import { FAMILIES } from './families.ts'
+import { FAMILIES, type GaugeName } from './families.ts'
+import type { Family } from './family.ts'
 
 /** Workers and their successors may have different series; the limit is this multiple of the limit of one worker. */
 const SERIES_FACTOR = 4
@@ -16,6 +16,7 @@ export interface TotalSeries {
 
 interface Series extends TotalSeries {
   readonly retained: Float64Array
+  readonly merge: typeof addInto
 }
 
 interface Source {
@@ -37,7 +38,7 @@ export class MetricsAggregate {
     const source = this.#sources.get(shared)
     if (source === undefined) return
     this.#learn(source)
-    for (const { series, slot } of source.entries) addInto(series.retained, source.reader.values, slot)
+    for (const { series, slot } of source.entries) series.merge(series.retained, source.reader.values, slot)
     this.#retainedOverflows += source.reader.overflows
     this.#sources.delete(shared)
   }
@@ -47,7 +48,7 @@ export class MetricsAggregate {
     for (const source of this.#sources.values()) this.#learn(source)
     for (const family of this.#families) for (const series of family.values()) series.totals.set(series.retained)
     for (const { reader, entries } of this.#sources.values()) {
-      for (const { series, slot } of entries) addInto(series.totals, reader.values, slot)
+      for (const { series, slot } of entries) series.merge(series.totals, reader.values, slot)
     }
   }
 
@@ -86,6 +87,7 @@ export class MetricsAggregate {
       labels: labelsOf(family, labels),
       totals: new Float64Array(family.slots),
       retained: new Float64Array(family.slots),
+      merge: family.isLatest === true ? takeLatest : addInto,
     }
     known?.set(key, series)
     return series
@@ -102,4 +104,9 @@ function labelsOf(family: Family, labels: readonly string[]): Readonly<Record<st
 
 function addInto(target: Float64Array, values: Float64Array, slot: number): void {
   for (let i = 0; i < target.length; i++) target[i] = (target[i] ?? 0) + (values[slot + i] ?? 0)
+}
+
+function takeLatest(target: Float64Array, values: Float64Array, slot: number): void {
+  if ((values[slot] ?? 0) <= (target[0] ?? 0)) return
+  for (let i = 0; i < target.length; i++) target[i] = values[slot + i] ?? 0
 }

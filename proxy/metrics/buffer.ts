@@ -1,8 +1,8 @@
 // The memory for the counts of one worker: gauges, values and the list of series in one SharedArrayBuffer, so that main
 // reads at scrape time without a message and no count is lost when the worker dies. One writer, one reader. Values are
 // 64-bit floats written with plain aligned stores, which supported processors write atomically; a scrape needs no more.
-import type { Family, GaugeName } from './families.ts'
-import { FAMILIES, GAUGES } from './families.ts'
+import { FAMILIES, GAUGES, type GaugeName } from './families.ts'
+import type { Family } from './family.ts'
 
 const HEADER_BYTES = 64
 const VALUES_USED = 0

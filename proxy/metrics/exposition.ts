@@ -4,8 +4,8 @@ import type { Metric, OpenMetricsContentType } from 'prom-client'
 import { Registry } from 'prom-client'
 import type { MetricsAggregate, TotalSeries } from './aggregate.ts'
 import type { Exposition, PlainMetric } from './exposed.ts'
-import type { Family, MetricShape } from './families.ts'
-import { FAMILIES } from './families.ts'
+import { EXPOSED_FAMILIES } from './families.ts'
+import type { Family, MetricShape } from './family.ts'
 import { encodeFamilies, PROTOBUF_CONTENT_TYPE, type Distribution, type ProtobufFamily } from './protobuf.ts'
 import { scrapeFormat } from './scrape-format.ts'
 
@@ -27,7 +27,7 @@ export function createExposition(aggregate: MetricsAggregate, plain: readonly Pl
     ['openMetrics', openMetrics],
   ] as const
   for (const [format, registry] of registries) {
-    for (const family of FAMILIES) {
+    for (const family of EXPOSED_FAMILIES) {
       family.metrics.forEach((shape, i) => {
         const at = family.offsets[i] ?? 0
         registry.registerMetric(workerMetric({ aggregate, family, shape, at, format }))
@@ -52,7 +52,7 @@ function* protobufFamilies(
   aggregate: MetricsAggregate,
   plain: readonly PlainMetric[],
 ): Generator<ProtobufFamily, void, undefined> {
-  for (const family of FAMILIES) {
+  for (const family of EXPOSED_FAMILIES) {
     for (const [i, { name, help, buckets }] of family.metrics.entries()) {
       const at = family.offsets[i] ?? 0
       const all = aggregate.series(family)

@@ -1,24 +1,7 @@
 // Every metric a worker counts: names, labels and buckets of the data-plane supplement, section 6.2. Data only; the
 // order of families is the contract between workers and main thread (same program, so it cannot differ).
-
-export interface MetricShape {
-  readonly name: string
-  readonly help: string
-  /** Upper bounds; undefined: a counter. */
-  readonly buckets: Float64Array | undefined
-}
-
-/** Metrics with the same label values: one look-up serves all of them. */
-export interface Family {
-  readonly id: number
-  readonly labels: readonly string[]
-  readonly metrics: readonly MetricShape[]
-  /** Slot of each metric, relative to the series. */
-  readonly offsets: readonly number[]
-  readonly slots: number
-  /** Separate series of a worker; further ones are counted together under `overflow`. */
-  readonly seriesMax: number
-}
+import { bounds, counter, type Family, family, histogram } from './family.ts'
+import { GEN_AI_CLIENT, LIMIT_CALLS, LIMIT_STATE } from './internal-families.ts'
 
 const HTTP_SECONDS = bounds([0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 80])
 const PROCESSING_SECONDS = bounds([50e-6, 100e-6, 250e-6, 500e-6, 1e-3, 2.5e-3, 5e-3, 10e-3, 50e-3, 250e-3])
@@ -326,7 +309,12 @@ export const FAMILIES: readonly Family[] = [
   GUARD_MATCHES,
   MCP_CHANGED_TOOLS,
   MCP_SESSIONS,
+  GEN_AI_CLIENT,
+  LIMIT_CALLS,
+  LIMIT_STATE,
 ]
+
+export const EXPOSED_FAMILIES: readonly Family[] = FAMILIES.filter(({ isInternal }) => isInternal !== true)
 
 /** Values that a worker updates once a second. */
 export const GAUGES = [
@@ -348,30 +336,3 @@ export const GAUGES = [
   'upstreamIdle',
 ] as const
 export type GaugeName = (typeof GAUGES)[number]
-
-/** Slots a metric needs: buckets, the overflow bucket and the sum; or one for a counter. */
-export function slotsOf(shape: MetricShape): number {
-  return shape.buckets === undefined ? 1 : shape.buckets.length + 2
-}
-
-function family(init: Omit<Family, 'offsets' | 'slots'>): Family {
-  const offsets: number[] = []
-  let slots = 0
-  for (const shape of init.metrics) {
-    offsets.push(slots)
-    slots += slotsOf(shape)
-  }
-  return { ...init, offsets, slots }
-}
-
-function counter(name: string, help: string): MetricShape {
-  return { name, help, buckets: undefined }
-}
-
-function histogram(name: string, help: string, buckets: Float64Array): MetricShape {
-  return { name, help, buckets }
-}
-
-function bounds(values: readonly number[]): Float64Array {
-  return Float64Array.from(values)
-}

@@ -2,7 +2,7 @@
 // series without building a key.
 import type { LlmFacts } from '../exchange/facts.ts'
 import { LABEL_CHARS_MAX, type SeriesTable } from './buffer.ts'
-import type { Family } from './families.ts'
+import type { Family } from './family.ts'
 
 const UNKNOWN = 'unknown'
 /** Clients choose the names of models: the oldest combination makes room for a new one. */

@@ -2,7 +2,7 @@
 import type { Exchange } from '../exchange/exchange.ts'
 import type { AddedField } from '../log/fields.ts'
 import { textOf } from '../cel/evaluate.ts'
-import { FAMILIES } from './families.ts'
+import { EXPOSED_FAMILIES } from './families.ts'
 
 export interface MetricLabels {
   /** Name and value in turn; always all names. Must not throw. */
@@ -11,7 +11,7 @@ export interface MetricLabels {
 
 const UNKNOWN = 'unknown'
 /** Labels of the metrics themselves: an added label must not replace one. */
-const RESERVED: readonly string[] = ['le', 'quantile', ...FAMILIES.flatMap(({ labels }) => labels)]
+const RESERVED: readonly string[] = ['le', 'quantile', ...EXPOSED_FAMILIES.flatMap(({ labels }) => labels)]
 const FIRST_BAD = /^(?=\d)/
 const BAD = /[^a-zA-Z0-9_]/g
 

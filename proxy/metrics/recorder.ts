@@ -9,10 +9,12 @@ import type { HandshakeResult } from './tcp-observer.ts'
 import type { OutboundCall } from '../exchange/outbound.ts'
 import type { ConnectTransport } from '../upstream/connect-observer.ts'
 import { cutLabel, OVERFLOW_LABEL, type SeriesTable } from './buffer.ts'
-import type { Family } from './families.ts'
+import type { Family } from './family.ts'
 import type { MetricLabels } from './metric-labels.ts'
 import * as families from './families.ts'
 import { type LlmSeries, LlmSeriesCache } from './llm-series.ts'
+import { ClientSeries } from './client-series.ts'
+import { LimitSeries } from './limit-series.ts'
 
 const UNKNOWN = 'unknown'
 /**
@@ -79,6 +81,8 @@ export class Recorder {
   readonly #values: Float64Array
   readonly #byPlace = new Map<ExchangePlace | undefined, PlaceSeries>()
   readonly #connectionIds = new Int32Array(CONNECTION_IDS)
+  readonly #clients: ClientSeries
+  readonly #limits: LimitSeries
   /** That have ended, of this worker. */
   requests = 0
   #lastPlace: ExchangePlace | undefined = undefined
@@ -87,6 +91,8 @@ export class Recorder {
   constructor(table: SeriesTable) {
     this.#table = table
     this.#values = table.values
+    this.#clients = new ClientSeries(table)
+    this.#limits = new LimitSeries(table)
     this.#lastSeries = this.#seriesOf(undefined)
   }
 
@@ -113,7 +119,11 @@ export class Recorder {
       }
     }
     if (this.#isFirstOf(exchange.connection.id)) this.#connection(exchange)
-    if (exchange.llm !== undefined) this.#llm(exchange.llm, series, durationMs)
+    if (exchange.llm !== undefined) {
+      this.#llm(exchange.llm, series, durationMs)
+      this.#clients.add(exchange, exchange.llm)
+    }
+    if (exchange.policyState !== undefined) this.#limits.add(exchange)
     if (exchange.mcp !== undefined) this.#mcp(exchange.mcp, exchange, series)
   }
 

@@ -60,7 +60,8 @@ const TRAFFIC_COMPILERS: { readonly [K in TrafficFilter]: TrafficCompiler<K> } =
     ),
   retry: ({ value }, environment) => compileRetry(value, environment),
   rateLimit: ({ value, source }, environment) => compileRateLimit(value, { ...environment, policyKey: source }),
-  rateLimitGlobal: ({ value }, environment) => SERVICE_POLICIES.get().compileRateLimitGlobal(value, environment),
+  rateLimitGlobal: ({ value, source }, environment) =>
+    SERVICE_POLICIES.get().compileRateLimitGlobal(value, { ...environment, policyKey: source }),
   buffer: ({ value }) => compileBuffer(value),
   extProc: ({ value }, environment) => SERVICE_POLICIES.get().compileExtProc(value, environment),
   transformation: ({ value }, environment) => compileTransformation(value, environment),

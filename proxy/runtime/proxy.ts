@@ -5,6 +5,7 @@ import { keepItemsOfNewLists } from '#api/ir/keep-items.ts'
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import { startAdminServer } from '../admin/admin-server.ts'
 import { configDump, type ConfigDumpInput } from '../admin/config-dump.ts'
+import { limits } from '../admin/limits.ts'
 import { overview } from '../admin/overview.ts'
 import type { HttpListener, ListenAddress } from '../admin/http-listener.ts'
 import type { SourceEditor } from '../admin/source-editing.ts'
@@ -324,6 +325,12 @@ class ProxyProcess implements RunningProxy {
             this.#applied &&
             (await import('../config/effective-policies.ts')).effectivePolicies(this.#applied.config, route),
           modelPrices: () => modelPrices(this.#catalog),
+          limits: () =>
+            limits(
+              { config: this.#applied?.config, buckets: this.#memory?.rateLimits.shared, aggregate: this.#aggregate },
+              Date.now(),
+            ),
+          modelUsage: (sinceMs) => this.#traffic.modelUsage(sinceMs),
           traffic: () => this.#traffic.shown(this.#workerBuffers().map(({ buffer }) => buffer)),
           debug: {
             traces: this.#traces,

@@ -1,6 +1,6 @@
 // The metrics of proxies and the controller with their labels, for tests of queries.
 import { MetricsAggregate } from '#proxy/metrics/aggregate.ts'
-import { FAMILIES } from '#proxy/metrics/families.ts'
+import { EXPOSED_FAMILIES } from '#proxy/metrics/families.ts'
 import { createMetrics } from '#operator/admin/metrics.ts'
 import { createLogger } from '#proxy/log/logger.ts'
 import { processMetrics } from '#proxy/metrics/process-metrics.ts'
@@ -26,7 +26,7 @@ const own = processMetrics(
 
 /** Series names in Prometheus, with the labels of each. */
 const LABELS = new Map<string, ReadonlySet<string>>()
-for (const family of FAMILIES) {
+for (const family of EXPOSED_FAMILIES) {
   for (const { name, buckets } of family.metrics) {
     const suffixes = buckets === undefined ? [''] : ['_bucket', '_sum', '_count']
     for (const suffix of suffixes) LABELS.set(name + suffix, new Set([...family.labels, 'le']))
@@ -70,7 +70,9 @@ for (const [, name = '', list = ''] of (await controllerMetrics()).matchAll(/^(g
 
 /** Names of metrics, without the suffixes of histograms: those of proxies, and those of the controller. */
 export const NAMES = {
-  proxy: [...FAMILIES.flatMap(({ metrics }) => metrics), ...own, ...certificates, ...ofMesh].map(({ name }) => name),
+  proxy: [...EXPOSED_FAMILIES.flatMap(({ metrics }) => metrics), ...own, ...certificates, ...ofMesh].map(
+    ({ name }) => name,
+  ),
   controller: [...ofController],
 }
 

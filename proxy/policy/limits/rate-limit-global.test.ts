@@ -1,6 +1,7 @@
 // The policy with a real rate limit service on loopback: its calls, its decisions, and later charges.
 import { create, type MessageInitShape } from '@bufbuild/protobuf'
 import { afterEach, describe, expect, it } from 'vitest'
+import { SecretString } from '#api/cel/values/secret-string.ts'
 import type { RateLimitDescriptor, RateLimitGlobal, RateLimitGlobalOrConditional } from '#api/ir/types.gen.ts'
 import {
   RateLimitResponse_Code,
@@ -10,6 +11,7 @@ import {
 } from '../../envoy/gen/envoy/service/ratelimit/v3/rls.gen.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
 import type { LlmFacts } from '../../exchange/facts.ts'
+import { type LimitCall, limitCalls } from '../../exchange/limit-calls.ts'
 import { emptyFacts } from '../../llm/usage.ts'
 import { grpcServer, unaryMethod, until } from '../../grpc/server.testing.ts'
 import type { HttpResponse } from '../../message/message.ts'
@@ -72,7 +74,7 @@ const policyOf = (descriptors: RateLimitDescriptor[], more: Partial<RateLimitGlo
 })
 
 function compile(payload: RateLimitGlobalOrConditional, service: TestService | undefined): CompiledPolicy {
-  return compileRateLimitGlobal(payload, { expression, service: () => service?.caller })
+  return compileRateLimitGlobal(payload, { expression, policyKey: 'test', service: () => service?.caller })
 }
 
 async function run(policy: CompiledPolicy, exchange: Exchange): Promise<HttpResponse | undefined> {
@@ -237,6 +239,79 @@ describe('the response', () => {
       expect(response?.body).toBe(body)
       expect(exchange.errorDetail).toBeDefined()
     }
+  })
+})
+
+describe('what figures about limits get', () => {
+  const callsOf = (exchange: Exchange): LimitCall[] => [...(limitCalls(exchange)?.values() ?? [])]
+  const status = (remaining: number, unit: 0 | 4 = 4) => ({
+    currentLimit: { requestsPerUnit: 10, unit },
+    limitRemaining: remaining,
+    durationUntilReset: { seconds: 9n, nanos: 0 },
+  })
+  const state = { capacity: 10, unit: 4, resetSeconds: 9 }
+
+  it('is the decision, with what the service reports about values that the gateway has verified', async () => {
+    const { service } = await limiter({ ...OK, statuses: [status(5), status(6), status(7), {}] })
+    const descriptors = [
+      requests(['missing', 'request.headers["none"]']),
+      requests(['key', 'apiKey.name'], ['all', '"x"']),
+      requests(['user', 'request.headers["x-user"]']),
+      requests(['sub', 'default(jwt.sub, "none")']),
+      requests(['user', 'basicAuth.username']),
+    ]
+    const exchange = exchangeOf({ headers: [['x-user', 'secret']] })
+    exchange.attributes = { apiKey: { name: 'ann' }, basicAuth: { username: 'eve' } }
+    await run(compile(policyOf(descriptors), service), exchange)
+    const states = [
+      { ...state, descriptor: 1, entries: 'key=ann, all=x', remaining: 5 },
+      { ...state, descriptor: 3, entries: 'sub=none', remaining: 7 },
+    ]
+    expect(callsOf(exchange)).toEqual([{ result: 'allowed', states }])
+  })
+
+  it.each(['apiKey.key', 'apiKey.key.unredacted()', 'jwt.rawToken.unredacted()', 'source.address', 'variables().a'])(
+    'has no value of %s',
+    async (source) => {
+      const { service, asked } = await limiter({ ...OK, statuses: [status(5)] })
+      const exchange = exchangeOf()
+      exchange.attributes = { apiKey: { key: new SecretString('k') }, jwt: { rawToken: new SecretString('t') } }
+      await run(compile(policyOf([requests(['a', `default(${source}, "b")`])]), service), exchange)
+      expect(asked).toHaveLength(1)
+      expect(callsOf(exchange).flatMap(({ states }) => states)).toEqual([])
+    },
+  )
+
+  it('is a rejection with its state', async () => {
+    const { service } = await limiter({ ...OVER, statuses: [status(0)] })
+    const exchange = exchangeOf()
+    await run(compile(policyOf([requests(['a', '"b"'])]), service), exchange)
+    expect(callsOf(exchange)).toEqual([
+      { result: 'rejected', states: [{ ...state, descriptor: 0, entries: 'a=b', remaining: 0 }] },
+    ])
+  })
+
+  it.each(['FailClosed', 'FailOpen'] as const)('is a failure of the service, with %s', async (failureMode) => {
+    const { service } = await limiter(INVALID)
+    const exchange = exchangeOf()
+    await run(compile(policyOf([requests(['a', '"b"'])], { failureMode }), service), exchange)
+    expect(callsOf(exchange)).toEqual([{ result: 'failed', states: [] }])
+  })
+
+  it('is one decision for a request whose prompt is charged before the call', async () => {
+    const over = await limiter()
+    const exchange = exchangeOf({ headers: [['x-user', 'ann']] })
+    await run(compile(policyOf([tokens()]), over.service), exchange)
+    over.answer = OVER
+    await exchange.tokenLimits?.[0]?.chargePrompt(exchange, 30)
+    expect(callsOf(exchange).map(({ result }) => result)).toEqual(['rejected'])
+  })
+
+  it('is nothing if the service was not called', async () => {
+    const { service } = await limiter()
+    const exchange = exchangeOf()
+    await run(compile(policyOf([requests(['a', 'request.headers["none"]'])]), service), exchange)
+    expect(callsOf(exchange)).toEqual([])
   })
 })
 

@@ -24,16 +24,18 @@ import type { Exchange } from '../../exchange/exchange.ts'
 import { HeaderList } from '../../message/headers.ts'
 import { isToken } from '../../message/field-name.ts'
 import { compileConditional } from '../../chain/conditional.ts'
-import type { ChainEnvironment } from '../../chain/environment.ts'
+import type { PolicyEnvironment } from '../../chain/environment.ts'
 import { isOutOfSteps, OUT_OF_STEPS } from '../../cel/budget.ts'
 import { evaluate, FAILED, readsBody, textOf } from '../../cel/evaluate.ts'
 import type { CompiledPolicy, Verdict } from '../../chain/filter.ts'
 import { fieldValue, isFramingField } from '../../message/header-field.ts'
+import { type LimitState, noteLimitCall } from '../../exchange/limit-calls.ts'
 import type { TokenLimit } from '../../exchange/slots.ts'
+import { type IdentifiedLimit, identifiedLimits, isVerified } from './limit-identity.ts'
 import { addRateLimitHeaders, noteRateLimit, refusal } from './rate-limit-headers.ts'
 import { usedTokens } from './used-tokens.ts'
 
-type Environment = Pick<ChainEnvironment, 'expression' | 'service'>
+type Environment = Pick<PolicyEnvironment, 'expression' | 'service' | 'policyKey'>
 
 /** Limit of concurrent calls after responses; further calls are dropped: a slow service must not fill the memory. */
 const CHARGES_MAX = 1024
@@ -42,6 +44,8 @@ const UINT32_MAX = 4_294_967_295
 type Entries = RateLimitDescriptor_Entry[]
 
 interface Descriptor {
+  /** Its values may be shown. */
+  readonly isShown: boolean
   readonly isTokens: boolean
   readonly entries: readonly { readonly name: string; readonly expression: CelExpression }[]
   readonly cost: CelExpression | undefined
@@ -49,6 +53,8 @@ interface Descriptor {
 }
 
 interface Compiled extends TokenLimit<Exchange> {
+  /** See `limitId`. */
+  readonly id: string
   readonly policy: RateLimitGlobal
   readonly service: ServiceCaller | undefined
   readonly descriptors: readonly Descriptor[]
@@ -76,14 +82,17 @@ export function compileRateLimitGlobal(
   payload: RateLimitGlobalOrConditional,
   environment: Environment,
 ): CompiledPolicy {
-  return 'conditional' in payload
-    ? compileConditional(payload.conditional, environment, (policy) => compilePlain(policy, environment))
-    : compilePlain(payload, environment)
+  const entries = identifiedLimits(environment.policyKey, payload)
+  const [only] = entries
+  return 'conditional' in payload || only === undefined
+    ? compileConditional(entries, environment, (limit) => compilePlain(limit, environment))
+    : compilePlain(only.policy, environment)
 }
 
-function compilePlain(policy: RateLimitGlobal, environment: Environment): CompiledPolicy {
+function compilePlain({ id, policy }: IdentifiedLimit, environment: Environment): CompiledPolicy {
   const descriptors = policy.descriptors.map((descriptor) => compileDescriptor(descriptor, environment))
   const compiled: Compiled = {
+    id,
     policy,
     service: environment.service(policy.service, 'RateLimit'),
     descriptors,
@@ -103,11 +112,13 @@ function compilePlain(policy: RateLimitGlobal, environment: Environment): Compil
 
 function compileDescriptor(
   { unit, entries, cost, limitOverride }: RateLimitDescriptor,
-  { expression }: Pick<ChainEnvironment, 'expression'>,
+  { expression }: Pick<PolicyEnvironment, 'expression'>,
 ): Descriptor {
+  const compiled = entries.map((entry) => ({ name: entry.name, expression: expression(entry.expression) }))
   return {
+    isShown: compiled.every((entry) => isVerified(entry.expression)),
     isTokens: unit === 'Tokens',
-    entries: entries.map((entry) => ({ name: entry.name, expression: expression(entry.expression) })),
+    entries: compiled,
     cost: cost === undefined ? undefined : expression(cost),
     limit:
       limitOverride === undefined
@@ -117,15 +128,15 @@ function compileDescriptor(
 }
 
 function limit(exchange: Exchange, compiled: Compiled): Verdict | Promise<Verdict> {
-  const messages: DescriptorMessage[] = []
+  const messages: Sent[] = []
   // Backend policies may change the values of the entries; the later charge must use the same counter.
   const evaluated: (Entries | undefined)[] = []
-  for (const descriptor of compiled.descriptors) {
+  for (const [index, descriptor] of compiled.descriptors.entries()) {
     const entries = entriesOf(descriptor, exchange)
     evaluated.push(descriptor.isTokens ? entries : undefined)
     // Tokens are counted later: now the service only checks whether any are left.
     const hits = descriptor.isTokens ? 0 : requestCost(descriptor, exchange)
-    if (entries !== undefined) messages.push(messageOf(descriptor, entries, hits))
+    if (entries !== undefined) messages.push({ index, message: messageOf(descriptor, entries, hits) })
   }
   const passed: Passed = { entries: evaluated, promptTokens: 0 }
   ;(exchange.policyState ??= new Map()).set(compiled, passed)
@@ -137,17 +148,26 @@ function limit(exchange: Exchange, compiled: Compiled): Verdict | Promise<Verdic
   return undefined
 }
 
+/** `index`: of the descriptor in the policy. */
+interface Sent {
+  readonly index: number
+  readonly message: DescriptorMessage
+}
+
 interface Question {
-  readonly messages: DescriptorMessage[]
+  readonly messages: readonly Sent[]
   /** Charged with them. */
   readonly promptTokens: number
 }
 
 async function ask(exchange: Exchange, compiled: Compiled, { messages, promptTokens }: Question): Promise<Verdict> {
   try {
-    const response = await call(exchange, compiled, { descriptors: messages, isDetached: false })
+    const descriptors = messages.map(({ message }) => message)
+    const response = await call(exchange, compiled, { descriptors, isDetached: false })
     const verdict = applied(exchange, response)
-    if (exchange.trace !== undefined) exchange.trace.note(`descriptors sent: ${messages.map(namesOf).join('; ')}`)
+    const result = verdict === undefined ? 'allowed' : 'rejected'
+    noteLimitCall(exchange, compiled.id, { result, states: statesOf(compiled, messages, response) })
+    if (exchange.trace !== undefined) exchange.trace.note(`descriptors sent: ${descriptors.map(namesOf).join('; ')}`)
     const passed = passedOf(exchange, compiled)
     if (passed !== undefined) passed.promptTokens = promptTokens
     // Rejected requests cost no tokens.
@@ -164,7 +184,8 @@ function chargePrompt(exchange: Exchange, compiled: Compiled, tokens: number): V
   const passed = passedOf(exchange, compiled)
   const messages = compiled.descriptors.flatMap((descriptor, i) => {
     const entries = descriptor.cost === undefined ? passed?.entries[i] : undefined
-    return entries === undefined ? [] : [messageOf(descriptor, entries, Math.min(tokens, UINT32_MAX))]
+    if (entries === undefined) return []
+    return [{ index: i, message: messageOf(descriptor, entries, Math.min(tokens, UINT32_MAX)) }]
   })
   return messages.length === 0 ? undefined : ask(exchange, compiled, { messages, promptTokens: tokens })
 }
@@ -246,7 +267,20 @@ function secondsOf(duration: RateLimitResponse['statuses'][number]['durationUnti
   return duration === undefined ? 0 : Math.ceil(Number(duration.seconds) + duration.nanos / 1e9)
 }
 
-function failed(exchange: Exchange, { policy }: Compiled, detail: string): Verdict {
+/** The service reports one status for each descriptor, in their order. */
+function statesOf({ descriptors }: Compiled, messages: readonly Sent[], { statuses }: RateLimitResponse): LimitState[] {
+  return messages.flatMap(({ index, message }, i) => {
+    const status = statuses[i]
+    if (descriptors[index]?.isShown !== true || status?.currentLimit === undefined) return []
+    const { requestsPerUnit: capacity, unit } = status.currentLimit
+    const entries = message.entries.map(({ key, value }) => `${key}=${value}`).join(', ')
+    const resetSeconds = secondsOf(status.durationUntilReset)
+    return [{ descriptor: index, entries, capacity, unit, remaining: status.limitRemaining, resetSeconds }]
+  })
+}
+
+function failed(exchange: Exchange, { id, policy }: Compiled, detail: string): Verdict {
+  noteLimitCall(exchange, id, { result: 'failed', states: [] })
   if (exchange.deadlineMs !== undefined && performance.now() >= exchange.deadlineMs) {
     return exchange.fail('requestTimeout', `rate limit: ${detail}`)
   }

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { describe, expect, it } from 'vitest'
 import type { ConditionalRateLimitEntry, LocalLimit, RateLimitOrConditional } from '#api/ir/types.gen.ts'
-import { carryOver, createRateLimitBuffer, keyedLimits, sharedRateLimitStore } from './rate-limit-store.ts'
+import { carryOver, createRateLimitBuffer, keyedLimits, readBucket, sharedRateLimitStore } from './rate-limit-store.ts'
 import type { BucketLimit, RateLimitBucket } from '../../chain/rate-limits.ts'
 
 const LIMIT: BucketLimit = { tokensPerFill: 3, fillIntervalMs: 1000, tokensMax: 5 }
@@ -74,6 +74,56 @@ describe('bucket', () => {
   })
 })
 
+describe('reading a bucket', () => {
+  const setUp = () => {
+    const buffer = createRateLimitBuffer(new Map([['k', LIMIT]]), START)
+    const read = (nowMs: number) => readBucket(buffer, { key: 'k', limit: LIMIT }, nowMs)
+    return { buffer, bucket: sharedRateLimitStore(buffer).bucket('k', LIMIT), read }
+  }
+
+  it('has the level with the fills that are due, and changes nothing', () => {
+    const { bucket, read } = setUp()
+    expect(read(START)).toEqual({ remaining: 5, nextFillMs: START + 1000, rejected: 0 })
+    bucket.take(5, START)
+    expect(read(START + 999)?.remaining).toBe(0)
+    expect(read(START + 1000)).toEqual({ remaining: 3, nextFillMs: START + 2000, rejected: 0 })
+    expect(read(START + 60_000)?.remaining).toBe(5)
+    expect(bucket.take(1, START + 999).isAllowed).toBe(false)
+    expect(bucket.take(1, START + 1000).remaining).toBe(2)
+    expect(read(START + 1000)?.remaining).toBe(2)
+  })
+
+  it('keeps the level while the clock goes back', () => {
+    const { bucket, read } = setUp()
+    bucket.take(4, START + 5000)
+    expect(read(START)?.remaining).toBe(1)
+  })
+
+  it('counts rejections, in all configurations that share the limit', () => {
+    const { buffer, bucket, read } = setUp()
+    bucket.take(6, START)
+    bucket.take(5, START)
+    bucket.take(0, START)
+    const next = carryOver(buffer, new Map([['k', LIMIT], ['other', LIMIT]]), START) // prettier-ignore
+    sharedRateLimitStore(next).bucket('k', LIMIT).take(1, START)
+    expect(read(START)?.rejected).toBe(3)
+    expect(readBucket(next, { key: 'other', limit: LIMIT }, START)?.rejected).toBe(0)
+  })
+
+  it('begins with no rejections in memory that a removed limit had', () => {
+    const { buffer, bucket } = setUp()
+    bucket.take(9, START)
+    const removed = carryOver(buffer, new Map(), START)
+    const next = carryOver(removed, new Map([['n', LIMIT]]), START)
+    expect(next.buffer.byteLength).toBe(24)
+    expect(readBucket(next, { key: 'n', limit: LIMIT }, START)).toMatchObject({ remaining: 5, rejected: 0 })
+  })
+
+  it('has no state for an unknown limit', () => {
+    expect(readBucket(setUp().buffer, { key: 'none', limit: LIMIT }, START)).toBeUndefined()
+  })
+})
+
 describe('configuration changes', () => {
   const other: BucketLimit = { ...LIMIT, tokensMax: 7 }
 
@@ -100,7 +150,7 @@ describe('configuration changes', () => {
   it('reuses the memory of removed limits, one configuration later', () => {
     let current = createRateLimitBuffer(new Map([['0', LIMIT]]), START)
     for (let i = 1; i < 100; i++) current = carryOver(current, new Map([[String(i), LIMIT]]), START)
-    expect(current.buffer.byteLength).toBeLessThanOrEqual(2 * 16)
+    expect(current.buffer.byteLength).toBeLessThanOrEqual(2 * 24)
   })
 
   it('moves to larger memory if the old one is full', () => {
@@ -145,6 +195,8 @@ describe('configuration changes', () => {
 })
 
 describe('worker threads', () => {
+  let rejected: number | undefined
+
   async function hammer(limit: BucketLimit, nowMs: readonly number[], tries: number): Promise<number> {
     const { buffer, slots } = createRateLimitBuffer(new Map([['k', limit]]), START)
     const shared = { buffer, slots: new Map(slots.entries()) }
@@ -164,11 +216,13 @@ describe('worker threads', () => {
       ),
     )
     await Promise.all(workers.map((worker) => worker.terminate()))
+    rejected = readBucket({ buffer, slots }, { key: 'k', limit }, START)?.rejected
     return counts.reduce((sum, count) => sum + count, 0)
   }
 
   it('together take exactly the available tokens', async () => {
     expect(await hammer({ tokensPerFill: 1, fillIntervalMs: 1000, tokensMax: 30_001 }, [START], 20_000)).toBe(30_001)
+    expect(rejected).toBe(4 * 20_000 - 30_001)
   })
 
   it('fill each interval once, and lose nothing', async () => {

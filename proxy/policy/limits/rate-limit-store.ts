@@ -11,10 +11,13 @@ export interface RateLimitBuffer {
   readonly slots: LayeredMap<number>
 }
 
-/** One slot: start of the first interval (float64), number of fills done (int32), level (int32). */
-const SLOT_BYTES = 16
+/**
+ * One slot: start of the first interval (float64), number of fills done (int32), level (int32), rejections (int64).
+ */
+const SLOT_BYTES = 24
 const FILLS_AT = 2
 const LEVEL_AT = 3
+const REJECTED_AT_BYTES = 16
 /** Address space, not memory: pages are allocated when they are written. */
 const SLOTS_MAX = 65_536
 /** Counters are 32 bit; a larger bucket counts as this one. */
@@ -118,6 +121,29 @@ function fillSlot(buffer: SharedArrayBuffer, slot: number, limit: BucketLimit, n
   const words = new Int32Array(buffer, slot * SLOT_BYTES, 4)
   Atomics.store(words, FILLS_AT, 0)
   Atomics.store(words, LEVEL_AT, Math.min(limit.tokensMax, LEVEL_MAX))
+  Atomics.store(rejectionsOf(buffer, slot), 0, 0n)
+}
+
+function rejectionsOf(buffer: SharedArrayBuffer, slot: number): BigInt64Array {
+  return new BigInt64Array(buffer, slot * SLOT_BYTES + REJECTED_AT_BYTES, 1)
+}
+
+/** A bucket as it is now. */
+export interface BucketState {
+  readonly remaining: number
+  readonly nextFillMs: number
+  /** Since the limit exists in the configuration of this process. */
+  readonly rejected: number
+}
+
+/** Changes nothing. undefined: the buffer has no such limit. */
+export function readBucket(
+  { buffer, slots }: RateLimitBuffer,
+  { key, limit }: Pick<KeyedLimit, 'key'> & { readonly limit: BucketLimit },
+  nowMs: number,
+): BucketState | undefined {
+  const slot = slots.get(key)
+  return slot === undefined ? undefined : new SharedBucket(buffer, slot, limit).read(nowMs)
 }
 
 export function sharedRateLimitStore({ buffer, slots }: RateLimitBuffer): RateLimitStore {
@@ -133,6 +159,7 @@ export function sharedRateLimitStore({ buffer, slots }: RateLimitBuffer): RateLi
 
 class SharedBucket implements RateLimitBucket {
   readonly #words: Int32Array
+  readonly #rejections: BigInt64Array
   readonly #baseMs: number
   readonly #perFill: number
   readonly #intervalMs: number
@@ -140,6 +167,7 @@ class SharedBucket implements RateLimitBucket {
 
   constructor(buffer: SharedArrayBuffer, slot: number, limit: BucketLimit) {
     this.#words = new Int32Array(buffer, slot * SLOT_BYTES, 4)
+    this.#rejections = rejectionsOf(buffer, slot)
     this.#baseMs = new Float64Array(buffer, slot * SLOT_BYTES, 1)[0] ?? 0
     this.#perFill = Math.min(limit.tokensPerFill, LEVEL_MAX)
     this.#intervalMs = limit.fillIntervalMs
@@ -150,11 +178,24 @@ class SharedBucket implements RateLimitBucket {
     const fills = Math.floor((nowMs - this.#baseMs) / this.#intervalMs)
     this.#refill(fills)
     const left = this.#subtract(count)
+    if (left < 0) Atomics.add(this.#rejections, 0, 1n)
     return {
       isAllowed: left >= 0,
       limit: this.#levelMax,
       remaining: left < 0 ? Math.max(0, Atomics.load(this.#words, LEVEL_AT)) : left,
       resetSeconds: Math.max(1, Math.ceil((this.#baseMs + (fills + 1) * this.#intervalMs - nowMs) / 1000)),
+    }
+  }
+
+  /** With the fills that are due. */
+  read(nowMs: number): BucketState {
+    const fills = Math.floor((nowMs - this.#baseMs) / this.#intervalMs)
+    const level = Atomics.load(this.#words, LEVEL_AT)
+    const tokens = this.#tokensDue((fills | 0) - Atomics.load(this.#words, FILLS_AT))
+    return {
+      remaining: Math.min(this.#levelMax, level + tokens),
+      nextFillMs: this.#baseMs + (fills + 1) * this.#intervalMs,
+      rejected: Number(Atomics.load(this.#rejections, 0)),
     }
   }
 
@@ -182,15 +223,20 @@ class SharedBucket implements RateLimitBucket {
    */
   #refill(fills: number): void {
     const done = Atomics.load(this.#words, FILLS_AT)
-    // Modulo 2^32, as the counter is.
-    const due = ((fills | 0) - done) | 0
-    if (due === 0 || (due < 0 && due > FILLS_WRAPPED)) return
+    const tokens = this.#tokensDue((fills | 0) - done)
+    if (tokens === 0) return
     if (Atomics.compareExchange(this.#words, FILLS_AT, done, fills | 0) !== done) return
-    const tokens = due < 0 ? this.#levelMax : due * this.#perFill
     for (let tries = 0; tries < TRIES_MAX; tries++) {
       const level = Atomics.load(this.#words, LEVEL_AT)
       const next = Math.min(this.#levelMax, level + tokens)
       if (Atomics.compareExchange(this.#words, LEVEL_AT, level, next) === level) return
     }
+  }
+
+  /** `fills`: those since the last one; modulo 2^32, as the counter is. */
+  #tokensDue(fills: number): number {
+    const due = fills | 0
+    if (due < 0) return due > FILLS_WRAPPED ? 0 : this.#levelMax
+    return due * this.#perFill
   }
 }

@@ -23,6 +23,8 @@ const READ_PATHS = [
   '/traffic',
   '/effective_policies',
   '/model_prices',
+  '/model_usage',
+  '/limits',
   '/memory',
   '/logging',
   '/debug/trace',
