@@ -27,6 +27,8 @@ export function usePlace(): UiPlace {
   useEffect(() => {
     const changed = (): void => setHash(location.hash)
     addEventListener('hashchange', changed)
+    // It may have changed since the page was drawn.
+    changed()
     return () => removeEventListener('hashchange', changed)
   }, [])
   return placeOf(hash)
