@@ -10,6 +10,8 @@ export type Overview = Schemas['Overview']
 export type Traffic = Schemas['Traffic']
 export type EffectivePolicies = Schemas['EffectivePolicies']
 export type ModelPrices = Schemas['ModelPrices']
+export type ModelUsage = Schemas['ModelUsage']
+export type Limits = Schemas['Limits']
 export type { TraceEvent }
 
 const ANSWER_MS = 10_000
@@ -39,6 +41,16 @@ export async function traffic(signal: AbortSignal): Promise<Traffic> {
 
 export async function modelPrices(signal: AbortSignal): Promise<ModelPrices> {
   return (await (await ask('model_prices', { signal })).json()) as ModelPrices // api/admin/openapi.yaml
+}
+
+/** `since`: undefined, since the start of the proxy. */
+export async function modelUsage(since: Date | undefined, signal: AbortSignal): Promise<ModelUsage> {
+  const query = since === undefined ? '' : `?${new URLSearchParams({ since: since.toISOString() }).toString()}`
+  return (await (await ask(`model_usage${query}`, { signal })).json()) as ModelUsage // api/admin/openapi.yaml
+}
+
+export async function limits(signal: AbortSignal): Promise<Limits> {
+  return (await (await ask('limits', { signal })).json()) as Limits // api/admin/openapi.yaml
 }
 
 /**

@@ -11,6 +11,7 @@ import { Connect } from './pages/connect.tsx'
 import { Configuration } from './pages/configuration.tsx'
 import { McpPlayground } from './pages/mcp-playground.tsx'
 import { McpServers } from './pages/mcp-servers.tsx'
+import { Limits } from './pages/limits.tsx'
 import { Models } from './pages/models.tsx'
 import { Overview } from './pages/overview.tsx'
 import { Policies } from './pages/policies.tsx'
@@ -39,6 +40,7 @@ const GROUPS: readonly (readonly [name: string, pages: readonly Page[]])[] = [
       { path: 'requests', title: 'Requests', View: Requests },
       { path: 'routes', title: 'Routes', View: Routes },
       { path: 'policies', title: 'Policies', View: Policies },
+      { path: 'limits', title: 'Limits', View: Limits },
       { path: 'backends', title: 'Backends', View: Backends },
     ],
   ],

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { text } from 'node:stream/consumers'
 import { closeServer, listening } from '#test/ports.ts'
 import { startUi, type Ui } from '#test/ui/browser.testing.ts'
+import { startLimiter } from '#test/ui/demo-limiter.testing.ts'
 import { serveModel } from '#test/ui/demo-model.testing.ts'
 
 export interface Demo extends Ui {
@@ -61,7 +62,9 @@ export async function startDemo(environment: Readonly<Record<string, string>> = 
     createServer((request, response) => void serveMcp(request, response)),
   ]
   const servers: readonly Server[] = [provider, mcp]
-  const ui = await startUi(fileOf(await listening(provider), await listening(mcp)), environment)
+  const limiter = await startLimiter()
+  const ports = { provider: await listening(provider), mcp: await listening(mcp), limiter: limiter.port }
+  const ui = await startUi(fileOf(ports), environment)
   return {
     ...ui,
     traffic: async () => {
@@ -72,6 +75,11 @@ export async function startDemo(environment: Readonly<Record<string, string>> = 
         await fetch(`${ui.gateway.url}/admin`),
         await fetch(`${ui.gateway.url}/nowhere`),
         await fetch(`${ui.gateway.url}/v1/chat/completions`, { method: 'POST', headers, body }),
+        await fetch(`${ui.gateway.url}/v1/chat/completions`, {
+          method: 'POST',
+          headers: { ...headers, authorization: 'Bearer key-of-ann' },
+          body,
+        }),
       ]
       for (const answer of answers) await answer.text()
     },
@@ -79,11 +87,38 @@ export async function startDemo(environment: Readonly<Record<string, string>> = 
     stop: async () => {
       await ui.stop()
       for (const server of servers) closeServer(server)
+      limiter.kill()
     },
   }
 }
 
-function fileOf(provider: number, mcp: number): string {
+interface Ports {
+  readonly provider: number
+  readonly mcp: number
+  readonly limiter: number
+}
+
+/** Clients may send a key; each has a limit of tokens and a budget. */
+function modelPolicies({ limiter }: Ports): object {
+  return {
+    apiKey: { mode: 'permissive', keys: [{ key: 'key-of-ann', metadata: { name: 'ann' } }] },
+    localRateLimit: [{ maxTokens: 1_000_000, tokensPerFill: 1_000_000, fillInterval: '1h', type: 'tokens' }],
+    remoteRateLimit: {
+      host: `127.0.0.1:${limiter}`,
+      domain: 'budgets',
+      descriptors: [
+        {
+          entries: [{ key: 'key', value: 'default(apiKey.name, "none")' }],
+          type: 'tokens',
+          cost: 'math.ceil(llm.cost.total * 1000000.0)',
+        },
+      ],
+    },
+  }
+}
+
+function fileOf(ports: Ports): string {
+  const { provider, mcp } = ports
   const file = {
     config: {
       modelCatalog: [
@@ -128,6 +163,7 @@ function fileOf(provider: number, mcp: number): string {
     ],
     llm: {
       gateways: 'default',
+      policies: modelPolicies(ports),
       models: [
         {
           name: 'gpt-demo',

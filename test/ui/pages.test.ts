@@ -4,7 +4,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { CASE_MS, SETUP_MS, violations } from '#test/ui/browser.testing.ts'
+import { CASE_MS, flaws, NO_FLAWS, SETUP_MS, THEMES, violations } from '#test/ui/browser.testing.ts'
 import { type Demo, startDemo } from '#test/ui/demo.testing.ts'
 
 let demo: Demo
@@ -25,8 +25,20 @@ describe('the page Overview', () => {
       for (const title of ['Requests a second', 'Errors a second', 'Latency', 'Tokens a minute', 'Cost an hour']) {
         expect(await chart(title).getAttribute('aria-label')).toMatch(/; highest \$?[\d,.]+(?: m?s)?$/)
       }
-      const row = page.getByRole('row').filter({ hasText: 'default/default' })
+      const row = page
+        .getByRole('region', { name: 'Listeners' })
+        .getByRole('row')
+        .filter({ hasText: 'default/default' })
       expect(await row.getByRole('cell').nth(6).textContent()).toMatch(/^[1-9]\d*$/)
+      const today = page.getByRole('region', { name: 'Tokens and cost today' })
+      expect(await today.getByRole('row').nth(1).getByRole('cell').allTextContents()).toEqual([
+        'default/default',
+        expect.stringMatching(/^[1-9]\d*$/),
+        expect.stringMatching(/^[1-9][\d,]*$/),
+        expect.stringMatching(/^[1-9][\d,]*$/),
+        expect.stringMatching(/^\$0\.\d+$/),
+      ])
+      await page.getByText(/^Since .*\d{4}-\d\d-\d\d \d\d:\d\d/).waitFor()
       expect(await violations(page)).toEqual([])
       expect(demo.problems).toEqual([])
       await page.context().close()
@@ -76,6 +88,16 @@ describe('the page Models', () => {
         'gpt-demo',
         'gpt-demo',
       ])
+      for (const period of ['Today', 'Since the start']) {
+        await page.getByLabel('Time').selectOption(period)
+        await cells('By client', 'ann')
+          .nth(5)
+          .getByText(/^\$0\.\d+$/)
+          .waitFor()
+        expect((await cells('By client', 'ann').allTextContents()).slice(0, 2)).toEqual(['ann', 'apiKey'])
+        expect((await cells('By client', 'not verified').allTextContents())[1]).toBe('')
+        expect((await cells('By route', 'llm').allTextContents())[1]).toMatch(/^[1-9]\d*$/)
+      }
       expect(await cells('Names of models', 'best').nth(1).textContent()).toBe('default/llm:virtual:best')
       expect((await cells('Providers', 'best2').allTextContents()).slice(0, 5)).toEqual([
         'default/llm:virtual:best',
@@ -91,8 +113,46 @@ describe('the page Models', () => {
         '$2',
         '$8',
       ])
-      expect(await page.content()).not.toContain('secret-of-the-provider')
+      expect(await page.content()).not.toMatch(/secret-of-the-provider|key-of-ann/)
       expect(await violations(page)).toEqual([])
+      expect(demo.problems).toEqual([])
+      await page.context().close()
+    },
+    CASE_MS,
+  )
+})
+
+describe('the page Limits', () => {
+  it.each(THEMES)(
+    'has what is left of limits and budgets, and links to their policies, %s',
+    async (_, options) => {
+      const page = await demo.open(options)
+      await demo.traffic()
+      await page.getByRole('link', { name: 'Limits' }).press('Enter')
+      const cells = (table: string, text: string) =>
+        page
+          .getByRole('region', { name: table, exact: true })
+          .getByRole('row')
+          .filter({ hasText: text })
+          .getByRole('cell')
+      const local = cells('Limits that this proxy counts', '1,000,000 tokens an hour')
+      await local.getByText(/^9\d\d,\d{3} of 1,000,000$/).waitFor()
+      expect((await local.allTextContents())[2]).toBe('0')
+      const budget = cells('Limits that a service counts', 'budgets')
+      await budget.getByText('math.ceil(llm.cost.total * 1000000.0) by key').waitFor()
+      expect((await budget.allTextContents()).slice(1, 4)).toEqual([expect.stringMatching(/^[1-9]\d*$/), '0', '0'])
+      const left = cells('What is left, as the services reported it last', 'key=ann')
+      await left.getByText('1,000,000 a day').waitFor()
+      expect((await left.allTextContents())[2]).toMatch(/^9\d\d,\d{3}$/)
+      await page.getByLabel('Policy, target or condition').fill('nothing has this')
+      await page.getByText('No limit has this text.').first().waitFor()
+      await page.getByLabel('Policy, target or condition').fill('')
+      expect(await flaws(page)).toEqual(NO_FLAWS)
+      await page
+        .getByRole('link', { name: /limits/ })
+        .first()
+        .press('Enter')
+      await page.getByRole('heading', { name: 'Policies' }).waitFor()
       expect(demo.problems).toEqual([])
       await page.context().close()
     },

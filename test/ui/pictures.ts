@@ -26,6 +26,7 @@ const PICTURES: Readonly<Record<string, readonly [page: string, draw: Draw]>> = 
     'Routes',
     (page) => page.getByRole('button', { name: /^Policies in force for .*admin/ }).press('Enter'),
   ],
+  limits: ['Limits', (page) => page.getByText('as the services reported it last').waitFor()],
   models: ['Models', (page) => page.getByRole('region', { name: 'Prices' }).waitFor()],
   'mcp-servers': ['MCP servers', drawServers],
   'route-tester': ['Route tester', drawTester],

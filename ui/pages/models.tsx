@@ -7,6 +7,7 @@ import { Filter, isShown } from '../parts/filter.tsx'
 import { Health, latencyOf } from '../parts/health.tsx'
 import { countText, dollarsText } from '../parts/numbers.ts'
 import { Table } from '../parts/table.tsx'
+import { UsageOfTime } from '../parts/usage.tsx'
 import { usePolled } from '../polled.ts'
 
 const EVERY_MS = 5000
@@ -25,7 +26,8 @@ export function Models({ dump }: { readonly dump: Dump }) {
   )
   return (
     <>
-      <Filter label="Model, provider, backend or route" text={text} onText={setText} />
+      <Filter label="Model, provider, backend, route or client" text={text} onText={setText} />
+      <UsageOfTime text={text} />
       <h2>Use since the start of the proxy</h2>
       <Table
         caption="Use since the start of the proxy"

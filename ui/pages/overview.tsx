@@ -2,11 +2,13 @@
 import { shortUid } from '#cli/proxy/backends.ts'
 import { givenName } from '#cli/proxy/given-names.ts'
 import { protocolOf } from '#cli/proxy/rows.ts'
-import { type Overview as Figures, type Traffic, traffic as trafficOfHour } from '../api.ts'
+import { type Overview as Figures, type ModelUsage, type Traffic, traffic as trafficOfHour } from '../api.ts'
+import { usageToday } from '../model-usage.ts'
 import { Cards } from '../parts/cards.tsx'
 import { countText, latencyText } from '../parts/numbers.ts'
 import { Table } from '../parts/table.tsx'
 import { TrafficCharts } from '../parts/traffic-charts.tsx'
+import { UsageToday } from '../parts/usage.tsx'
 import { usePolled } from '../polled.ts'
 
 const EVERY_MS = 5000
@@ -23,6 +25,7 @@ export function Overview({ figures }: { readonly figures: Figures }) {
   const { listeners, routes, policies, endpoints, requests, concerns: count } = figures
   const concerns = concernsOf(figures)
   const { value: traffic } = usePolled(trafficOfHour, EVERY_MS)
+  const { value: usage } = usePolled(usageToday, EVERY_MS)
   return (
     <>
       <Cards
@@ -39,6 +42,7 @@ export function Overview({ figures }: { readonly figures: Figures }) {
       />
       <h2>Traffic</h2>
       {traffic === undefined ? <p class="soft">Loading the traffic.</p> : <TrafficCharts traffic={traffic} />}
+      {usage !== undefined && hasModels(usage, traffic) && <UsageToday usage={usage} />}
       <h2>What needs attention</h2>
       <Table
         caption="What needs attention"
@@ -75,6 +79,11 @@ export function Overview({ figures }: { readonly figures: Figures }) {
       />
     </>
   )
+}
+
+/** A proxy without models has no use for tokens and cost. */
+function hasModels({ total }: ModelUsage, traffic: Traffic | undefined): boolean {
+  return total.requests > 0 || (traffic?.models.length ?? 0) > 0
 }
 
 /** undefined: no request yet, or the process is young. */
