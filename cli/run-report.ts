@@ -2,7 +2,7 @@
 import { printable, printableJson } from '#api/printable.ts'
 import type { FileProblem } from '#api/source/document.ts'
 import { printError } from './output.ts'
-import { formatProblems, sortedProblems } from './report.ts'
+import { boundedProblems, formatProblems, sortedProblems } from './report.ts'
 
 export type LogFormat = 'text' | 'json'
 
@@ -17,11 +17,12 @@ export class RunReport {
 
   problems(problems: readonly FileProblem[]): void {
     if (problems.length === 0) return
+    const shown = boundedProblems(problems)
     if (this.format === 'text') {
-      this.#write(formatProblems(problems))
+      this.#write(formatProblems(shown))
       return
     }
-    for (const { severity, message, file, line, column, path } of sortedProblems(problems)) {
+    for (const { severity, message, file, line, column, path } of sortedProblems(shown)) {
       const place = line === 0 ? { file } : { file, line, column, path }
       this.#json(severity === 'error' ? 'error' : 'warn', message, place)
     }

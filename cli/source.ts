@@ -9,6 +9,7 @@ import type { CatalogSource } from '#proxy/llm/cost/offered-catalog.ts'
 import { readSources, type SourceFile, type Unread } from './manifests/files.ts'
 import type { LoadedManifests } from './manifests/load.ts'
 import { withoutMissing } from './manifests/missing.ts'
+import { foreignClasses } from './manifests/foreign-classes.ts'
 import { lostParents } from './manifests/lost-parents.ts'
 import { overriddenPolicies } from './manifests/overridden.ts'
 import type { ManifestTranslator } from './manifests/translator.ts'
@@ -155,10 +156,10 @@ export async function checkSources(
   { isMissingIgnored = false }: CheckOptions = {},
 ): Promise<readonly FileProblem[]> {
   const files = new Map<string, SourceFile>()
-  const problems: FileProblem[] = []
+  const lists: (readonly FileProblem[])[] = []
   for (const path of paths) {
     const sources = readSources(path)
-    if ('problem' in sources) problems.push(unreadable(sources))
+    if ('problem' in sources) lists.push([unreadable(sources)])
     else for (const file of sources.files) files.set(file.path, file)
   }
   const all = [...files.values()]
@@ -170,10 +171,10 @@ export async function checkSources(
   if (manifests.length > 0) {
     const loaded = await loadManifests(manifests)
     const found = (await translateManifests(loaded)).problems
-    problems.push(...(isMissingIgnored ? withoutMissing(found, loaded) : found))
+    lists.push(isMissingIgnored ? withoutMissing(found, loaded) : found)
   }
-  for (const file of all.filter(isStandalone)) problems.push(...(await loadStandaloneFile(file)).problems)
-  return problems
+  for (const file of all.filter(isStandalone)) lists.push((await loadStandaloneFile(file)).problems)
+  return lists.flat()
 }
 
 /** What reads and checks manifests is loaded with the first of them: 3 MiB that a standalone file does not need. */
@@ -245,6 +246,7 @@ async function translateManifests(
     ...catalogs.problems,
     ...translationProblems(loaded, translation, storedKeys !== undefined),
     ...overriddenPolicies(loaded, translation),
+    ...foreignClasses(loaded),
     ...lostParents(loaded),
   ]
   const hasErrors = loaded.problems.some(({ severity }) => severity === 'error')

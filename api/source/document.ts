@@ -1,5 +1,18 @@
 // One YAML document that maps field paths to lines.
-import { isAlias, isMap, isScalar, isSeq, LineCounter, parseAllDocuments, visit, type Document, type Node } from 'yaml'
+import {
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseAllDocuments,
+  visit,
+  YAMLParseError,
+  type Document,
+  type Node,
+  type Pair,
+  type YAMLMap,
+} from 'yaml'
 import { nestingProblem } from './nesting.ts'
 
 export interface Position {
@@ -47,6 +60,18 @@ const CURES: Readonly<Record<string, string>> = {
   BAD_SCALAR_START: 'put the value in quotes',
 }
 
+/** By the text of the message, for codes that several mistakes have. */
+const CURES_BY_TEXT: readonly (readonly [start: string, cure: string])[] = [
+  ['Flow ', 'close the bracket'],
+  ['Sequence item without -', 'indent the line as its neighbours, or begin it with -'],
+  ['Implicit map keys need to be followed by map values', 'write a colon and a space after the name of the field'],
+]
+
+/** At the start of a line or of a value. */
+const TEMPLATE_ACTION = /^([ \t]*(?:- )?(?:[\w.-]+:[ \t]+)?)\{\{/m
+const TEMPLATE =
+  'not valid YAML: {{ }} belongs to a template; render the template first, such as with helm template, and pass its output'
+
 const NO_ANCHOR =
   'not valid YAML: * begins an alias of an anchor that is not there; put text such as "*.example" in quotes'
 
@@ -68,23 +93,84 @@ export function parseDocuments(
   const at = (offset: number): Position => ({ file, ...placeOf(lineStarts, original.offsetOf(offset)) })
   const documents: LocatedDocument[] = []
   const problems: FileProblem[] = []
-  for (const document of parseAllDocuments(text, { prettyErrors: false, version: '1.2' })) {
-    problems.push(...syntaxProblems(document, at))
+  const parsed = parseAllDocuments(text, {
+    prettyErrors: false,
+    logLevel: 'error',
+    uniqueKeys: false,
+    version: '1.2',
+  })
+  const template = templateOffset(parsed, text)
+  if (template !== undefined) {
+    return { documents, problems: [{ ...at(template), path: '', message: TEMPLATE, severity: 'error' }] }
+  }
+  for (const document of parsed) {
+    for (const error of duplicateKeys(document)) document.errors.push(error)
+    for (const problem of syntaxProblems(document, at)) problems.push(problem)
     if (document.errors.length > 0 || document.contents === null) continue
-    const value = valueOf(document)
-    const start = document.contents.range?.[0] ?? 0
-    if ('problem' in value) {
-      const { offset = start, problem } = value
-      problems.push({ ...at(offset), path: '', message: problem, severity: 'error' })
-    } else {
-      const nesting = nestingProblem(value.value)
-      if (nesting !== undefined) {
-        const offset = offsetOf(document, document.contents, nesting.parts)
-        problems.push({ ...at(offset), path: '', message: `a value here ${nesting.message}`, severity: 'error' })
-      } else if (value.value !== null) documents.push(locatedDocument(document, value.value, at))
-    }
+    const found = readDocument(document, document.contents, at)
+    if ('message' in found) problems.push(found)
+    else if (found.value !== null) documents.push(found)
   }
   return { documents, problems }
+}
+
+function readDocument(
+  document: Document,
+  contents: Node,
+  at: (offset: number) => Position,
+): LocatedDocument | FileProblem {
+  const value = valueOf(document)
+  if ('problem' in value) {
+    const { offset = contents.range?.[0] ?? 0, problem } = value
+    return { ...at(offset), path: '', message: problem, severity: 'error' }
+  }
+  const nesting = nestingProblem(value.value)
+  if (nesting === undefined) return locatedDocument(document, value.value, at)
+  const place = at(offsetOf(document, contents, nesting.parts))
+  return { ...place, path: '', message: `a value here ${nesting.message}`, severity: 'error' }
+}
+
+/** Offset of the first action of a template; undefined where braces are part of YAML. */
+function templateOffset(documents: readonly Document[], text: string): number | undefined {
+  const [match, before = ''] = TEMPLATE_ACTION.exec(text) ?? []
+  if (match === undefined || !documents.some((one) => one.errors.length > 0 || hasCompoundKey(one))) return undefined
+  return text.indexOf(match) + before.length
+}
+
+/** As `{{ .Values.name }}`, which is a mapping whose key is a mapping. */
+function hasCompoundKey(document: Document): boolean {
+  return mapsOf(document).some(({ items }) => items.some(({ key }) => isMap(key) || isSeq(key)))
+}
+
+/** Every mapping of a document. Uses no recursion: the nesting has not been checked yet. */
+function mapsOf({ contents }: Document): YAMLMap[] {
+  const maps: YAMLMap[] = []
+  const rest: unknown[] = [contents]
+  while (rest.length > 0) {
+    const node = rest.pop()
+    if (isSeq(node)) for (const item of node.items) rest.push(item)
+    else if (isMap(node)) {
+      maps.push(node)
+      for (const { key, value } of node.items) rest.push(key, value)
+    }
+  }
+  return maps
+}
+
+/** The library compares each key with all others of its mapping: minutes for 100,000 keys. */
+function duplicateKeys(document: Document): Pick<Document, 'errors'>['errors'] {
+  return mapsOf(document)
+    .flatMap(({ items }) => {
+      const seen = new Set<unknown>()
+      return items.flatMap(({ key }) => {
+        if (!isScalar(key)) return []
+        const isDuplicate = seen.has(key.value)
+        seen.add(key.value)
+        const [start = 0, end = 0] = key.range ?? []
+        return isDuplicate ? [new YAMLParseError([start, end], 'DUPLICATE_KEY', 'Map keys must be unique')] : []
+      })
+    })
+    .toSorted((a, b) => a.pos[0] - b.pos[0])
 }
 
 export function placeOfOffset(text: string, offset: number): { line: number; column: number } {
@@ -115,7 +201,7 @@ function syntaxProblems({ errors }: Pick<Document, 'errors'>, at: (offset: numbe
     // A file that is indented by tabs has one mistake, not one in each line.
     if (error.code === 'TAB_AS_INDENT' && tabs) continue
     tabs ||= error.code === 'TAB_AS_INDENT'
-    const cure = text.startsWith('Flow ') ? 'close the bracket' : CURES[error.code]
+    const cure = CURES_BY_TEXT.find(([start]) => text.startsWith(start))?.[1] ?? CURES[error.code]
     const message = `not valid YAML: ${text}${cure === undefined ? '' : `; ${cure}`}`
     problems.push({ ...place, path: '', message, severity: 'error' })
   }
@@ -204,8 +290,22 @@ function stepInto(node: Node | undefined, part: string): Step {
     return { node: item, offset: item?.range?.[0] }
   }
   if (!isMap(node)) return NOWHERE
-  const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === part)
+  const pair = pairOf(node, part)
   if (pair === undefined) return NOWHERE
   // Keys of a parsed map are nodes; a key without a value has null.
   return { node: (pair.value as Node | null) ?? undefined, offset: (pair.key as Node).range?.[0] }
+}
+
+/** Of large mappings, whose keys may all have problems. */
+const INDEXES = new WeakMap<YAMLMap, ReadonlyMap<string, Pair>>()
+const INDEXED_MIN = 64
+
+function pairOf(map: YAMLMap, name: string): Pair | undefined {
+  if (map.items.length < INDEXED_MIN) return map.items.find(({ key }) => isScalar(key) && String(key.value) === name)
+  let index = INDEXES.get(map)
+  if (index === undefined) {
+    index = new Map(map.items.flatMap((pair) => (isScalar(pair.key) ? [[String(pair.key.value), pair] as const] : [])))
+    INDEXES.set(map, index)
+  }
+  return index.get(name)
 }

@@ -2,7 +2,7 @@
 import { printable } from '#api/printable.ts'
 import { redactTree } from '#api/credentials/redact-tree.ts'
 import { dataText, printError } from '../output.ts'
-import { hasErrors, printProblems } from '../report.ts'
+import { boundedProblems, hasErrors, printProblems } from '../report.ts'
 import { loadSource, type LoadedSource } from '../source.ts'
 
 export async function translateCommand(options: {
@@ -19,7 +19,7 @@ export async function translateCommand(options: {
     printError(printable(source.problem))
     return 1
   }
-  printProblems(source.problems)
+  printProblems(boundedProblems(source.problems))
   const output = outputOf(source)
   if (output === undefined) return 1
   // Hide credentials that users wrote into plain fields.

@@ -2,7 +2,7 @@
 import { printable } from '#api/printable.ts'
 import { printError, printLine } from '../output.ts'
 import { type ProblemFormat, problemsAsJson, problemsForGithub } from '../problem-output.ts'
-import { hasErrors, printProblems } from '../report.ts'
+import { boundedProblems, hasErrors, printProblems } from '../report.ts'
 import { checkSources, UNREADABLE } from '../source.ts'
 
 /** The name in problems. */
@@ -28,7 +28,7 @@ export async function validateCommand(paths: readonly string[], flags: ValidateF
 }
 
 function printText(name: string, problems: Parameters<typeof printProblems>[0]): void {
-  printProblems(problems)
+  printProblems(boundedProblems(problems))
   const errors = problems.filter(({ severity }) => severity === 'error').length
   const warnings = problems.length - errors
   const ending = warnings === 0 ? '' : `, ${warnings} warning(s)`

@@ -1,12 +1,19 @@
 // Problems of paths and files that cannot be read.
+import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
 import { readSources } from './files.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'gw-files-'))
 afterAll(() => rmSync(folder, { recursive: true }))
+
+const READ_ARGUMENT = `
+import { readSources } from ${JSON.stringify(pathToFileURL(join(import.meta.dirname, 'files.ts')).href)}
+console.log(JSON.stringify(readSources(process.argv[1])))
+`
 
 function written(name: string, content: string | Uint8Array): string {
   const path = join(folder, name)
@@ -58,6 +65,14 @@ describe('readSources', () => {
     expect(readSources(text)).toEqual({ files: [{ path: text, text: 'a: café 漢\n' }] })
   })
 
+  it('reads a device without an end, and a pipe, no further than the limit', () => {
+    expect(problemOf('/dev/zero')).toBe('/dev/zero: larger than 16777216 bytes; split it')
+    const { stdout } = spawnSync('bash', ['-c', `"$0" -e "$1" <(printf 'a: 1')`, process.execPath, READ_ARGUMENT], {
+      encoding: 'utf8',
+    })
+    expect(JSON.parse(stdout)).toMatchObject({ files: [{ text: 'a: 1' }] })
+  })
+
   it('reports why it cannot read a path', () => {
     expect(problemOf(join(folder, 'nothing'))).toBe('/nothing: no such file or folder')
     symlinkSync('/nowhere/gw.yaml', join(folder, 'link.yaml'))
@@ -66,6 +81,9 @@ describe('readSources', () => {
     )
     symlinkSync('loop.yaml', join(folder, 'loop.yaml'))
     expect(problemOf(join(folder, 'loop.yaml'))).toBe('/loop.yaml: the link points to itself; make it point to a file')
+    expect(problemOf(written('image.yaml', Buffer.from('\x89PNG\r\n\0\0', 'latin1')))).toBe(
+      '/image.yaml:1: is a binary file; pass YAML or JSON, saved as UTF-8',
+    )
     const large = written('large.yaml', Buffer.alloc(16 * 1024 * 1024 + 1, 'a'))
     expect(problemOf(large)).toBe('/large.yaml: larger than 16777216 bytes; split it')
   })

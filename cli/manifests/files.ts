@@ -1,11 +1,15 @@
 // The YAML files of a path: the file itself, or all files of a folder, in the same order on every machine.
 import { isUtf8 } from 'node:buffer'
-import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
+import { closeSync, openSync, readdirSync, readlinkSync, readSync, statSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 
 const EXTENSIONS = ['.yaml', '.yml', '.json']
 const FILES_MAX = 10_000
 const FILE_BYTES_MAX = 16 * 1024 * 1024
+const PIECE_BYTES = 64 * 1024
+/** No text has it; of a binary file it is near the start. */
+const NUL = 0
+const BINARY_HEAD_BYTES = 8192
 
 export interface SourceFile {
   readonly path: string
@@ -69,13 +73,39 @@ function readAll(
 function readFile(path: string, source: string | number): { text: string } | Unread {
   try {
     if (typeof source === 'string' && statSync(source).size > FILE_BYTES_MAX) return tooLarge(path)
-    const bytes = readFileSync(source)
-    if (bytes.length > FILE_BYTES_MAX) return tooLarge(path)
+    const bytes = boundedBytes(source)
+    if (bytes === undefined) return tooLarge(path)
+    if (isBinary(bytes)) return unread(path, 'is a binary file; pass YAML or JSON, saved as UTF-8', 1)
     if (isUtf8(bytes)) return { text: bytes.toString('utf8') }
     return unread(path, 'is not valid UTF-8; save the file as UTF-8', lineOfBadText(bytes))
   } catch (error) {
     return unread(path, reasonOf(path, error))
   }
+}
+
+/** undefined: there are more. Devices and pipes have no size, and some have no end. */
+function boundedBytes(source: string | number): Buffer | undefined {
+  const descriptor = typeof source === 'number' ? source : openSync(source, 'r')
+  try {
+    const pieces: Buffer[] = []
+    let total = 0
+    while (total <= FILE_BYTES_MAX) {
+      const piece = Buffer.allocUnsafe(PIECE_BYTES)
+      const length = readSync(descriptor, piece)
+      if (length === 0) return Buffer.concat(pieces, total)
+      pieces.push(piece.subarray(0, length))
+      total += length
+    }
+    return undefined
+  } finally {
+    if (descriptor !== source) closeSync(descriptor)
+  }
+}
+
+/** UTF-16 has such bytes too, after a byte order mark. */
+function isBinary(bytes: Buffer): boolean {
+  const isUtf16 = bytes.length >= 2 && [0xfeff, 0xfffe].includes(bytes.readUInt16BE())
+  return !isUtf16 && bytes.subarray(0, BINARY_HEAD_BYTES).includes(NUL)
 }
 
 function tooLarge(path: string): Unread {
@@ -103,10 +133,16 @@ function reasonOf(path: string, error: unknown): string {
     const target = linkTarget(path)
     return target === undefined ? 'no such file or folder' : `the target ${target} of the link does not exist`
   }
-  if (code === 'EACCES') return 'permission denied'
+  if (code === 'EACCES') return `permission denied${inside(path, error)}; make it readable for the user who runs gw`
   if (code === 'ELOOP') return 'the link points to itself; make it point to a file'
   if (code === 'ENOTDIR') return 'no such file or folder: a part of the path is a file'
   return error instanceof Error ? error.message : String(error)
+}
+
+/** Of a folder: the file or folder in it that cannot be read. */
+function inside(path: string, error: unknown): string {
+  const at = error instanceof Error && 'path' in error ? String(error.path) : path
+  return at === path ? '' : ` for ${relative(path, at)}`
 }
 
 function linkTarget(path: string): string | undefined {

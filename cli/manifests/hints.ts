@@ -19,7 +19,16 @@ const EXAMPLES: readonly (readonly [part: string, example: string])[] = [
   ['[a-z0-9]([-a-z0-9]*[a-z0-9])?', 'write lower-case letters, digits and -, such as my-name'],
 ]
 const PATTERN = /should match '(.*)'$/s
-const NOT_TEXT = /must be of type string: "(?:integer|number|boolean)"$/
+/** The expected type and that of the value. */
+const WRONG_TYPE = /must be of type (\w+): "(\w+)"$/
+const TYPE_CURES: ReadonlyMap<string, string> = new Map([
+  ['array', 'write a list: an entry in each line, after -'],
+  ['boolean', 'write true or false, without quotes'],
+  ['integer', 'write a whole number, without quotes'],
+  ['number', 'write a number, without quotes'],
+  ['object', 'write a mapping of fields'],
+])
+const SCALARS: ReadonlySet<string> = new Set(['integer', 'number', 'boolean'])
 /** The rule could not be evaluated: the value is malformed, which another message reports. */
 const NOT_EVALUATED = / evaluating rule: /
 
@@ -34,7 +43,9 @@ export function withHints<T extends Hinted>(problems: readonly T[]): T[] {
 }
 
 function hintOf(message: string): string | undefined {
-  if (NOT_TEXT.test(message)) return 'put the value in quotes to make it a string'
+  const [, expected = '', found = ''] = WRONG_TYPE.exec(message) ?? []
+  if (expected === 'string' && SCALARS.has(found)) return 'put the value in quotes to make it a string'
+  if (expected !== '') return TYPE_CURES.get(expected)
   const pattern = PATTERN.exec(message)?.[1]
   return pattern === undefined ? undefined : EXAMPLES.find(([part]) => pattern.includes(part))?.[1]
 }

@@ -7,6 +7,7 @@ import { rememberValid } from '#api/validate/understood.ts'
 import { isRecord, type JsonRecord } from '#api/json.ts'
 import { parseDocuments, type FileProblem, type LocatedDocument } from '#api/source/document.ts'
 import { withHints } from './hints.ts'
+import { unknownMetadata } from './metadata-fields.ts'
 import { apiVersionOf, unknownKind } from './unknown-kinds.ts'
 import { unreadKind } from './unread.ts'
 import type { SourceFile } from './files.ts'
@@ -44,12 +45,12 @@ export function loadManifests(files: readonly SourceFile[]): LoadedManifests {
   const documents = new Map<string, Seen>()
   for (const { path, text } of files) {
     const parsed = parseDocuments(path, text)
-    problems.push(...parsed.problems)
+    for (const problem of parsed.problems) problems.push(problem)
     for (const document of parsed.documents.flatMap((one) => expandList(one))) {
       const found = readObject(document, documents)
       if ('object' in found) objects.push(found.object)
       else if (found.refused !== undefined) refused.push(found.refused)
-      problems.push(...found.problems)
+      for (const problem of found.problems) problems.push(problem)
     }
   }
   return {
@@ -99,7 +100,10 @@ function readObject(document: LocatedDocument, seen: Map<string, Seen>): Found {
   const { value } = document
   const shape = shapeProblem(value)
   if (shape !== undefined || !isRecord(value)) return { problems: [located(document, shape ?? NOT_A_MANIFEST)] }
-  const problems = schemaProblems(value).map((problem) => located(document, problem))
+  const { metadata } = value
+  const problems = [...schemaProblems(value), ...(isRecord(metadata) ? unknownMetadata(metadata) : [])].map((problem) =>
+    located(document, problem),
+  )
   const hasErrors = problems.some(({ severity }) => severity === 'error')
   const kind = String(value['kind'])
   const object = withNamespace(hasErrors ? value : applyDefaults(value), kind)

@@ -7,7 +7,7 @@ import type { ClusterSource } from '#proxy/config/cluster/cluster-source.ts'
 import type { CatalogSource } from '#proxy/llm/cost/offered-catalog.ts'
 import type { RunningProxy } from '#proxy/main.ts'
 import { optionsOf } from '../options.ts'
-import { formatProblems } from '../report.ts'
+import { boundedProblems, formatProblems } from '../report.ts'
 import { joinTo, type Rendered } from './join.ts'
 
 export interface ServeFlags {
@@ -77,7 +77,7 @@ async function loadBootstrap(path: string | undefined): Promise<Bootstrap | { re
   const text = path === undefined ? 'config: {}\n' : readText(path)
   if (text === undefined) return { problem: `${path}: cannot be read` }
   const loaded = loadStandalone({ path: path ?? '', text, environment: process.env, isGenerated: true })
-  if (loaded.rendered === undefined) return { problem: formatProblems(loaded.problems) }
+  if (loaded.rendered === undefined) return { problem: formatProblems(boundedProblems(loaded.problems)) }
   // Probes and scrapers come from outside the pod; only admin stays on loopback.
   const own = optionsOf({ file: '', listenAddress: '', accessLog: true }, loaded.settings, process.env)
   if ('problem' in own) return { problem: own.problem }

@@ -3,7 +3,9 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { parseDocuments } from '#api/source/document.ts'
 import { loadManifests } from '#cli/manifests/load.ts'
+import { checkSources } from '#cli/source.ts'
 import { loadStandalone } from '#proxy/config/standalone/load.ts'
 import { gw } from './gw.ts'
 import { firstOf } from '../run/table.ts'
@@ -79,6 +81,16 @@ describe('mistakes in manifests', () => {
       'error spec.traffic.cors.allowOrigins[0]',
       'write an origin such as https://shop.example',
     ],
+    [
+      traffic('timeouts: { request: 5s }').replace('metadata: { name: p }', 'metadata: { name: p, namespcae: shop }'),
+      'error metadata.namespcae',
+      'unknown field "metadata.namespcae"; did you mean namespace?',
+    ],
+    [
+      traffic('cors: { allowOrigins: "https://shop.example" }'),
+      'error spec.traffic.cors.allowOrigins',
+      'must be of type array: "string"; write a list: an entry in each line, after -',
+    ],
     [traffic('timeout: { request: 5s }'), 'error spec.traffic.timeout', 'did you mean timeouts?'],
     [
       kind('networking.k8s.io/v1', 'Ingress'),
@@ -115,6 +127,9 @@ describe('mistakes in YAML', () => {
     ['routes: [{ name: "x, backends: [{host: "a:1"}] }]\n', 1, 'look for a missing quote, comma or bracket before it'],
     ['a:\n  b: c: d\n', 2, 'put a value that holds a colon and a space in quotes'],
     ['a:\n  - b: 1\n c: 2\n', 3, 'indent it as its neighbours'],
+    ['a:\n  - b: 1\n   c: 2\n', 3, 'indent the line as its neighbours, or begin it with -'],
+    ['a:\n  name: {{ .Values.name }}\n', 2, '{{ }} belongs to a template; render the template first'],
+    ['{{- if .Values.on }}\na: 1\n{{- end }}\n', 1, '{{ }} belongs to a template; render the template first'],
     ['gateways\nroutes: []\n', 1, 'a colon or a quote is missing'],
     ['routes: [\n', 2, 'close the bracket'],
     ['routes: "abc\n', 2, 'Missing closing "quote'],
@@ -134,6 +149,48 @@ describe('mistakes in YAML', () => {
     }
   })
 })
+
+describe('braces that do not begin a template', () => {
+  it.each(['a: "{{ x }}"\n', 'a: |\n  b: {{ x }}\n', 'a: { b: { c: 1 } }\n'])('%j', (text) => {
+    expect(parseDocuments('f.yaml', text).problems).toEqual([])
+  })
+})
+
+describe('large files', () => {
+  const NAMES = Array.from({ length: 130_000 }, (_, index) => `unknown${index}`)
+
+  it('with more mistakes than a call has room for arguments', { tags: ['full'] }, async () => {
+    const text = `gateways: { default: { port: 80 } }\n${NAMES.map((name) => `${name}: 1`).join('\n')}\n`
+    const { problems } = loadStandalone({ path: 'f.yaml', text, environment: {} })
+    expect(problems.map(({ path, line }) => [path, line])).toEqual(NAMES.map((name, index) => [name, index + 2]))
+    const folder = mkdtempSync(join(tmpdir(), 'gw-mistakes-'))
+    const file = join(folder, 'f.yaml')
+    writeFileSync(file, text)
+    const found = await checkSources([file])
+    rmSync(folder, { recursive: true })
+    expect(found).toHaveLength(NAMES.length)
+  })
+
+  it('with each key twice', () => {
+    const text = [...NAMES, ...NAMES].map((name) => `${name}: 1`).join('\n')
+    const { problems } = parseDocuments('f.yaml', text)
+    expect([problems.length, problems[0]?.line, problems.at(-1)?.line]).toEqual([130_000, 130_001, 260_000])
+  })
+})
+
+it.each(['name: gw\nversion: 1\n', '{"compilerOptions": {"strict": true}}'])(
+  'a file of another program: %j',
+  (text) => {
+    const { problems } = loadStandalone({ path: 'f.yaml', text, environment: {} })
+    expect(problems).toMatchObject([
+      {
+        line: 1,
+        column: 1,
+        message: expect.stringMatching(/^is neither a standalone file, .* nor a Kubernetes manifest/),
+      },
+    ])
+  },
+)
 
 describe('mistakes with files', () => {
   const folder = mkdtempSync(join(tmpdir(), 'gw-mistakes-'))
@@ -162,7 +219,7 @@ describe('mistakes with files', () => {
     [written('zero.yaml', ''), 'zero.yaml:1:1: error: the file is empty'],
     [
       written('bytes.yaml', Buffer.from([0x00, 0xff, 0xfe])),
-      'bytes.yaml:1:1: error: is not valid UTF-8; save the file as UTF-8',
+      'bytes.yaml:1:1: error: is a binary file; pass YAML or JSON, saved as UTF-8',
     ],
     ['mixed', 'mixed/b.yaml:2:1: error: is not valid UTF-8; save the file as UTF-8'],
     [written('list.yaml', '[1, 2]\n'), 'list.yaml:1:1: error: must be a mapping, not a list'],
@@ -180,7 +237,7 @@ describe('mistakes with files', () => {
   firstOf(1)([
     ['loop-a.yaml', 'loop-a.yaml: the link points to itself; make it point to a file'],
     ['a.yaml/b.yaml', 'a.yaml/b.yaml: no such file or folder: a part of the path is a file'],
-    ['bytes.yaml', 'bytes.yaml:1: is not valid UTF-8; save the file as UTF-8'],
+    ['bytes.yaml', 'bytes.yaml:1: is a binary file; pass YAML or JSON, saved as UTF-8'],
   ])('gw run -f %s', async (name, expected) => {
     const { code, stdout, stderr } = await gw('run', '-f', at(name))
     expect([code, stdout, stderr.replaceAll(`${folder}/`, '')]).toEqual([1, '', `${expected}\n`])

@@ -1,10 +1,11 @@
 // Issues of the schema, as problems with field paths: one for each unknown field.
 import type * as z from 'zod'
+import { nearestName } from '#api/nearest.ts'
 import type { FieldProblem } from './build/context.ts'
 import { pathTo } from './field-path.ts'
 import { standaloneFile, type StandaloneFile } from './schema/file.ts'
 import { withFunctionsOf } from './schema/functions.ts'
-import { message, MESSAGE_SEPARATOR } from './schema/object.ts'
+import { isMap, message, MESSAGE_SEPARATOR } from './schema/object.ts'
 
 /** A problem of one field, and the keys that lead to it. */
 export interface SchemaProblem extends FieldProblem {
@@ -15,6 +16,18 @@ export interface SchemaProblem extends FieldProblem {
 export function fieldProblems(value: unknown): SchemaProblem[] {
   return schemaProblems(parseFile(value).error?.issues ?? [])
 }
+
+const TOP_LEVEL: readonly string[] = Object.keys(standaloneFile.shape)
+
+/** A file of another program: no field at the top is one of ours, even misspelt. */
+export function isForeign(value: unknown): boolean {
+  const names = isMap(value) ? Object.keys(value) : []
+  return names.length > 0 && names.every((name) => nearestName(name, TOP_LEVEL) === undefined)
+}
+
+export const FOREIGN =
+  'is neither a standalone file, with fields such as gateways, routes, llm or mcp, nor a Kubernetes manifest, with ' +
+  'apiVersion and kind; check the path'
 
 export function parseFile(value: unknown): z.ZodSafeParseResult<StandaloneFile> {
   return withFunctionsOf(value, () => standaloneFile.safeParse(value, { error: message }))

@@ -2,7 +2,7 @@
 // mistake with file, line and field; never throws for user input.
 import { dirname } from 'node:path'
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
-import { parseDocuments, type FileProblem, type LocatedDocument } from '#api/source/document.ts'
+import { parseDocuments, type FileProblem, type LocatedDocument, type Position } from '#api/source/document.ts'
 import type { CatalogSource } from '../../llm/cost/offered-catalog.ts'
 import { addNamedBackends, routeGroupKey } from './build/backends.ts'
 import { addBind, type Registries } from './build/binds.ts'
@@ -20,7 +20,7 @@ import { TcpRouteRegistry } from './build/tcp-routes.ts'
 import { addUi } from './build/ui.ts'
 import { asWritten, expandVariables } from './expand.ts'
 import { pathTo } from './field-path.ts'
-import { parseFile, schemaProblems } from './issues.ts'
+import { FOREIGN, isForeign, parseFile, schemaProblems } from './issues.ts'
 import type { RouteGroupFields, StandaloneFile } from './schema/file.ts'
 import { settingsOf, type StandaloneSettings } from './settings.ts'
 
@@ -55,19 +55,9 @@ export function loadStandalone(input: StandaloneInput): LoadedStandalone {
   const expanded = isGenerated ? asWritten(text) : expandVariables({ path, text, environment })
   if (expanded.problems.length > 0) return failed(expanded.problems)
   const { documents, problems } = parseDocuments(path, expanded.text, expanded.original)
-  const [document, second] = documents
   if (problems.length > 0) return failed(problems)
-  if (document === undefined) return failed([wholeFile(path, 'the file is empty')])
-  if (second !== undefined) {
-    return failed([
-      {
-        ...second.start,
-        path: '',
-        message: 'a standalone file must contain exactly one YAML document',
-        severity: 'error',
-      },
-    ])
-  }
+  const document = onlyDocument(documents)
+  if ('problem' in document) return failed([{ ...(document.at ?? startOf(path)), ...wholeFile(document.problem) }])
   const parsed = parseFile(document.value)
   if (!parsed.success) return failed(located(schemaProblems(parsed.error.issues), document))
   const context = contextOf(parsed.data, path, keySets)
@@ -152,6 +142,20 @@ function located(problems: readonly FieldProblem[], document: LocatedDocument): 
   return problems.map((problem) => ({ ...document.locate(problem.path), ...problem }))
 }
 
-function wholeFile(file: string, text: string): FileProblem {
-  return { file, line: 1, column: 1, path: '', message: text, severity: 'error' }
+type Only = LocatedDocument | { readonly problem: string; readonly at?: Position }
+
+function onlyDocument([document, second]: readonly LocatedDocument[]): Only {
+  if (document === undefined) return { problem: 'the file is empty' }
+  if (second !== undefined) {
+    return { problem: 'a standalone file must contain exactly one YAML document', at: second.start }
+  }
+  return isForeign(document.value) ? { problem: FOREIGN, at: document.start } : document
+}
+
+function startOf(file: string): Position {
+  return { file, line: 1, column: 1 }
+}
+
+function wholeFile(message: string): Pick<FileProblem, 'path' | 'message' | 'severity'> {
+  return { path: '', message, severity: 'error' }
 }

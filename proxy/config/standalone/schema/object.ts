@@ -8,7 +8,9 @@ export const MESSAGE_SEPARATOR = '\n'
 
 /** An object without other fields. Unknown fields are reported with the nearest valid name. */
 export function fields<T extends z.core.$ZodLooseShape>(shape: T): z.ZodObject<T, z.core.$strict> {
-  const valid = Object.keys(shape).filter((key) => !NOT_SERVED.has(shape[key] as z.core.$ZodType))
+  const valid = Object.keys(shape).filter(
+    (key) => !key.startsWith('$') && !NOT_SERVED.has(shape[key] as z.core.$ZodType),
+  )
   return z.strictObject(shape, {
     error: (issue) => {
       if (issue.code !== 'unrecognized_keys') return undefined
