@@ -8,7 +8,7 @@ help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: run
-run: install ## Run the quickstart on loopback: HTTP, LLM and MCP through one gateway
+run: install ui ## Run the quickstart on loopback: HTTP, LLM and MCP through one gateway
 	@exec node hack/quickstart/main.ts
 
 # Exactly what the lock file says. Not `npm ci`: it refuses a lock file that was made where the registry has no packages for
@@ -19,6 +19,13 @@ node_modules/.package-lock.json: package-lock.json
 
 .PHONY: install
 install: node_modules/.package-lock.json ## Install dependencies (only when the lock file changed)
+
+dist/ui/index.html: hack/ui.ts package-lock.json $(shell find ui -type f)
+	node hack/ui.ts
+	@touch $@
+
+.PHONY: ui
+ui: install dist/ui/index.html ## Bundle the web UI for gw run in this clone; make run and make build do it too
 
 .PHONY: generate
 generate: install ## Write everything that is generated: types, validators, CRDs, reference pages

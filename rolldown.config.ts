@@ -1,7 +1,7 @@
 // `make build`: the command and the worker threads as plain JavaScript in dist/, dependencies included.
-import { cpSync } from 'node:fs'
-import { join } from 'node:path'
-import { build, defineConfig, type Plugin } from 'rolldown'
+import { resolve } from 'node:path'
+import { defineConfig, type Plugin } from 'rolldown'
+import { bundleUi } from './hack/ui.ts'
 
 /** Modules of Node with exports that are costly when they are read. */
 const COSTLY: ReadonlySet<string> = new Set(['http', 'tls'])
@@ -33,29 +33,7 @@ const withoutCostlyExports: Plugin = {
 /** The web UIs of a proxy and of a controller, in `ui` and `ui-controller` beside the bundle. */
 const withUi: Plugin = {
   name: 'with-ui',
-  async writeBundle({ dir = 'dist' }) {
-    for (const [input, folder] of [
-      ['ui/main.tsx', 'ui'],
-      ['ui/controller.tsx', 'ui-controller'],
-    ] as const) {
-      await build({
-        input,
-        platform: 'browser',
-        tsconfig: 'ui/tsconfig.json',
-        output: {
-          dir: join(dir, folder, 'assets'),
-          entryFileNames: 'app.js',
-          // What pages load when they need it; its names are in api/admin/ui-files.ts.
-          chunkFileNames: '[name].js',
-          format: 'esm',
-          minify: true,
-          comments: { legal: true },
-        },
-      })
-      cpSync('ui/style.css', join(dir, folder, 'assets/style.css'))
-      cpSync('ui/index.html', join(dir, folder, 'index.html'))
-    }
-  },
+  writeBundle: ({ dir = 'dist' }) => bundleUi(resolve(dir)),
 }
 
 export default defineConfig({

@@ -39,7 +39,7 @@ export function uiFolder(name: (typeof UI_FOLDERS)[number]): URL {
   return new URL(import.meta.url.endsWith('.ts') ? `../../dist/${name}/` : `./${name}/`, import.meta.url)
 }
 
-/** undefined: the UI was not built, such as in a clone without `make build`. */
+/** undefined: the UI was not built, such as in a clone without `make ui`. */
 export async function readUiFile(path: string, folder: URL): Promise<UiFile | undefined> {
   const [file, type] = FILES.get(path) ?? ['index.html', HTML]
   try {

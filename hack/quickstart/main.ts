@@ -54,7 +54,8 @@ Gw is running. Try, in another terminal:
   What one request went through: every policy, expression and choice
     bin/gw proxy trace --local --port 8080 -- http://127.0.0.1:8080/admin-only
 
-  Admin http://127.0.0.1:15000/config_dump   metrics http://127.0.0.1:15020/metrics   ready http://127.0.0.1:15021/healthz/ready
+  Web UI http://127.0.0.1:15000/ui   configuration http://127.0.0.1:15000/config_dump
+  Metrics http://127.0.0.1:15020/metrics   ready http://127.0.0.1:15021/healthz/ready
   Edit a file in config/samples/quickstart: it takes effect at once. Ctrl-C ends everything.
 `
 

@@ -3,8 +3,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { LEVEL_USAGE } from '../log/level-filter.ts'
 import { UI_PATHS } from '#api/admin/ui-files.ts'
-import type { LoggerRoot } from '../log/logger.ts'
-import { AdminToken } from './admin-token.ts'
+import type { Logger, LoggerRoot } from '../log/logger.ts'
+import { AdminToken, removeLeftToken } from './admin-token.ts'
 import { corsHeaders, isSameOrigin, isTrustedHost, PREFLIGHT_HEADERS } from './browser-guard.ts'
 import type { HttpListener, ListenAddress } from './http-listener.ts'
 import { INDEX_PAGE } from './index-page.ts'
@@ -105,12 +105,22 @@ export async function startAdminServer(address: ListenAddress, parts: AdminParts
       else sendText(response, 500, 'internal error\n')
     })
   })
-  if (token === undefined) return listener
+  return withToken(listener, token, log)
+}
+
+/** The token file exists as long as the server. */
+function withToken(listener: HttpListener, token: AdminToken | undefined, log: Logger): HttpListener {
   try {
-    token.write(listener.port)
+    if (token === undefined) removeLeftToken(listener.port)
+    else token.write(listener.port)
   } catch (error) {
-    log.error('cannot write the admin token: the admin server rejects all requests', { error: String(error) })
+    const message =
+      token === undefined
+        ? 'cannot remove the admin token of a previous process'
+        : 'cannot write the admin token: the admin server rejects all requests'
+    log.error(message, { error: String(error) })
   }
+  if (token === undefined) return listener
   const close = async (): Promise<void> => {
     token.remove()
     await listener.close()

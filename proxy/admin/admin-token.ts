@@ -47,6 +47,15 @@ export class AdminToken {
   }
 }
 
+/**
+ * A proxy that was killed leaves its file: `gw proxy token` would print it for a proxy that requires no token.
+ *
+ * @throws {Error} of the file system
+ */
+export function removeLeftToken(port: number): void {
+  rmSync(adminTokenFile(port), { force: true })
+}
+
 /** Of equal length, whatever was sent. */
 function digestOf(token: string): Buffer {
   return createHash('sha256').update(token).digest()

@@ -21,15 +21,24 @@ const ENTRIES: readonly (readonly [path: string, text: string])[] = [
 
 const STYLE = 'body{font:16px/1.5 system-ui;margin:3rem auto;max-width:44rem;padding:0 1rem}'
 
-export const INDEX_PAGE = `<!doctype html>
+/** In place of the web UI. */
+export const NO_UI_PAGE = pageOf(
+  '<p>The web UI is not built in this clone: run <code>make ui</code>, and load the page again.</p>\n',
+)
+
+export const INDEX_PAGE = pageOf('')
+
+function pageOf(note: string): string {
+  return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <title>Gw admin</title>
 <style>${STYLE}</style>
 <h1>Gw admin</h1>
-<ul>
+${note}<ul>
 ${ENTRIES.map(([path, text]) => `<li><a href="${path}">${path}</a>: ${text}</li>`).join('\n')}
 <li>POST <code>/quitquitquit</code>: graceful shutdown</li>
 </ul>
 </html>
 `
+}

@@ -178,7 +178,10 @@ describe('admin server', () => {
     expect(page).toMatchObject({ status: 200, headers: { 'content-type': 'text/html; charset=utf-8' } })
     for (const path of ['/config_dump', '/logging', '/memory', '/debug/trace']) expect(page.body).toContain(path)
     expect(page.body).not.toContain('<script')
-    for (const path of ['/ui', '/ui/']) expect((await ask(port, path)).body).toBe(page.body)
+    const note = '<p>The web UI is not built in this clone: run <code>make ui</code>, and load the page again.</p>\n'
+    expect(page.body).not.toContain(note)
+    for (const path of ['/ui', '/ui/']) expect((await ask(port, path)).body.replace(note, '')).toBe(page.body)
+    for (const path of ['/ui', '/ui/']) expect((await ask(port, path)).body).toContain(note)
     expect(await ask(port, '/', { method: 'POST' })).toMatchObject({ status: 405, headers: { allow: 'GET, HEAD' } })
   })
 
@@ -329,12 +332,22 @@ describe('admin server that needs a token', () => {
     expect(statSync(adminTokenFile(first.port)).mode & 0o777).toBe(0o600)
   })
 
+  it('removes the token of a killed process on its port if it needs none', async () => {
+    const { port } = await admin(true)
+    const left = readFileSync(adminTokenFile(port), 'utf8')
+    const [server] = open.splice(0)
+    await server?.close()
+    writeFileSync(adminTokenFile(port), left)
+    open.push(await startOn(port, { needsToken: false }))
+    expect(existsSync(adminTokenFile(port))).toBe(false)
+  })
+
   it('rejects all requests if the token file cannot be written, and logs the reason', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'gw-admin-token-'))
     vi.stubEnv('TMPDIR', join(folder, 'absent'))
     const lines: string[] = []
     try {
-      open.push(await startOn(0, (line) => lines.push(line)))
+      open.push(await startOn(0, { write: (line) => lines.push(line) }))
     } finally {
       vi.unstubAllEnvs()
       rmSync(folder, { recursive: true })
@@ -344,9 +357,17 @@ describe('admin server that needs a token', () => {
   })
 })
 
-function startOn(port: number, write: (line: string) => unknown = () => undefined): Promise<HttpListener> {
+interface StartOptions {
+  readonly write?: (line: string) => unknown
+  readonly needsToken?: boolean
+}
+
+function startOn(
+  port: number,
+  { write = () => undefined, needsToken = true }: StartOptions = {},
+): Promise<HttpListener> {
   const loggers = createLogger({ format: 'text', filter: { defaultLevel: 'info', modules: new Map() }, write })
-  return startAdminServer({ ...LOOPBACK, port }, { ...PARTS, loggers, needsToken: true })
+  return startAdminServer({ ...LOOPBACK, port }, { ...PARTS, loggers, needsToken })
 }
 
 describe('metrics server', () => {

@@ -24,6 +24,8 @@ it('README.md: make run', { timeout: START_MS }, async () => {
   await Promise.race([exited, until('the quickstart runs', () => output.includes('Gw is running'), READY_MS)])
   expect(output).toContain('Gw is running')
   expect((await fetch('http://127.0.0.1:8080/echo')).status).toBe(200)
+  const ui = await (await fetch('http://127.0.0.1:15000/ui/')).text()
+  expect(ui).toContain('assets/app.js')
   // To the whole group, as a terminal does.
   process.kill(-(run.pid ?? NaN), 'SIGINT')
   await exited
