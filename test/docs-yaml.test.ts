@@ -92,6 +92,7 @@ const PARTS: Readonly<Record<string, Check>> = {
   'docs/deployment.md serviceAccount': parameters,
   'docs/install.md networkPolicy': values,
   'docs/llm/gemini.md routes': modelRoutes,
+  'docs/llm/failover.md params': modelPart,
   'docs/llm/start.md params': modelPart,
   'docs/mcp/guardrails.md remote': guardrail,
   'docs/mcp/multiplexing.md targets': mcpBackend,

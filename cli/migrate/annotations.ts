@@ -38,8 +38,16 @@ const PROTECTIONS: ReadonlyMap<string, string> = new Map([
   ['auth-secret-type', 'only the type auth-file can be migrated'],
 ])
 const HINTS: ReadonlyMap<string, string> = new Map([
-  ['canary', 'add the backend to the rule of the main route with a weight'],
-  ['affinity', 'set sessionPersistence of the rule'],
+  ['affinity', 'Gw does not bind clients to a pod; keep sessions outside of the pods'],
+  ['proxy-connect-timeout', 'set spec.backend.tcp.connectTimeout of a GwPolicy'],
+  ['proxy-next-upstream', 'set spec.traffic.retry of a GwPolicy'],
+  ['proxy-next-upstream-tries', 'set spec.traffic.retry of a GwPolicy'],
+  ['proxy-buffering', 'remove it: Gw streams responses, and buffers them only with spec.traffic.buffer'],
+  ['proxy-request-buffering', 'remove it: Gw streams requests, and buffers them only with spec.traffic.buffer'],
+  ['server-alias', 'add the names to spec.hostnames of the HTTPRoute'],
+  ['ssl-passthrough', 'use a TLSRoute at a listener with the protocol TLS and the mode Passthrough'],
+  ['from-to-www-redirect', 'add an HTTPRoute for the other name with a RequestRedirect filter'],
+  ['custom-headers', 'add a ResponseHeaderModifier filter'],
   ['proxy-read-timeout', 'set timeouts.backendRequest of the rule, which limits the whole response'],
   ['backend-protocol', 'set appProtocol of the Service port, or a BackendTLSPolicy for HTTPS'],
   ['configuration-snippet', 'no configuration of nginx can be used; look for a policy in docs/policies'],
@@ -47,12 +55,30 @@ const HINTS: ReadonlyMap<string, string> = new Map([
   ['custom-http-errors', 'Gw does not replace the responses of backends'],
   ['mirror-target', 'add a RequestMirror filter'],
 ])
+/** Of other programs that read Ingresses, by the beginning of their names. */
+const OTHER_PROGRAMS: readonly (readonly [prefix: string, cure: string])[] = [
+  [
+    'cert-manager.io/',
+    'set it on the Gateway: cert-manager renews the certificate of an Ingress only as long as the Ingress exists',
+  ],
+  ['external-dns.alpha.kubernetes.io/', 'external-dns reads Gateways and HTTPRoutes with --source=gateway-httproute'],
+]
+/** They do nothing if they are `false`. */
+const SWITCHES: ReadonlySet<string> = new Set([
+  'ssl-passthrough',
+  'from-to-www-redirect',
+  'service-upstream',
+  'affinity',
+])
 /** Read together with others. */
 const PARTS: ReadonlySet<string> = new Set(
   [
     'cors-allow-origin cors-allow-methods cors-allow-headers cors-expose-headers cors-allow-credentials cors-max-age',
     'auth-secret auth-realm permanent-redirect-code use-regex rewrite-target ssl-redirect force-ssl-redirect app-root',
-    'limit-burst-multiplier',
+    'limit-burst-multiplier canary-weight canary-weight-total canary-by-header canary-by-header-value',
+    'canary-by-header-pattern canary-by-cookie affinity-mode affinity-canary-behavior session-cookie-name',
+    'session-cookie-path session-cookie-domain session-cookie-expires session-cookie-max-age session-cookie-samesite',
+    'session-cookie-secure session-cookie-change-on-failure session-cookie-conditional-samesite-none',
   ].flatMap((names) => names.split(' ')),
 )
 /** Defaults of the nginx Ingress controller. */
@@ -81,7 +107,7 @@ export function settingsOf(all: Readonly<Record<string, unknown>>): Settings {
     redirectsToHttps: redirectsToHttps(given),
     redirect: redirectOf(given),
     appRoot: given.get('app-root'),
-    findings: findingsOf(given),
+    findings: [...findingsOf(given), ...otherPrograms(all)],
   }
 }
 
@@ -97,12 +123,28 @@ function findingsOf(given: Annotations): Finding[] {
         'the Ingress is left out: only the type basic, with auth-secret in the same namespace, is migrated'
       return [{ path, severity: 'error', message }]
     }
+    if (name === 'canary') return value === 'true' ? [{ path, severity: 'error', message: canaryMessage(given) }] : []
     if (name === 'limit-rps' || name === 'limit-rpm') {
       const message = 'nginx limits each client address; the local rate limit of Gw is one for all clients of the route'
       return [{ path, severity: 'warning', message }]
     }
-    if (PARTS.has(name) || MIGRATED.has(name)) return []
+    if (PARTS.has(name) || MIGRATED.has(name) || (SWITCHES.has(name) && value === 'false')) return []
     return [{ path, severity: 'warning', message: `not migrated; ${HINTS.get(name) ?? 'it has no equal'}` }]
+  })
+}
+
+function canaryMessage(given: Annotations): string {
+  const weight = given.get('canary-weight')
+  const share = weight === undefined ? 'with a match of its header' : `with the weight ${weight}`
+  return `the Ingress is left out, because its route would compete with the main one; add its backend to the main route ${share}`
+}
+
+function otherPrograms(all: Readonly<Record<string, unknown>>): Finding[] {
+  return Object.keys(all).flatMap((key) => {
+    const cure = OTHER_PROGRAMS.find(([prefix]) => key.startsWith(prefix))?.[1]
+    return cure === undefined
+      ? []
+      : [{ path: `metadata.annotations[${key}]`, severity: 'warning', message: `not migrated; ${cure}` }]
   })
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { settingsOf } from './annotations.ts'
 import { migrateIngress } from './ingress.ts'
 
 const BACKEND = { service: { name: 'web', port: { number: 80 } } }
@@ -108,12 +109,36 @@ describe('migrateIngress', () => {
 
   it.each([
     [{ 'configuration-snippet': 'return 200;' }, 'no configuration of nginx can be used'],
-    [{ 'canary-weight': '5' }, 'it has no equal'],
+    [{ 'limit-connections': '5' }, 'it has no equal'],
+    [{ affinity: 'cookie', 'session-cookie-name': 'a' }, 'Gw does not bind clients to a pod'],
+    [{ 'proxy-connect-timeout': '5' }, 'set spec.backend.tcp.connectTimeout'],
     [{ 'rewrite-target': '/$1' }, 'the rewrite to /$1 is not migrated'],
   ])('reports %j', (annotations, text) => {
     expect(migrate({ annotations }).findings).toContainEqual(
       expect.objectContaining({ severity: 'warning', message: expect.stringContaining(text) }),
     )
+  })
+
+  it.each([
+    [{ canary: 'true', 'canary-weight': '20' }, 'to the main route with the weight 20'],
+    [{ canary: 'true', 'canary-by-header': 'x-canary' }, 'to the main route with a match of its header'],
+  ])('leaves out the canary %j, which would take all requests of the host', (annotations, text) => {
+    const { routes, findings } = migrate({ annotations })
+    expect(routes).toEqual([])
+    expect(findings).toEqual([expect.objectContaining({ severity: 'error', message: expect.stringContaining(text) })])
+  })
+
+  it.each([{ canary: 'false' }, { 'ssl-passthrough': 'false' }])('reports nothing for %j', (annotations) => {
+    expect(migrate({ annotations }).findings).toEqual([])
+  })
+
+  it('reports annotations of programs that read Ingresses', () => {
+    const keys = ['cert-manager.io/cluster-issuer', 'external-dns.alpha.kubernetes.io/ttl', 'example.com/team']
+    const { findings } = settingsOf(Object.fromEntries(keys.map((key) => [key, 'x'])))
+    expect(findings.map(({ path, severity, message }) => [path, severity, message])).toEqual([
+      [`metadata.annotations[${keys[0]}]`, 'warning', expect.stringMatching(/^not migrated; set it on the Gateway: /)],
+      [`metadata.annotations[${keys[1]}]`, 'warning', expect.stringContaining('--source=gateway-httproute')],
+    ])
   })
 
   it('leaves out rules whose backend is not a port of a Service that it finds', () => {

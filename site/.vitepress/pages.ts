@@ -63,6 +63,7 @@ export const GROUPS: readonly Group[] = [
       'llm/gemini',
       'llm/vertex',
       'llm/coding-agents',
+      'llm/failover',
       'llm/cost',
       'llm/budgets',
       'llm/token-counts',

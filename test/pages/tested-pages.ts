@@ -55,6 +55,7 @@ export const RUN_BY: Readonly<Record<string, readonly Claim[]>> = {
   'docs/llm/azure.md': [{ test: VENDORS }],
   'docs/llm/bedrock.md': [{ test: VENDORS }],
   'docs/llm/coding-agents.md': [{ test: 'test/agents/agents.test.ts' }],
+  'docs/llm/failover.md': [{ test: 'test/pages/failover.test.ts' }],
   'docs/llm/gemini.md': [{ test: VENDORS }],
   'docs/llm/model-traits.md': [{ test: STARTS }],
   'docs/llm/start.md': [{ test: 'test/pages/start.test.ts' }],
