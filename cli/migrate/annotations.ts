@@ -64,12 +64,7 @@ const OTHER_PROGRAMS: readonly (readonly [prefix: string, cure: string])[] = [
   ['external-dns.alpha.kubernetes.io/', 'external-dns reads Gateways and HTTPRoutes with --source=gateway-httproute'],
 ]
 /** They do nothing if they are `false`. */
-const SWITCHES: ReadonlySet<string> = new Set([
-  'ssl-passthrough',
-  'from-to-www-redirect',
-  'service-upstream',
-  'affinity',
-])
+const SWITCHES: ReadonlySet<string> = new Set(['canary', 'ssl-passthrough', 'from-to-www-redirect', 'service-upstream'])
 /** Read together with others. */
 const PARTS: ReadonlySet<string> = new Set(
   [
@@ -114,29 +109,36 @@ export function settingsOf(all: Readonly<Record<string, unknown>>): Settings {
 function findingsOf(given: Annotations): Finding[] {
   return [...given].flatMap(([name, value]): Finding[] => {
     const path = `metadata.annotations[${PREFIX}${name}]`
-    const cure = PROTECTIONS.get(name)
-    if (cure !== undefined && value !== 'false') {
-      return [{ path, severity: 'error', message: `the Ingress is left out, because this protects it; ${cure}` }]
-    }
-    if (name === 'auth-type' && (value !== 'basic' || !/^[^/]+$/.test(given.get('auth-secret') ?? ''))) {
-      const message =
-        'the Ingress is left out: only the type basic, with auth-secret in the same namespace, is migrated'
-      return [{ path, severity: 'error', message }]
-    }
-    if (name === 'canary') return value === 'true' ? [{ path, severity: 'error', message: canaryMessage(given) }] : []
-    if (name === 'limit-rps' || name === 'limit-rpm') {
-      const message = 'nginx limits each client address; the local rate limit of Gw is one for all clients of the route'
-      return [{ path, severity: 'warning', message }]
-    }
-    if (PARTS.has(name) || MIGRATED.has(name) || (SWITCHES.has(name) && value === 'false')) return []
-    return [{ path, severity: 'warning', message: `not migrated; ${HINTS.get(name) ?? 'it has no equal'}` }]
+    const lost = leftOut(given, name, value)
+    if (lost !== undefined) return [{ path, severity: 'error', message: `the Ingress is left out${lost}` }]
+    const message = noteOn(name, value)
+    return message === undefined ? [] : [{ path, severity: 'warning', message }]
   })
+}
+
+/** Why an Ingress with the annotation is not migrated at all; undefined: it is. */
+function leftOut(given: Annotations, name: string, value: string): string | undefined {
+  const cure = PROTECTIONS.get(name)
+  if (cure !== undefined && value !== 'false') return `, because this protects it; ${cure}`
+  if (name === 'canary' && value === 'true') return canaryMessage(given)
+  const isBasic = value === 'basic' && /^[^/]+$/.test(given.get('auth-secret') ?? '')
+  return name === 'auth-type' && !isBasic
+    ? ': only the type basic, with auth-secret in the same namespace, is migrated'
+    : undefined
+}
+
+function noteOn(name: string, value: string): string | undefined {
+  if (name === 'limit-rps' || name === 'limit-rpm') {
+    return 'nginx limits each client address; the local rate limit of Gw is one for all clients of the route'
+  }
+  if (PARTS.has(name) || MIGRATED.has(name) || (SWITCHES.has(name) && value === 'false')) return undefined
+  return `not migrated; ${HINTS.get(name) ?? 'it has no equal'}`
 }
 
 function canaryMessage(given: Annotations): string {
   const weight = given.get('canary-weight')
   const share = weight === undefined ? 'with a match of its header' : `with the weight ${weight}`
-  return `the Ingress is left out, because its route would compete with the main one; add its backend to the main route ${share}`
+  return `, because its route would compete with the main one; add its backend to the main route ${share}`
 }
 
 function otherPrograms(all: Readonly<Record<string, unknown>>): Finding[] {

@@ -63,7 +63,7 @@ function lineLike(part: string): string {
   return part.trim().replace(/, baseUrl: .* \}/, ' }')
 }
 
-describe(PAGE, () => {
+describe('docs/llm/failover.md', () => {
   it('has no other commands', () => {
     const shown = blocks.flatMap(stepsOf).map(({ command }) => command)
     expect(deviationFrom(TEST, PAGE, [...shown, ...plain])).toBeUndefined()
