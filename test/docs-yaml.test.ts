@@ -105,6 +105,7 @@ const PARTS: Readonly<Record<string, Check>> = {
 const OTHERS: Readonly<Record<string, string>> = {
   'docs/alerts.md scrape_configs': 'a configuration of Prometheus: test/monitoring/scrape-config.test.ts',
   'docs/llm/budgets.md domain': 'the file of the rate limit service of Envoy',
+  'docs/policies/rate-limit.md domain': 'the same',
   'docs/llm/model-traits.md models': 'test/pages/starts.test.ts starts the gateway with it',
   'docs/mcp/openapi.md openapi': 'FILES: it is the document of the standalone file above it',
   'docs/migrating.md config': 'a file of another gateway: test/pages/migrating.test.ts translates it',

@@ -16,6 +16,7 @@ export const GROUPS: readonly Group[] = [
       'llm/start',
       'mcp/protect-a-server',
       'start/from-ingress',
+      'tasks',
       'features',
       'install',
       'cli',
