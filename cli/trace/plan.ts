@@ -67,10 +67,10 @@ function planRequest(port: number | undefined, request: readonly string[]): Plan
   if (request.length === 0) {
     return port === undefined ? undefined : { problem: '--port requires a request to send: add -- and its URL' }
   }
-  if (port === undefined) return { problem: 'a URL requires --port, the port of the listener' }
   const [first = ''] = request
   if (!WEB_URL.test(first))
     return { problem: `${first}: the first argument after -- must be a http:// or https:// URL` }
+  if (port === undefined) return { problem: 'a URL requires --port, the port of the listener' }
   const authorities = new Set<string>()
   for (const text of urlsOf(request)) {
     const authority = authorityOf(text)

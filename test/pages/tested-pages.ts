@@ -57,6 +57,7 @@ export const RUN_BY: Readonly<Record<string, readonly Claim[]>> = {
   'docs/llm/coding-agents.md': [{ test: 'test/agents/agents.test.ts' }],
   'docs/llm/failover.md': [{ test: 'test/pages/failover.test.ts' }],
   'docs/llm/gemini.md': [{ test: VENDORS }],
+  'docs/llm/guards.md': [{ test: 'test/pages/guards.test.ts' }],
   'docs/llm/model-traits.md': [{ test: STARTS }],
   'docs/llm/start.md': [{ test: 'test/pages/start.test.ts' }],
   'docs/llm/vertex.md': [{ test: LOOK, matching: /^kubectl/ }, { test: VENDORS }],
