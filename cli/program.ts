@@ -121,6 +121,9 @@ export function buildProgram(finish: (code: number) => void): Command {
   return program
 }
 
+/** What a user gets who passes a file without the flag, or the flag without a file. */
+const LACKS_FILE = /too many arguments|option '-f, --file/
+
 /** Groups name their commands after a mistake; others take no file but with `-f`. */
 function nameCommands(group: Command): void {
   for (const command of group.commands) {
@@ -129,7 +132,9 @@ function nameCommands(group: Command): void {
       command.showHelpAfterError(`The commands of ${command.name()} are ${names.join(', ')}.\n${SEE_HELP}`)
       nameCommands(command)
     } else if (command.options.some(({ long }) => long === '--file') && command.registeredArguments.length === 0) {
-      command.showHelpAfterError(`Pass a file or folder with -f.\n${SEE_HELP}`)
+      const outputError = (text: string, write: (text: string) => void): void =>
+        write(`${callError(text)}${LACKS_FILE.test(text) ? 'Pass a file or folder with -f.\n' : ''}`)
+      command.configureOutput({ outputError })
     }
   }
 }

@@ -40,7 +40,7 @@ export function readSources(path: string): { files: SourceFile[] } | Unread {
     if (paths.length > FILES_MAX) return unread(path, `more than ${FILES_MAX} files`)
     return readAll(paths.map((file) => ({ path: file, source: file })))
   } catch (error) {
-    return unread(path, reasonOf(path, error))
+    return unread(path, readProblem(path, error))
   }
 }
 
@@ -79,7 +79,7 @@ function readFile(path: string, source: string | number): { text: string } | Unr
     if (isUtf8(bytes)) return { text: bytes.toString('utf8') }
     return unread(path, 'is not valid UTF-8; save the file as UTF-8', lineOfBadText(bytes))
   } catch (error) {
-    return unread(path, reasonOf(path, error))
+    return unread(path, readProblem(path, error))
   }
 }
 
@@ -127,7 +127,8 @@ function lineOfBadText(bytes: Buffer): number {
   return line
 }
 
-function reasonOf(path: string, error: unknown): string {
+/** Why a file or folder cannot be read. */
+export function readProblem(path: string, error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   if (code === 'ENOENT') {
     const target = linkTarget(path)

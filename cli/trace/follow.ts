@@ -1,6 +1,8 @@
 // Follows what the plan of a trace selects: a saved trace, or a request through a running proxy.
 import { createReadStream } from 'node:fs'
 import { transportsOf } from '../portforward/transports.ts'
+import { readProblem } from '../manifests/files.ts'
+import { reasonText } from '../output.ts'
 import { EventReader, type EventLine } from './event-reader.ts'
 import { traceLive } from './live.ts'
 import type { TracePlan } from './plan.ts'
@@ -19,12 +21,21 @@ export async function follow(plan: TracePlan, handlers: TraceHandlers): Promise<
   else await followLive(plan, handlers)
 }
 
+const SAVED = 'pass the output of gw proxy trace --raw'
+
 async function readTrace(file: string, { onEvent, signal }: TraceHandlers): Promise<void> {
   const reader = new EventReader(onEvent)
-  const input = file === '-' ? process.stdin : createReadStream(file, { ...(signal !== undefined && { signal }) })
-  input.setEncoding('utf8')
-  for await (const chunk of input) reader.push(String(chunk))
-  reader.end()
+  try {
+    const input = file === '-' ? process.stdin : createReadStream(file, { ...(signal !== undefined && { signal }) })
+    input.setEncoding('utf8')
+    for await (const chunk of input) reader.push(String(chunk))
+    reader.end()
+  } catch (error) {
+    if (signal?.aborted === true) throw error
+    const isUnread = error instanceof Error && 'code' in error
+    const reason = isUnread ? readProblem(file, error) : `${reasonText(error)}; ${SAVED}`
+    throw new Error(`${file === '-' ? '<stdin>' : file}: ${reason}`, { cause: error })
+  }
 }
 
 async function followLive(

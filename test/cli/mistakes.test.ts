@@ -267,6 +267,12 @@ describe('values of options', () => {
   })
 })
 
+it('asks for -f only where a file lacks it', { tags: ['full'] }, async () => {
+  const { stderr } = await gw('run', '-f', 'f.yaml', '--workers', '0')
+  expect(stderr).toContain('It must be an integer from 1 to 64')
+  expect(stderr).not.toContain('Pass a file or folder with -f')
+})
+
 describe('commands', () => {
   const own = mkdtempSync(join(tmpdir(), 'gw-mistakes-'))
   afterAll(() => rmSync(own, { recursive: true }))

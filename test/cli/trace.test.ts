@@ -88,7 +88,10 @@ describe('gw proxy trace', () => {
     expect(refused.code).toBe(1)
     expect(refused.stderr).toContain('curl failed: exit code 7')
     const missing = await gw('proxy', 'trace', '--file', join(folder, 'missing'))
-    expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining('ENOENT')])
+    expect([missing.code, missing.stderr]).toEqual([1, expect.stringMatching(/missing: no such file or folder\n$/)])
+    const other = await gw('proxy', 'trace', '--file', 'package.json')
+    const reason = 'package.json: line 1 is not JSON; pass the output of gw proxy trace --raw\n'
+    expect([other.code, other.stderr]).toEqual([1, reason])
     expect((await gw('proxy', 'trace')).code).toBe(1)
   })
 })
