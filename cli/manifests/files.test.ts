@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
-import { readSources } from './files.ts'
+import { readProblem, readSources } from './files.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'gw-files-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -71,6 +71,14 @@ describe('readSources', () => {
       encoding: 'utf8',
     })
     expect(JSON.parse(stdout)).toMatchObject({ files: [{ text: 'a: 1' }] })
+  })
+
+  it.each([
+    ['/a', 'permission denied; make it readable for the user who runs gw'],
+    ['/a/b/c', 'permission denied for b/c; make it readable for the user who runs gw'],
+  ])('names what cannot be read in a folder: %s', (path, expected) => {
+    const error = Object.assign(new Error('EACCES: permission denied'), { code: 'EACCES', path })
+    expect(readProblem('/a', error)).toBe(expected)
   })
 
   it('reports why it cannot read a path', () => {

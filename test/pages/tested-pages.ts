@@ -9,7 +9,13 @@ interface Claim {
 }
 
 /** By test/pages/quickstart-pages.test.ts: a block with `$ ` at a time, with the outputs of the page. */
-export const QUICKSTART_PAGES = ['README.md', 'docs/concepts/request-path.md', 'docs/trace.md', 'docs/ui.md'] as const
+export const QUICKSTART_PAGES = [
+  'README.md',
+  'docs/concepts/request-path.md',
+  'docs/observability.md',
+  'docs/trace.md',
+  'docs/ui.md',
+] as const
 
 const QUICKSTART = 'test/pages/quickstart-pages.test.ts'
 /** Against the quickstart as well; these pages show no output. */
@@ -67,6 +73,7 @@ export const RUN_BY: Readonly<Record<string, readonly Claim[]>> = {
   'docs/mcp/tool-pinning.md': [{ test: 'test/pages/tool-pinning.test.ts' }],
   'docs/migrating.md': [{ test: STARTS, matching: /^gw run/ }, { test: 'test/pages/migrating.test.ts' }],
   'docs/models.md': [{ test: LOOK }],
+  'docs/observability.md': [{ test: QUICKSTART }],
   'docs/start/from-ingress.md': [{ test: START, matching: /make/ }, { test: 'test/e2e/37-from-ingress.test.ts' }],
   'docs/trace.md': [{ test: LOCAL, matching: /pprof|heap\.pb/ }, { test: QUICKSTART }],
   'docs/troubleshooting.md': [{ test: LOOK }],
