@@ -7,7 +7,8 @@ import { describe, expect, it } from 'vitest'
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..')
 /** The glossary and this test quote the phrases; generated files are checked by their sources. Others are data. */
-const EXCLUDED = /\.gen\.|\.out\.yaml$|\.(?:json|pem|crt|key|png)$|docs\/contributing\/glossary\.md|tidy-english\.test\.ts/
+const EXCLUDED =
+  /\.gen\.|\.out\.yaml$|\.(?:json|pem|crt|key|png)$|docs\/contributing\/glossary\.md|tidy-english\.test\.ts/
 /** All files of the repository, by the top folder; files beside the folders are in `.`. */
 const FILES = Map.groupBy(
   execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: ROOT, encoding: 'utf8' })

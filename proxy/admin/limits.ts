@@ -8,7 +8,7 @@ import type {
   RateLimitOrConditional,
   RenderedConfig,
 } from '#api/ir/types.gen.ts'
-import { redactTree } from '../log/redact-tree.ts'
+import { redactTree } from '#api/credentials/redact-tree.ts'
 import type { MetricsAggregate, TotalSeries } from '../metrics/aggregate.ts'
 import { LIMIT_CALLS, LIMIT_STATE } from '../metrics/internal-families.ts'
 import { identifiedLimits } from '../policy/limits/limit-identity.ts'
