@@ -48,8 +48,8 @@ describe('limitPlace', () => {
 
   it('has the target of a policy', () => {
     expect([limitPlace(LOCAL).target, limitPlace(GLOBAL).target]).toEqual([
-      'route HTTPRoute/shop/api',
-      'gateway web/infra',
+      'HTTPRoute shop/api',
+      'Gateway infra/web',
     ])
   })
 
