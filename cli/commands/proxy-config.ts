@@ -13,6 +13,8 @@ Examples:
   gw proxy config routes -A
   # Endpoints again whenever a figure changes
   gw proxy config backends gateway/web -n shop --watch
+  # Rate limits of a Gateway: what is left, and how many requests they rejected
+  gw proxy config limits gateway/web -n shop
   # The complete configuration of a proxy on this machine as YAML
   gw proxy config all --local -o yaml
   # Read a saved dump
@@ -38,6 +40,7 @@ export function addProxyConfig(program: Command, finish: (code: number) => void)
     .option('--all', 'Include endpoints that have received no request')
   add('routes', 'Print routes with their listeners and backends').aliases(['r', 'route'])
   add('policies', 'Print policies with their fields and targets').aliases(['p', 'policy'])
+  add('limits', 'Print rate limits with what is left').aliases(['l', 'limit'])
 }
 
 function addSource(command: Command): Command {

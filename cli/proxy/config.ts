@@ -9,11 +9,13 @@ import { targetOf, type ProxyTransport, type TargetFlags } from '../portforward/
 import { transportsOf } from '../portforward/transports.ts'
 import { BACKEND_HEAD, cellsOf, endpointRows, WIDE_HEAD, wideCellsOf, type Dump } from './backends.ts'
 import { givenName } from './given-names.ts'
+import type { Limits } from './limits.ts'
+import { limitsTable } from './limits-table.ts'
 import { routeRows } from './rows.ts'
 import { policiesTable, routesTable, summaryOf } from './summary.ts'
 import { table } from './table.ts'
 
-export type ConfigPart = 'all' | 'backends' | 'routes' | 'policies'
+export type ConfigPart = 'all' | 'backends' | 'routes' | 'policies' | 'limits'
 
 export interface ConfigFlags extends TargetFlags {
   readonly file?: string
@@ -23,30 +25,37 @@ export interface ConfigFlags extends TargetFlags {
   readonly watch?: boolean
 }
 
-interface Source {
+interface Source<T> {
   /** `gateway/web.shop (pod web-1.shop)`: the heading if there are several; undefined for a file. */
   readonly heading: string | undefined
   readonly gateway: string | undefined
   readonly proxy: string
-  readonly dump: Dump
+  /** The answer of the admin server. */
+  readonly answer: T
 }
 
 /** Between two readings of `--watch`. */
 const WATCH_MS = 2000
 
+interface ConfigCommand {
+  readonly resource: string | undefined
+  readonly flags: ConfigFlags
+}
+
 /** Resolves to the exit code. With `watch`, only after a failure. */
-export async function configCommand(
-  part: ConfigPart,
-  { resource, flags }: { readonly resource: string | undefined; readonly flags: ConfigFlags },
-): Promise<number> {
+export function configCommand(name: ConfigPart, command: ConfigCommand): Promise<number> {
+  return name === 'limits' ? print(name, LIMITS, command) : print(name, PARTS[name], command)
+}
+
+async function print<T>(name: ConfigPart, part: Part<T>, { resource, flags }: ConfigCommand): Promise<number> {
   try {
-    const read = await readerOf(resource, flags)
+    const read = await readerOf(part.answer, { resource, flags })
     let former = ''
     for (let reading = 1; ; reading++) {
       const { sources, failures } = await read()
       for (const failure of failures) printError(reasonText(failure))
-      if (reading === 1 && part === 'backends') hintAt(sources, flags)
-      const text = sources.length === 0 ? former : textOf(part, sources, flags)
+      if (reading === 1) hintAt(part, sources, flags)
+      const text = sources.length === 0 ? former : textOf({ name, part, sources }, flags)
       if (text !== former) process.stdout.write(reading === 1 ? text : `\n${text}`)
       if (flags.watch !== true || failures.length > 0) return failures.length === 0 ? 0 : 1
       former = text
@@ -58,47 +67,90 @@ export async function configCommand(
   }
 }
 
-function textOf(part: ConfigPart, sources: readonly Source[], flags: ConfigFlags): string {
+interface Printed<T> {
+  readonly name: ConfigPart
+  readonly part: Part<T>
+  readonly sources: readonly Source<T>[]
+}
+
+function textOf<T>({ name, part, sources }: Printed<T>, flags: ConfigFlags): string {
   const { output, all = false } = flags
-  const { table: print, value, names } = PARTS[part]
+  const { table: print, value, names } = part
   if (output === 'name') {
-    const lines = sources.flatMap(({ dump }) => names(dump, all))
+    const lines = sources.flatMap(({ answer }) => names(answer, all))
     return [...new Set(lines)].map((line) => `${printable(line)}\n`).join('')
   }
   const isWide = output === 'wide'
   const isTable = isWide || output === 'table' || output === 'short'
   const [first] = sources
   if (first !== undefined && sources.length === 1) {
-    return isTable ? print(first.dump, all, isWide) : dataText(value(first.dump, all), output)
+    return isTable ? print(first.answer, all, isWide) : dataText(value(first.answer, all), output)
   }
-  if (isTable) return sources.map(({ heading = '', dump }) => `${heading}\n${print(dump, all, isWide)}`).join('\n')
+  if (isTable) return sources.map(({ heading = '', answer }) => `${heading}\n${print(answer, all, isWide)}`).join('\n')
   return dataText(
-    sources.map(({ gateway, proxy, dump }) => ({ gateway, proxy, [part]: value(dump, all) })),
+    sources.map(({ gateway, proxy, answer }) => ({ gateway, proxy, [name]: value(answer, all) })),
     output,
   )
 }
 
-interface Part {
-  /** `all`: also endpoints without requests. */
-  readonly table: (dump: Dump, all: boolean, isWide: boolean) => string
-  readonly value: (dump: Dump, all: boolean) => unknown
-  /** `kind/namespace/name`. */
-  readonly names: (dump: Dump, all: boolean) => string[]
+/** What the admin server returns for a path. */
+interface AnswerKind<T> {
+  readonly path: string
+  /** `a configuration dump`. */
+  readonly name: string
+  /** Checks its members. A field missing in them prints as empty. */
+  readonly is: (value: unknown) => value is T
 }
 
-const PARTS: { readonly [P in ConfigPart]: Part } = {
+interface Part<T> {
+  readonly answer: AnswerKind<T>
+  /** `all`: also endpoints without requests. */
+  readonly table: (answer: T, all: boolean, isWide: boolean) => string
+  readonly value: (answer: T, all: boolean) => unknown
+  /** `kind/namespace/name`. */
+  readonly names: (answer: T, all: boolean) => string[]
+  /** Why a list is empty. */
+  readonly hint?: (answer: T, all: boolean) => string | undefined
+}
+
+const DUMP: AnswerKind<Dump> = {
+  path: '/config_dump',
+  name: 'a configuration dump',
+  is: (value): value is Dump => hasMembers(value, ['binds', 'policies', 'backends', 'services']),
+}
+
+const PARTS: { readonly [P in Exclude<ConfigPart, 'limits'>]: Part<Dump> } = {
   all: {
+    answer: DUMP,
     table: (dump, _, isWide) => summaryOf(dump, isWide),
     value: (dump) => dump,
     names: (dump) => [...routeNames(dump), ...backendNames(dump, true), ...policyNames(dump)],
   },
-  backends: { table: backendsTable, value: endpointRows, names: backendNames },
-  routes: { table: (dump, _, isWide) => routesTable(dump, isWide), value: routeRows, names: routeNames },
+  backends: { answer: DUMP, table: backendsTable, value: endpointRows, names: backendNames, hint: emptyHint },
+  routes: {
+    answer: DUMP,
+    table: (dump, _, isWide) => routesTable(dump, isWide),
+    value: routeRows,
+    names: routeNames,
+  },
   policies: {
+    answer: DUMP,
     table: (dump, _, isWide) => policiesTable(dump, isWide),
     value: ({ policies }) => policies,
     names: policyNames,
   },
+}
+
+const LIMITS: Part<Limits> = {
+  answer: {
+    path: '/limits',
+    name: 'an answer of /limits',
+    is: (value): value is Limits => hasMembers(value, ['local', 'global', 'omitted']),
+  },
+  table: (limits, _, isWide) => limitsTable(limits, isWide),
+  value: (limits) => limits,
+  names: ({ local, global }) => [...local, ...global].map(({ source: { kind, key } }) => `${kind}/${key}`),
+  hint: ({ local, global }) => (local.length + global.length === 0 ? 'this proxy has no rate limits' : undefined),
 }
 
 function routeNames(dump: Dump): string[] {
@@ -122,35 +174,40 @@ function backendsTable(dump: Dump, all: boolean, isWide: boolean): string {
   )
 }
 
-/** Reports why a list is empty. */
-function hintAt(sources: readonly Source[], { all = false }: ConfigFlags): void {
-  for (const { dump } of sources) {
-    if (endpointRows(dump, all).length === 0) printError(emptyHint(endpointRows(dump, true).length))
+function hintAt<T>({ hint }: Part<T>, sources: readonly Source<T>[], { all = false }: ConfigFlags): void {
+  for (const { answer } of sources) {
+    const text = hint?.(answer, all)
+    if (text !== undefined) printError(text)
   }
 }
 
-function emptyHint(endpoints: number): string {
+function emptyHint(dump: Dump, all: boolean): string | undefined {
+  if (endpointRows(dump, all).length > 0) return undefined
+  const endpoints = endpointRows(dump, true).length
   if (endpoints === 0) return 'this proxy has no backends'
   const subject = endpoints === 1 ? '1 endpoint' : `${endpoints} endpoints`
   return `${subject} received no request yet; --all shows ${endpoints === 1 ? 'it' : 'them'}`
 }
 
-interface Sources {
-  readonly sources: readonly Source[]
+interface Sources<T> {
+  readonly sources: readonly Source<T>[]
   /** Of proxies that cannot be read. */
   readonly failures: readonly unknown[]
 }
 
 /** One source for each Gateway: its pods have the same configuration. @throws {Error} with a message for the user */
-async function readerOf(resource: string | undefined, flags: ConfigFlags): Promise<() => Promise<Sources>> {
+async function readerOf<T>(
+  kind: AnswerKind<T>,
+  { resource, flags }: ConfigCommand,
+): Promise<() => Promise<Sources<T>>> {
   const { file } = flags
   if (file !== undefined) {
     if (flags.watch === true) throw new Error('--file shows a saved dump: omit --watch')
     if (flags.local === true) throw new Error('--file shows a saved dump: omit --local')
     if (resource !== undefined) throw new Error(`--file shows a saved dump: omit ${resource}`)
-    const dump = parse(readFileSync(file === '-' ? 0 : file, 'utf8'), file)
+    const answer = parse(kind, readFileSync(file === '-' ? 0 : file, 'utf8'), file)
     return () =>
-      Promise.resolve({ sources: [{ heading: undefined, gateway: undefined, proxy: file, dump }], failures: [] })
+      Promise.resolve({ sources: [{ heading: undefined, gateway: undefined, proxy: file, answer }], failures: [] })
   }
   const target = targetOf(flags, resource)
   if ('problem' in target) throw new Error(target.problem)
@@ -159,14 +216,18 @@ async function readerOf(resource: string | undefined, flags: ConfigFlags): Promi
     if (first !== undefined && others.length > 0)
       printError(`${first.label} is one of ${others.length + 1} pods; pod/NAME selects another`)
   }
-  return () => readAll(groups.flatMap((group) => group.slice(0, 1)))
+  return () =>
+    readAll(
+      kind,
+      groups.flatMap((group) => group.slice(0, 1)),
+    )
 }
 
-async function readAll(transports: readonly ProxyTransport[]): Promise<Sources> {
-  const [sources, failures]: [Source[], unknown[]] = [[], []]
+async function readAll<T>(kind: AnswerKind<T>, transports: readonly ProxyTransport[]): Promise<Sources<T>> {
+  const [sources, failures]: [Source<T>[], unknown[]] = [[], []]
   for (const transport of transports) {
     try {
-      sources.push(await sourceOf(transport))
+      sources.push(await sourceOf(kind, transport))
     } catch (error) {
       failures.push(error)
     }
@@ -174,26 +235,26 @@ async function readAll(transports: readonly ProxyTransport[]): Promise<Sources> 
   return { sources, failures }
 }
 
-async function sourceOf(transport: ProxyTransport): Promise<Source> {
+async function sourceOf<T>(kind: AnswerKind<T>, transport: ProxyTransport): Promise<Source<T>> {
   const { label, gateway } = transport
-  const call = new AdminClient(transport).ask('GET', '/config_dump')
+  const call = new AdminClient(transport).ask('GET', kind.path)
   const { status, text } = await withProgress(`reading the configuration of ${label}`, call)
   if (status !== 200) throw new Error(`the admin server ${label} returned ${status}: ${text.trimEnd()}`)
   const heading = gateway === undefined ? label : `${gateway} (pod ${label})`
-  return { heading, gateway, proxy: label, dump: parse(text, label) }
+  return { heading, gateway, proxy: label, answer: parse(kind, text, label) }
 }
 
-function parse(text: string, from: string): Dump {
+function parse<T>({ name, is }: AnswerKind<T>, text: string, from: string): T {
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch {
     throw new Error(`${from}: is not JSON`)
   }
-  const isDump =
-    typeof value === 'object' &&
-    value !== null &&
-    ['binds', 'policies', 'backends', 'services'].every((name) => Object.hasOwn(value, name))
-  if (!isDump) throw new Error(`${from}: is not a configuration dump`)
-  return value as Dump // its parts were checked; a field missing in them prints as empty
+  if (!is(value)) throw new Error(`${from}: is not ${name}`)
+  return value
+}
+
+function hasMembers(value: unknown, members: readonly string[]): boolean {
+  return typeof value === 'object' && value !== null && members.every((member) => Object.hasOwn(value, member))
 }

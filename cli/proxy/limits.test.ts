@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { limitsTable } from './limits-table.ts'
 import { descriptorText, type GlobalLimit, leftText, limitPlace, limitText, type LocalLimit } from './limits.ts'
 
 const KEY = 'traffic/shop/limits:rl-local:shop/api'
@@ -89,5 +90,49 @@ describe('texts', () => {
     const entries = ['key', 'model'].map((name) => ({ name, expression: '"x"' }))
     expect(descriptorText({ unit: 'Tokens', entries })).toBe('tokens by key, model')
     expect(descriptorText({ unit: 'Tokens', entries, cost: 'llm.cost.total' })).toBe('llm.cost.total by key, model')
+  })
+})
+
+describe('the tables', () => {
+  const linesOf = (text: string): string[][] => text.split('\n').map((line) => line.split(/ {2,}/))
+  const report = {
+    descriptor: 0,
+    entries: 'key=ann',
+    limit: 50,
+    interval: 'Day',
+    remaining: 7,
+    resetsAt: null,
+  } as const
+  const at = '2026-12-01T09:00:00.000Z'
+  const descriptors: GlobalLimit['descriptors'] = [
+    { unit: 'Tokens', entries: [{ name: 'key', expression: 'apiKey.name' }] },
+  ]
+
+  it('have limits of the proxy and of services, and what these reported', () => {
+    const global = [{ ...GLOBAL, descriptors, allowed: 3, rejected: 2, failed: 1, reported: [{ ...report, at }] }]
+    const place = (field: string) => ['GwPolicy shop/limits', `spec.traffic.rateLimit.${field}`]
+    expect(linesOf(limitsTable({ local: [LOCAL], global, omitted: 0 }))).toEqual([
+      ['LIMIT', 'LEFT', 'REJECTED', 'REFILLED AT', 'POLICY', 'FIELD'],
+      ['10 requests an hour', '3 of 10', '0', LOCAL.nextFill, ...place('local[1]')],
+      [''],
+      ['COUNTS', 'ALLOWED', 'REJECTED', 'NO ANSWER', 'SERVICE', 'DOMAIN', 'POLICY', 'FIELD'],
+      ['tokens by key', '3', '2', '1', 'shop/limits.shop.svc:8081', 'budgets', ...place('global')],
+      [''],
+      ['OF', 'LIMIT', 'LEFT', 'REPORTED AT', 'POLICY', 'FIELD'],
+      ['key=ann', '50 a day', '7', at, ...place('global')],
+      [''],
+    ])
+  })
+
+  it('have target and condition if they are wide', () => {
+    const [head, row] = linesOf(limitsTable({ local: [{ ...LOCAL, condition: 'true' }], global: [], omitted: 0 }, true))
+    expect([head?.slice(-2), row?.slice(-2)]).toEqual([
+      ['TARGET', 'CONDITION'],
+      ['route HTTPRoute/shop/api', 'true'],
+    ])
+  })
+
+  it('count limits that are left out', () => {
+    expect(limitsTable({ local: [], global: [], omitted: 1200 })).toBe('1,200 more limits\n')
   })
 })

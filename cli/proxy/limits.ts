@@ -69,12 +69,18 @@ export function descriptorText({ unit, entries, cost }: GlobalLimit['descriptors
   return `${cost === undefined ? unit.toLowerCase() : cost} by ${names}`
 }
 
+/** `100 a day`. */
+export function perText({ limit, interval }: GlobalLimit['reported'][number]): string {
+  if (interval === '') return countText(limit)
+  return `${countText(limit)} ${interval === 'Hour' ? 'an' : 'a'} ${interval.toLowerCase()}`
+}
+
 function intervalText(intervalMs: number): string {
   const [length, name] = INTERVALS.find(([ms]) => intervalMs % ms === 0) ?? [1, 'a millisecond']
   const count = intervalMs / length
   return count === 1 ? name : `in ${countText(count)} ${name.slice(name.indexOf(' ') + 1)}s`
 }
 
-function countText(count: number): string {
+export function countText(count: number): string {
   return count.toLocaleString('en')
 }

@@ -48,6 +48,45 @@ afterAll(async () => {
 const CURE = 'check that a proxy runs there, or set --admin-addr'
 
 describe('gw proxy config', () => {
+  it('prints rate limits with what is left', async () => {
+    const limit = { unit: 'Requests', tokensPerFill: 100, fillIntervalMs: 3_600_000, tokensMax: 100 } as const
+    const limited = await testProxy({
+      routes: [{ name: 'all', prefix: '/', backend: { static: { host: '127.0.0.1', port: 9 } } }],
+      policies: [
+        {
+          key: 'traffic/ns/p:limits',
+          name: { kind: 'GwPolicy', namespace: 'ns', name: 'p' },
+          target: { gateway: { namespace: 'ns', name: 'gw' } },
+          policy: { traffic: { rateLimit: { limits: [limit] } } },
+        },
+      ],
+    })
+    try {
+      await (await fetch(limited.url)).text()
+      const at = ['--local', `--admin-addr=127.0.0.1:${limited.proxy.ports.admin}`]
+      const { code, stdout } = await gw('proxy', 'config', 'limits', ...at)
+      expect(code).toBe(0)
+      expect(stdout).toMatch(/^LIMIT +LEFT +REJECTED +REFILLED AT +POLICY +FIELD\n/)
+      const row = /\n100 requests an hour +99 of 100 +0 +\S+Z +GwPolicy ns\/p +spec\.traffic\.rateLimit\.local\[0\]\n/
+      expect(stdout).toMatch(row)
+      const json = await gw('proxy', 'config', 'limits', ...at, '-o', 'json')
+      expect(JSON.parse(json.stdout)).toMatchObject({ local: [{ remaining: 99, rejected: 0 }], global: [], omitted: 0 })
+      const names = await gw('proxy', 'config', 'limits', ...at, '-o', 'name')
+      expect(names.stdout).toBe('policy/traffic/ns/p:limits\n')
+      const file = join(folder, 'limits.json')
+      writeFileSync(file, json.stdout)
+      expect((await gw('proxy', 'config', 'limits', '--file', file)).stdout).toMatch(row)
+      const wrong = await gw('proxy', 'config', 'all', '--file', file)
+      expect([wrong.code, wrong.stderr]).toEqual([1, `${file}: is not a configuration dump\n`])
+    } finally {
+      await limited.stop()
+    }
+  })
+
+  it('hints that a proxy has no rate limits', async () => {
+    expect((await gw('proxy', 'config', 'limits', ...local)).stderr).toBe('this proxy has no rate limits\n')
+  })
+
   it('prints a summary of the active configuration', async () => {
     const { code, stdout } = await gw('proxy', 'config', 'all', ...local)
     expect(code).toBe(0)

@@ -7,6 +7,7 @@ import {
   limitPlace,
   limitText,
   type LocalLimit,
+  perText,
 } from '#cli/proxy/limits.ts'
 import { givenReference } from '#cli/proxy/given-names.ts'
 import { type Dump, limits as askLimits } from '../api.ts'
@@ -15,6 +16,7 @@ import { hrefOf } from '../place.ts'
 import { Filter, isShown } from '../parts/filter.tsx'
 import { countText } from '../parts/numbers.ts'
 import { type Column, Table } from '../parts/table.tsx'
+import { TerminalCommand } from '../parts/terminal-command.tsx'
 import { usePolled } from '../polled.ts'
 
 const EVERY_MS = 3000
@@ -47,6 +49,7 @@ export function Limits({ dump }: LimitsProps) {
           <h2>Limits and budgets that a service counts</h2>
           <GlobalLimits rows={global} dump={dump} isFiltered={text !== ''} />
           {value.omitted > 0 && <p class="soft">{`${countText(value.omitted)} more limits have more left.`}</p>}
+          <TerminalCommand given="config limits" />
         </>
       )}
     </>
@@ -131,7 +134,7 @@ function GlobalLimits({ rows, dump, isFiltered }: TableProps<GlobalLimit>) {
             caption="What is left, as the services reported it last"
             columns={[
               { head: 'Of', cell: ({ entries }: (typeof reported)[number]) => <span class="mono">{entries}</span> },
-              { head: 'Limit', cell: ({ limit, interval }) => perText(limit, interval) },
+              { head: 'Limit', cell: perText },
               {
                 head: 'Left',
                 cell: ({ remaining }) => (
@@ -188,9 +191,4 @@ function restText(time: string): string {
   const restMs = Math.max(0, Date.parse(time) - Date.now())
   const [length, name] = UNITS.find(([ms]) => restMs >= 2 * ms) ?? [1000, 's']
   return `${countText(Math.ceil(restMs / length))} ${name}`
-}
-
-function perText(limit: number, interval: string): string {
-  if (interval === '') return countText(limit)
-  return `${countText(limit)} ${interval === 'Hour' ? 'an' : 'a'} ${interval.toLowerCase()}`
 }
