@@ -19,15 +19,34 @@ export function listenersOf({ binds }: Dump): BoundListener[] {
 
 type Route = Listener['routes'][string] | Listener['tcpRoutes'][string]
 
-/** Each route with the listener that serves it. */
-export function routeRows(dump: Dump): ({ readonly address: string; readonly listener: string } & Route)[] {
-  return listenersOf(dump).flatMap(({ address, listener }) =>
+export type RouteRow = { readonly address: string; readonly listener: string } & Route
+
+/** Each route with the listener that serves it; those that get requests from other routes have no address. */
+export function routeRows(dump: Dump): RouteRow[] {
+  const served = listenersOf(dump).flatMap(({ address, listener }) =>
     [...Object.values(listener.routes), ...Object.values(listener.tcpRoutes)].map((route) => ({
       address,
       listener: listener.listenerName,
       ...route,
     })),
   )
+  return [...served, ...delegatedRows(dump)]
+}
+
+/** Dumps of older versions have no groups. */
+function delegatedRows({ routes }: Partial<Pick<Dump, 'routes'>>): RouteRow[] {
+  return Object.entries(fieldsOf(routes?.routeGroups)).flatMap(([group, members]) =>
+    // As proxy/admin/config-dump.ts writes them.
+    Object.values(fieldsOf(members) as Record<string, Route>).map((route) => ({
+      address: '',
+      listener: delegatedText(group),
+      ...route,
+    })),
+  )
+}
+
+function delegatedText(group: string): string {
+  return `delegated (${group})`
 }
 
 /** The protocol of a TLS listener is an object whose only key is the protocol. */
@@ -41,8 +60,9 @@ export function backendText(backend: object): string {
   return weight === 1 ? target : `${target} (${String(weight)})`
 }
 
-function targetOf({ backend, service, invalid }: Readonly<Record<string, unknown>>): string {
+function targetOf({ backend, service, invalid, routeGroup }: Readonly<Record<string, unknown>>): string {
   if (typeof backend === 'string') return givenReference(backend)
+  if (typeof routeGroup === 'string') return delegatedText(routeGroup)
   const { name, port } = fieldsOf(service)
   if (typeof name === 'string') return `${name}:${String(port)}`
   return invalid === undefined ? 'none' : 'invalid'

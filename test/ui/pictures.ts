@@ -22,10 +22,7 @@ const PICTURES: Readonly<Record<string, readonly [page: string, draw: Draw]>> = 
   overview: ['Overview', (page) => page.getByRole('img', { name: 'Latency' }).waitFor()],
   requests: ['Requests', drawRequests],
   replay: ['Requests', drawReplay],
-  'policies-in-force': [
-    'Routes',
-    (page) => page.getByRole('button', { name: /^Policies in force for .*admin/ }).press('Enter'),
-  ],
+  'policies-in-force': ['Routes', drawPolicies],
   limits: ['Limits', (page) => page.getByText('as the services reported it last').waitFor()],
   models: ['Models', (page) => page.getByRole('region', { name: 'Prices' }).waitFor()],
   'mcp-servers': ['MCP servers', drawServers],
@@ -36,6 +33,11 @@ const PICTURES: Readonly<Record<string, readonly [page: string, draw: Draw]>> = 
   connect: ['Connect', (page) => page.getByLabel('curl', { exact: true }).waitFor()],
   configuration: ['Configuration', drawProblem],
   system: ['System', (page) => page.getByText('Memory').first().waitFor()],
+}
+
+async function drawPolicies(page: Page): Promise<void> {
+  await page.getByRole('button', { name: /^Policies in force for .*admin/ }).press('Enter')
+  await page.getByRole('region', { name: 'Policies in force' }).getByText('authorization').first().waitFor()
 }
 
 async function drawRequests(page: Page, { gateway }: Demo): Promise<void> {

@@ -25,8 +25,8 @@ export function Cluster(overview: ControllerOverview) {
     <>
       {pending.length > 0 && (
         <p class="notice" role="alert">
-          {`The controller cannot list or watch ${pending.join(', ')}: this page may show an old state of them. ` +
-            'The log of the controller has the reason.'}
+          {`The controller still reads or cannot watch ${pending.join(', ')}: this page may lack objects, or show an old ` +
+            'state of them. The log of the controller has the reason.'}
         </p>
       )}
       <Cards

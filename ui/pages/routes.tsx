@@ -1,6 +1,6 @@
 // Who takes this request? Each route with its listener, hosts and backends; for one of them the policies in force.
 import { useState } from 'preact/hooks'
-import { backendText, routeRows } from '#cli/proxy/rows.ts'
+import { backendText, type RouteRow, routeRows } from '#cli/proxy/rows.ts'
 import { fieldsOf } from '#cli/proxy/backends.ts'
 import { givenName } from '#cli/proxy/given-names.ts'
 import type { Dump } from '../api.ts'
@@ -13,8 +13,6 @@ import { TerminalCommand } from '../parts/terminal-command.tsx'
 
 /** The row of a rule shows the others as a number. */
 const MATCHES_MAX = 4
-
-type RouteRow = ReturnType<typeof routeRows>[number]
 
 /** Without names of rules, the column would be empty. */
 const RULE: Column<RouteRow> = { head: 'Rule', cell: (row) => ('ruleName' in row ? row.ruleName : undefined) }
@@ -52,7 +50,7 @@ export function Routes({ dump }: { readonly dump: Dump }) {
                 </button>
               ) : undefined,
           },
-          { head: 'Listener', cell: ({ listener, address }) => `${listener} (${address})` },
+          { head: 'Listener', cell: listenerOf },
         ]}
         rows={rows}
         keyOf={({ key, address, listener }) => `${address} ${listener} ${key}`}
@@ -61,6 +59,10 @@ export function Routes({ dump }: { readonly dump: Dump }) {
       <TerminalCommand given="config routes" />
     </>
   )
+}
+
+function listenerOf({ listener, address }: RouteRow): string {
+  return address === '' ? listener : `${listener} (${address})`
 }
 
 function hostsOf({ hostnames = ['*'] }: RouteRow): string {

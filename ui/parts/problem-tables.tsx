@@ -27,7 +27,7 @@ export function ProblemTables({ text, conditions, problems, totals }: ProblemTab
             head: 'Level',
             cell: ({ severity }) => <span class={severity === 'error' ? 'bad' : 'warn'}>{severity}</span>,
           },
-          { head: 'Message', cell: ({ message }) => message },
+          { head: 'Message', cell: ({ message }) => <div class="sentence">{message}</div> },
           { head: 'Field', cell: ({ path }) => <span class="mono">{path}</span> },
           { head: 'Reason', cell: ({ reason }) => reason },
         ]}
@@ -42,7 +42,7 @@ export function ProblemTables({ text, conditions, problems, totals }: ProblemTab
         columns={[
           { head: 'Object', cell: ({ object }: ConditionOverview) => <Linked text={object} /> },
           { head: 'Condition', cell: ({ type, status }) => `${type}: ${status}` },
-          { head: 'Message', cell: ({ message }) => message },
+          { head: 'Message', cell: ({ message }) => <div class="sentence">{message}</div> },
           { head: 'About', cell: ({ part }) => <Linked text={part} /> },
           { head: 'Reason', cell: ({ reason }) => reason },
         ]}

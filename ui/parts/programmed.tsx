@@ -6,10 +6,10 @@ export function Programmed({ programmed }: Pick<GatewayOverview, 'programmed'>) 
   const { isTrue, message, since } = programmed
   if (isTrue) return <span class="good">yes</span>
   return (
-    <>
+    <div class="sentence">
       <span class="bad">{`no: ${message}`}</span>
       {since !== undefined && <span class="soft">{` since ${timeText(since)}`}</span>}
-    </>
+    </div>
   )
 }
 
