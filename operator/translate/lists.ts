@@ -58,7 +58,8 @@ export function flatMapped<A, B extends object>(
   let result: readonly B[] = []
   return (now) => {
     if (now === items) return result
-    const edits = changesBetween(items, now)
+    const before = items
+    const edits = changesBetween(before, now)
     const carried =
       edits &&
       withParts(
@@ -66,7 +67,7 @@ export function flatMapped<A, B extends object>(
         edits.map(({ at, removed, added }) => ({
           before: removed.flatMap(partsOf),
           now: added.flatMap(partsOf),
-          isLast: at + removed.length === items.length,
+          previous: () => lastPartBefore(before, at, partsOf),
         })),
       )
     items = now
@@ -80,11 +81,25 @@ export function flatMapped<A, B extends object>(
 export interface PartsEdit<B> {
   readonly before: readonly B[]
   readonly now: readonly B[]
-  /** Behind all others. */
-  readonly isLast: boolean
+  /** The last part of all items in front of these, as they were; undefined: they have none. */
+  readonly previous: () => B | undefined
 }
 
-/** `edits`: from the first place to the last. undefined: where parts belong is not known. */
+/** Of the items in front of a place. */
+export function lastPartBefore<A, B>(
+  items: readonly A[],
+  place: number,
+  partsOf: (item: A) => readonly B[],
+): B | undefined {
+  for (let at = place - 1; at >= 0; at--) {
+    const item = items[at]
+    const part = item === undefined ? undefined : partsOf(item).at(-1)
+    if (part !== undefined) return part
+  }
+  return undefined
+}
+
+/** `edits`: from the first place to the last. undefined: the list does not match them. */
 export function withParts<B extends object>(
   list: readonly B[],
   edits: readonly PartsEdit<B>[],
@@ -93,15 +108,30 @@ export function withParts<B extends object>(
   if (changes.length === 0) return list
   const placed: ListChange<B>[] = []
   let from = 0
-  for (const { before, now, isLast } of changes) {
-    const [first] = before
-    if (first === undefined && !isLast) return undefined
-    const at = first === undefined ? list.length : list.indexOf(first, from)
-    if (at === -1) return undefined
+  for (const { before, now, previous } of changes) {
+    const at = placeOfParts(list, { before, previous, from })
+    if (at === undefined) return undefined
     placed.push({ at, removed: before, added: now })
     from = at + before.length
   }
   return changed(list, placed)
+}
+
+/** `from`: the place behind the parts of the edit before. */
+function placeOfParts<B extends object>(
+  list: readonly B[],
+  { before, previous, from }: Pick<PartsEdit<B>, 'before' | 'previous'> & { readonly from: number },
+): number | undefined {
+  const [first] = before
+  if (first !== undefined) return foundAt(list.indexOf(first, from))
+  const last = previous()
+  if (last === undefined) return from === 0 ? 0 : undefined
+  const at = foundAt(list.indexOf(last, Math.max(from - 1, 0)))
+  return at === undefined ? undefined : at + 1
+}
+
+function foundAt(place: number): number | undefined {
+  return place === -1 ? undefined : place
 }
 
 /** The results for all items, one after the other. `before`: as of `mapped`. */

@@ -4,7 +4,7 @@ import type { ListChange } from '#api/incremental/list-change.ts'
 import { SharedParts } from '#api/incremental/shared-parts.ts'
 import { changesBetween } from '../changes.ts'
 import type { OurGateways } from '../gateway/gateways.ts'
-import { type PartsEdit, withParts } from '../lists.ts'
+import { lastPartBefore, type PartsEdit, withParts } from '../lists.ts'
 import { keyOf } from '../object-ref.ts'
 import { fitted } from '../same.ts'
 import type { AnyRoute } from './accept.ts'
@@ -100,27 +100,26 @@ export function delegatingAt(placements: readonly Placement[], gateway: string):
 
 export function routePlacer(): (gateways: OurGateways, placements: readonly Placement[]) => PlacedRoutes {
   let last: Known | undefined
-  let lastGateways: OurGateways['gateways'] | undefined
   return ({ gateways }, placements) => {
-    const isSame =
-      gateways === lastGateways ||
-      (last?.perGateway.size === gateways.size && [...gateways.keys()].every((key) => last?.perGateway.has(key)))
-    lastGateways = gateways
-    const carried = isSame ? last && carriedOn(last, placements) : undefined
-    return (last = carried ?? placedAnew(gateways.keys(), placements))
+    const keys = [...gateways.keys()]
+    const carried = last && carriedOn(last, keys, placements)
+    return (last = carried ?? placedAnew(keys, placements))
   }
 }
 
 /** undefined: too many differences. */
-function carriedOn(last: Known, placements: readonly Placement[]): Known | undefined {
+function carriedOn(last: Known, gateways: readonly string[], placements: readonly Placement[]): Known | undefined {
   const edits = changesBetween(last.placements, placements)
   if (edits === undefined) return undefined
-  const perGateway = new Map(last.perGateway)
+  // Before the changes: no placement named a Gateway that did not exist.
+  const perGateway = new Map<string, RoutesOfGateway>()
+  for (const key of gateways) perGateway.set(key, last.perGateway.get(key) ?? NO_ROUTES)
   const concerned = edits.flatMap(({ removed, added }) => [...removed, ...added].flatMap(({ at }) => at))
   for (const key of new Set(concerned.map(({ gateway }) => gateway))) {
     const lists = perGateway.get(key)
-    if (lists === undefined) return undefined
-    const ofRules = partsEdits(edits, key, last.placements.length)
+    // A Gateway that is gone.
+    if (lists === undefined) continue
+    const ofRules = partsEdits(edits, key, last.placements)
     const routes = withParts(
       lists.routes,
       ofRules((rules) => rules.routes),
@@ -134,29 +133,36 @@ function carriedOn(last: Known, placements: readonly Placement[]): Known | undef
   }
   const { gatewaysOf } = last
   for (const { removed } of edits) for (const { key } of removed) gatewaysOf.delete(key)
-  for (const { added } of edits) for (const { key, gateways } of added) gatewaysOf.set(key, gateways)
+  for (const { added } of edits) for (const { key, gateways: at } of added) gatewaysOf.set(key, at)
   return { placements, perGateway, gatewaysOf }
 }
+
+type RulesOf<B> = (rules: PlacedRules) => readonly B[]
+
+function partsAt<B>({ at }: Placement, gateway: string, rulesOf: RulesOf<B>): readonly B[] {
+  return at.flatMap((rules) => (rules.gateway === gateway ? rulesOf(rules) : NO_RULES))
+}
+
+const NO_ROUTES: RoutesOfGateway = { routes: NO_RULES, tcpRoutes: NO_RULES }
 
 /** The edits of placements as those of rules at one Gateway. */
 function partsEdits(
   edits: readonly ListChange<Placement>[],
   gateway: string,
-  length: number,
-): <B>(rulesOf: (rules: PlacedRules) => readonly B[]) => PartsEdit<B>[] {
+  before: readonly Placement[],
+): <B>(rulesOf: RulesOf<B>) => PartsEdit<B>[] {
   return (rulesOf) => {
-    const at = (placements: readonly Placement[]) =>
-      placements.flatMap((one) => one.at.flatMap((rules) => (rules.gateway === gateway ? rulesOf(rules) : [])))
-    return edits.map(({ at: place, removed, added }) => ({
-      before: at(removed),
-      now: at(added),
-      isLast: place + removed.length === length,
+    const partsOf = (one: Placement) => partsAt(one, gateway, rulesOf)
+    return edits.map(({ at, removed, added }) => ({
+      before: removed.flatMap(partsOf),
+      now: added.flatMap(partsOf),
+      previous: () => lastPartBefore(before, at, partsOf),
     }))
   }
 }
 
-function placedAnew(gateways: Iterable<string>, placements: readonly Placement[]): Known {
-  const perGateway = new Map([...gateways].map((key) => [key, { routes: [] as Route[], tcpRoutes: [] as TCPRoute[] }]))
+function placedAnew(gateways: readonly string[], placements: readonly Placement[]): Known {
+  const perGateway = new Map(gateways.map((key) => [key, { routes: [] as Route[], tcpRoutes: [] as TCPRoute[] }]))
   for (const { at } of placements) {
     for (const { gateway, routes, tcpRoutes } of at) {
       const lists = perGateway.get(gateway)
