@@ -445,7 +445,7 @@ describe('loadStandalone, names and ports', () => {
     ],
     [
       'gateways: { edge: { port: 1 } }\nroutes: [{ gateways: [edge, edge/x] }]',
-      /routes\[0\]\.gateways\[1\]: there is no gateway edge\/x/,
+      /routes\[0\]\.gateways\[1\]: gateway edge has no listener named x; write edge/,
     ],
     [
       `${GATEWAY}routes: [{ name: a }, { name: a }]`,

@@ -108,6 +108,12 @@ export class GatewayRegistry {
   #unknown(name: string, isDefault: boolean): string {
     const names = [...this.#attachable.keys()]
     if (isDefault) return `gateways is not set, and there is no gateway named ${name}; set gateways`
+    const [gateway = '', listener] = name.split('/', 2)
+    if (listener !== undefined && this.#attachable.has(gateway)) {
+      const own = names.filter((one) => one.startsWith(`${gateway}/`))
+      const cure = own.length === 0 ? `write ${gateway}` : hintFor(name, own, `there are: ${own.join(', ')}`)
+      return `gateway ${gateway} has no listener named ${listener}; ${cure}`
+    }
     const hint = hintFor(name, names, `there are: ${names.join(', ')}`)
     return `there is no gateway ${name}; ${names.length === 0 ? 'declare it in gateways' : hint}`
   }
