@@ -1036,7 +1036,7 @@ export interface components {
                 /** @description Rules of the listener, those for TCP included. */
                 routes: number;
             }[];
-            /** @description Rules of all listeners. */
+            /** @description Rules of all listeners, and those that get requests from other rules. */
             routes: number;
             policies: number;
             endpoints: number;

@@ -36,7 +36,7 @@ export function overview({
   const failing = credentials.filter(({ failuresInRow }) => failuresInRow > 0)
   return {
     listeners,
-    routes: listeners.reduce((sum, { routes }) => sum + routes, 0),
+    routes: listeners.reduce((sum, { routes }) => sum + routes, 0) + delegatedCount(config),
     policies: config.policies.length,
     endpoints: endpoints.count,
     requests: endpoints.requests,
@@ -45,6 +45,11 @@ export function overview({
     certificates: doubtful.slice(0, CONCERNS_MAX),
     credentials: failing.slice(0, CONCERNS_MAX),
   }
+}
+
+/** Routes that get requests from other routes. */
+function delegatedCount({ routes }: RenderedConfig): number {
+  return routes.reduce((count, { routeGroupKey }) => (routeGroupKey === undefined ? count : count + 1), 0)
 }
 
 function listenerRows(config: RenderedConfig, listenAddress: string): Overview['listeners'] {

@@ -117,7 +117,7 @@ describe('overview', () => {
       endpoints: rows.length,
       requests: rows.reduce((sum, { requests }) => sum + requests, 0),
     })
-    expect([answer.routes, answer.endpoints]).toEqual([11, 22])
+    expect([answer.routes, answer.endpoints]).toEqual([12, 22])
     expect(answer.listeners.map(({ bind, address, listener }) => [bind, address, listener.key])).toEqual(
       listenersOf(dump).map(({ bind, address, listener }) => [bind, address, listener.key]),
     )
