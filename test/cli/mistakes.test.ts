@@ -172,9 +172,10 @@ describe('large files', () => {
   })
 
   it('with each key twice', () => {
-    const text = [...NAMES, ...NAMES].map((name) => `${name}: 1`).join('\n')
+    const names = NAMES.slice(0, 10_000)
+    const text = [...names, ...names].map((name) => `${name}: 1`).join('\n')
     const { problems } = parseDocuments('f.yaml', text)
-    expect([problems.length, problems[0]?.line, problems.at(-1)?.line]).toEqual([130_000, 130_001, 260_000])
+    expect([problems.length, problems[0]?.line, problems.at(-1)?.line]).toEqual([10_000, 10_001, 20_000])
   })
 })
 
