@@ -70,7 +70,7 @@ function measureAll(title: string, size: ClusterSize): void {
   const first = cpuOf(translate)
   note({ cluster: title, change: 'from nothing', median: first, max: first })
   for (const [what, change] of Object.entries(CHANGES)) {
-    if (!what.includes(values.change ?? '')) continue
+    if (!what.includes(values.change ?? '') || size.gateways < (change.gatewaysMin ?? 1)) continue
     const times: number[] = []
     for (let round = 0; round < rounds + WARM_UP_ROUNDS; round++) {
       put(change.make(cache, round))
@@ -97,6 +97,8 @@ function versioned(object: KubeObject, version: number): KubeObject {
 
 interface Change {
   readonly make: (cache: ObjectCache, round: number) => KubeObject
+  /** Of a cluster in which it can be measured. */
+  readonly gatewaysMin?: number
 }
 
 const CHANGES: Readonly<Record<string, Change>> = {
@@ -108,6 +110,12 @@ const CHANGES: Readonly<Record<string, Change>> = {
   'route to another listener': ofSpec('HTTPRoute', nameOf(5), (round) => ({
     parentRefs: [{ name: gatewayName(0), sectionName: round % 2 === 0 ? 'other' : 'http' }],
   })),
+  'route to another Gateway': {
+    ...ofSpec('HTTPRoute', nameOf(25), (round) => ({
+      parentRefs: [{ name: gatewayName(1 + (round % 2)), sectionName: 'http' }],
+    })),
+    gatewaysMin: 3,
+  },
   'port of a Service': ofSpec('Service', nameOf(6), (round) => ({
     ports: [
       { name: 'http', port: 80 },

@@ -11,6 +11,8 @@ import type { KubeObject } from '../kube.ts'
 import { derived, type Memory } from '../memory.ts'
 import { poolLookup } from '../service/pool-lookup.ts'
 import { keyOf, nameKey, partsOfKey } from '../object-ref.ts'
+import { matchesSelector } from '../labels.ts'
+import { namespaceLabels } from '../namespace-labels.ts'
 import type { PolicyScope } from '../policy/scope.ts'
 import { storedKeySets } from '../policy/stored-key-sets.ts'
 import type { Source } from '../readers.ts'
@@ -62,6 +64,10 @@ export function clusterLookups(memory: Memory, settings: TranslateSettings): Clu
       areModelsEnabled: settings.areModelsEnabled !== false,
       caps: settings.caps ?? DEFAULT_CAPS,
       forbiddenHost: forbiddenHosts(settings.hostBindings ?? []),
+      namespacesOf: (selector) => {
+        const isSelected = (key: string): boolean => matchesSelector(selector, namespaceLabels(now, partsOfKey(key)[1]))
+        return (namespace) => memory.read(sources.Namespace, isSelected, nameKey('', namespace))
+      },
     },
     references: { snapshot, services, pools, refusalOf: rules.ofRoutes },
     scope: {

@@ -10,6 +10,7 @@ import type { ForbiddenHost } from '../host-bindings.ts'
 import { isSame } from '#api/incremental/same.ts'
 import type { KubeObject } from '../kube.ts'
 import { namespaceOf } from '../object-ref.ts'
+import type { LabelSelector } from '../labels.ts'
 import type { Snapshot } from '../snapshot.ts'
 
 /** The input of the checks of listeners. */
@@ -19,6 +20,8 @@ export interface ListenerScope {
   readonly areModelsEnabled: boolean
   readonly caps: GatewayCaps
   readonly forbiddenHost: ForbiddenHost
+  /** The verdict of a selector about each namespace: other labels matter only if it changes. */
+  readonly namespacesOf: (selector: LabelSelector) => (namespace: string) => boolean
 }
 
 /** Why a listener does not work as specified. `reason` is a Gateway API condition reason. */

@@ -7,10 +7,7 @@ import { capMessage } from '../caps.ts'
 import { fairlyAdmitted } from '../fair-share.ts'
 import { GATEWAY_GROUP } from '../groups.ts'
 import { forbiddenHostMessage } from '../host-bindings.ts'
-import { matchesSelector } from '../labels.ts'
-import { namespaceLabels } from '../namespace-labels.ts'
 import { keyOf, namespaceOf } from '../object-ref.ts'
-import type { Snapshot } from '../snapshot.ts'
 import type { RouteGroupKind } from '../object-status.ts'
 import { listenerCertificate } from './certificate.ts'
 import { clientValidation, type ClientValidationOutcome } from './client-validation.ts'
@@ -83,7 +80,7 @@ function judge(identity: ListenerIdentity, rivalry: Rivalry, scope: ListenerScop
     ...(notProgrammed !== undefined && { notProgrammed }),
     ...(tls !== undefined && { tls }),
     secrets: certificate.secrets,
-    allowsNamespace: namespaceFilter(spec, namespaceOf(owner), scope.snapshot),
+    allowsNamespace: namespaceFilter(spec, namespaceOf(owner), scope),
     forbiddenHost: scope.forbiddenHost,
   }
   return { ...listener, forRoutes: routeListener(listener) }
@@ -175,12 +172,11 @@ function useOneOf(kinds: readonly RouteGroupKind[]): string {
   return kinds.length === 0 ? 'use another protocol' : `use ${kinds.map(({ kind }) => kind).join(', ')}`
 }
 
-function namespaceFilter(spec: GatewayListener, ownNamespace: string, snapshot: Snapshot): (name: string) => boolean {
+function namespaceFilter(spec: GatewayListener, ownNamespace: string, scope: ListenerScope): (name: string) => boolean {
   const allowed = spec.allowedRoutes?.namespaces
   const from = allowed?.from ?? 'Same'
   if (from === 'All') return () => true
   if (from === 'Same') return (namespace) => namespace === ownNamespace
   const selector = from === 'Selector' ? allowed?.selector : undefined
-  if (selector === undefined) return () => false
-  return (namespace) => matchesSelector(selector, namespaceLabels(snapshot, namespace))
+  return selector === undefined ? () => false : scope.namespacesOf(selector)
 }
