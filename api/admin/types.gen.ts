@@ -738,9 +738,33 @@ export interface components {
             pendingRequests?: number;
             totalRequests?: number;
             consecutiveFailures?: number;
+            /** @description Evictions since the last success. */
             timesEjected?: number;
+            /** @description Evictions since the endpoint is in the configuration of this process. */
+            evictions?: number;
+            /** @description `null`: never evicted. */
+            lastEviction?: components["schemas"]["EndpointEviction"] | null;
             /** @description RFC 3339. */
             evictedUntil?: string | null;
+        };
+        /** @description An eviction and its cause. */
+        EndpointEviction: {
+            /**
+             * Format: date-time
+             * @description When it began; in whole seconds.
+             */
+            time: string;
+            /**
+             * @description The field of the health policy that the last failed request met. `failure`: the policy sets neither, so that any failed request evicts.
+             * @enum {string}
+             */
+            rule: "failure" | "consecutiveFailures" | "healthThreshold";
+            /** @description Failed requests in a row, the last one included. */
+            failures: number;
+            /** @description Of the response to the last failed request. Unset if there was none. */
+            status?: number;
+            /** @description Of the response to the last failed request, instead of `status`. */
+            grpcStatus?: number;
         };
         DumpWorkload: {
             uid: string;

@@ -14,6 +14,8 @@ const info = (parts: object = {}): object => ({
     totalRequests: 3,
     consecutiveFailures: 0,
     timesEjected: 0,
+    evictions: 0,
+    lastEviction: null,
     evictedUntil: null,
     ...parts,
   },
@@ -69,13 +71,16 @@ const DUMP = dumpOf({
 
 describe('endpoints of a dump', () => {
   it('has the figures of Services and backends in a wide table', () => {
-    const figures = info({ pendingRequests: 2, consecutiveFailures: 3, timesEjected: 4 })
+    const lastEviction = { time: '1970-01-01T00:00:00.000Z', rule: 'failure', failures: 1, status: 503 }
+    const figures = info({ pendingRequests: 2, consecutiveFailures: 3, timesEjected: 1, evictions: 4, lastEviction })
     const dump = dumpOf({
       services: [{ name: 'web', namespace: 'shop', endpoints: [{ active: { 'shop/a': figures }, rejected: {} }] }],
       backends: [{ backend: { host: { name: 'echo', namespace: 'shop', target: '127.0.0.1:80', ...figures } } }],
     })
-    expect(WIDE_HEAD.slice(7)).toEqual(['PENDING', 'FAILURES', 'EVICTIONS'])
-    for (const row of endpointRows(dump, true)) expect(wideCellsOf(row, 0).slice(7)).toEqual(['2', '3', '4'])
+    expect(WIDE_HEAD.slice(7)).toEqual(['PENDING', 'FAILURES', 'EVICTIONS', 'LAST EVICTION'])
+    for (const row of endpointRows(dump, true)) {
+      expect(wideCellsOf(row, 60_000).slice(7)).toEqual(['2', '3', '4', '60s ago: status 503'])
+    }
     expect(endpointRows(dump, true)).toHaveLength(2)
   })
 

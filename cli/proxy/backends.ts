@@ -1,4 +1,5 @@
 // Endpoints of a configuration dump as rows: Services, addresses, and providers of LLM backends. Pure.
+import { type Eviction, evictionText } from './eviction-text.ts'
 import { givenName } from './given-names.ts'
 import type { components } from '#api/admin/types.gen.ts'
 
@@ -21,10 +22,11 @@ export interface EndpointRow {
   /** In a row. */
   readonly failures: number
   readonly evictions: number
+  readonly lastEviction: Eviction | null
 }
 
 export const BACKEND_HEAD = ['TYPE', 'NAME', 'NAMESPACE', 'ENDPOINT', 'HEALTH', 'REQUESTS', 'LATENCY'] as const
-export const WIDE_HEAD = [...BACKEND_HEAD, 'PENDING', 'FAILURES', 'EVICTIONS'] as const
+export const WIDE_HEAD = [...BACKEND_HEAD, 'PENDING', 'FAILURES', 'EVICTIONS', 'LAST EVICTION'] as const
 
 /** Sorted by type, namespace, name, endpoint; without `all` only those that had requests. */
 export function endpointRows(dump: Dump, all: boolean): EndpointRow[] {
@@ -40,7 +42,9 @@ export function cellsOf(row: EndpointRow, nowMs: number): string[] {
 
 /** For `WIDE_HEAD`. */
 export function wideCellsOf(row: EndpointRow, nowMs: number): string[] {
-  return [...cellsOf(row, nowMs), String(row.pending), String(row.failures), String(row.evictions)]
+  const { pending, failures, evictions, lastEviction } = row
+  const last = lastEviction === null ? '' : evictionText(lastEviction, nowMs)
+  return [...cellsOf(row, nowMs), String(pending), String(failures), String(evictions), last]
 }
 
 export function healthText({ health, evictedUntil }: EndpointRow, nowMs: number): string {
@@ -80,19 +84,17 @@ function row(
   place: Pick<EndpointRow, 'type' | 'name' | 'namespace' | 'endpoint'>,
   info: Partial<Info> | undefined,
 ): EndpointRow {
-  const { health, evictedUntil, totalRequests, requestLatency, pendingRequests, consecutiveFailures, timesEjected } = {
-    ...NO_FIGURES,
-    ...info,
-  }
+  const { requestLatency, ...figures } = { ...NO_FIGURES, ...info }
   return {
     ...place,
-    health,
-    evictedUntil,
-    requests: totalRequests,
+    health: figures.health,
+    evictedUntil: figures.evictedUntil,
+    requests: figures.totalRequests,
     latencyMs: requestLatency * 1000,
-    pending: pendingRequests,
-    failures: consecutiveFailures,
-    evictions: timesEjected,
+    pending: figures.pendingRequests,
+    failures: figures.consecutiveFailures,
+    evictions: figures.evictions,
+    lastEviction: figures.lastEviction,
   }
 }
 
@@ -113,17 +115,25 @@ const NO_FIGURES: Required<Info> = {
   pendingRequests: 0,
   consecutiveFailures: 0,
   timesEjected: 0,
+  evictions: 0,
+  lastEviction: null,
 }
 
 /** The fields of the dump; a value that is not a number counts as that of an endpoint without requests. */
 function infoOf(value: unknown): Partial<Info> | undefined {
   const fields = fieldsOf(value)
-  const { evictedUntil } = fields
+  const { evictedUntil, lastEviction } = fields
   const numbers = Object.keys(NO_FIGURES).filter((name) => typeof fields[name] === 'number')
   return {
     ...Object.fromEntries(numbers.map((name) => [name, fields[name]])),
     ...(typeof evictedUntil === 'string' && { evictedUntil }),
+    ...(isEviction(lastEviction) && { lastEviction }),
   }
+}
+
+function isEviction(value: unknown): value is Eviction {
+  const { time, rule, failures } = fieldsOf(value)
+  return typeof time === 'string' && typeof rule === 'string' && typeof failures === 'number'
 }
 
 /** Removes the prefix that all pods have, and the namespace, which is in the row already. */

@@ -298,6 +298,8 @@ describe('configDump', () => {
       consecutiveFailures: 0,
       timesEjected: 0,
       evictedForMs: undefined,
+      evictions: 0,
+      lastEviction: undefined,
     })
     const known = new Map([
       ['service/shop/cart.shop.svc:80|10.0.0.1:8080', figuresOf(2, 1)],

@@ -11,6 +11,8 @@ const FINE: EndpointFigures = {
   consecutiveFailures: 0,
   timesEjected: 0,
   evictedForMs: undefined,
+  evictions: 0,
+  lastEviction: undefined,
 }
 const EVICTED: EndpointFigures = {
   health: 0.490_000_000_1,
@@ -20,6 +22,8 @@ const EVICTED: EndpointFigures = {
   consecutiveFailures: 2,
   timesEjected: 1,
   evictedForMs: 1500,
+  evictions: 3,
+  lastEviction: { atMs: NOW_MS - 2000, rule: 'consecutiveFailures', failures: 2, outcome: 'status', status: 503 },
 }
 
 describe('endpointInfo', () => {
@@ -31,6 +35,8 @@ describe('endpointInfo', () => {
       totalRequests: 10,
       consecutiveFailures: 0,
       timesEjected: 0,
+      evictions: 0,
+      lastEviction: null,
       evictedUntil: null,
     })
   })
@@ -46,6 +52,8 @@ describe('endpointInfo', () => {
       totalRequests: 15,
       consecutiveFailures: 2,
       timesEjected: 1,
+      evictions: 3,
+      lastEviction: { time: '2025-12-31T23:59:58.000Z', rule: 'consecutiveFailures', failures: 2, status: 503 },
       evictedUntil: '2026-01-01T00:00:01.500Z',
     })
   })

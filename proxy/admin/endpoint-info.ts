@@ -1,6 +1,6 @@
 // Live figures of an endpoint as the configuration dump shows them. Pure but for the clock.
 import type { components } from '#api/admin/types.gen.ts'
-import type { EndpointFigures } from '../backend/endpoint-store.ts'
+import type { EndpointFigures, LastEviction } from '../backend/endpoint-store.ts'
 
 /** undefined: nothing is known of that endpoint. */
 export type FiguresOf = (key: string) => EndpointFigures | undefined
@@ -26,6 +26,8 @@ export function endpointInfo(figures: readonly EndpointFigures[], nowMs = Date.n
       totalRequests: all.totalRequests,
       consecutiveFailures: all.consecutiveFailures,
       timesEjected: all.timesEjected,
+      evictions: all.evictions,
+      lastEviction: all.lastEviction === undefined ? null : shownEviction(all.lastEviction),
       evictedUntil: evictedForMs === undefined ? null : new Date(nowMs + evictedForMs).toISOString(),
     },
   }
@@ -40,7 +42,22 @@ function worse(a: EndpointFigures, b: EndpointFigures): EndpointFigures {
     consecutiveFailures: Math.max(a.consecutiveFailures, b.consecutiveFailures),
     timesEjected: Math.max(a.timesEjected, b.timesEjected),
     evictedForMs: longest(a.evictedForMs, b.evictedForMs),
+    evictions: a.evictions + b.evictions,
+    lastEviction: latest(a.lastEviction, b.lastEviction),
   }
+}
+
+function shownEviction({ atMs, rule, failures, outcome, status }: LastEviction): NonNullable<Info['lastEviction']> {
+  return {
+    time: new Date(atMs).toISOString(),
+    rule,
+    failures,
+    ...(outcome !== 'noResponse' && { [outcome]: status }),
+  }
+}
+
+function latest(a: LastEviction | undefined, b: LastEviction | undefined): LastEviction | undefined {
+  return (a?.atMs ?? 0) >= (b?.atMs ?? 0) ? a : b
 }
 
 function longest(a: number | undefined, b: number | undefined): number | undefined {

@@ -14,6 +14,8 @@ const FRESH = {
   consecutiveFailures: 0,
   timesEjected: 0,
   evictedForMs: undefined,
+  evictions: 0,
+  lastEviction: undefined,
 }
 
 describe('EndpointState', () => {
@@ -27,6 +29,23 @@ describe('EndpointState', () => {
     state.begin()
     state.succeeded(1)
     expect(state.timesEjected).toBe(0)
+  })
+
+  it('keeps the number of all evictions, and time and cause of the last, after a success', () => {
+    const state = localState()
+    expect(state.figures(sharedNowMs())).toMatchObject({ evictions: 0, lastEviction: undefined })
+    const cause = { rule: 'consecutiveFailures', failures: 3, outcome: 'status', status: 503 } as const
+    for (let times = 0; times < 2; times++) {
+      state.evict(0, MINUTE_MS, undefined)
+      state.noteEviction(cause)
+      state.tryRestore()
+      state.begin()
+      state.succeeded(1)
+    }
+    const { evictions, timesEjected, lastEviction } = state.figures(sharedNowMs())
+    expect([evictions, timesEjected]).toEqual([2, 0])
+    expect(lastEviction).toMatchObject(cause)
+    expect(Math.abs((lastEviction?.atMs ?? 0) - Date.now())).toBeLessThan(60_000)
   })
 
   it('restores after the time, with the configured health', () => {

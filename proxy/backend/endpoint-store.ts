@@ -1,6 +1,8 @@
 // Live state of endpoints in memory that all workers share: health, latency, failures, eviction. Every change is a
 // compare-and-exchange, so it is exact over workers. Does not depend on requests or policies; health.ts decides.
 import { LayeredMap } from '#api/incremental/layered-map.ts'
+import type { EvictionCause } from '../exchange/slots.ts'
+import { packedCause, unpackedCause } from './eviction-cause.ts'
 
 /** Data that the main thread sends to the workers with a configuration. */
 export interface EndpointBuffer {
@@ -23,7 +25,13 @@ const EJECTED_AT = 6
 const EVICTED_AT = 7
 /** Health after the eviction; negative: never evicted. */
 const RESTORE_AT = 8
-const OWN_PENDING_AT = 9
+/** All evictions; those above are counted since the last success. */
+const EVICTIONS_AT = 9
+/** Seconds since the epoch, modulo 2^32. */
+const LAST_EVICTION_AT = 10
+/** Of the last eviction; see eviction-cause.ts. */
+const CAUSE_AT = 11
+const OWN_PENDING_AT = 12
 const WORD_BYTES = 4
 
 /** Health is kept in fractions of this. */
@@ -113,9 +121,19 @@ export interface EndpointFigures {
   readonly pendingRequests: number
   readonly totalRequests: number
   readonly consecutiveFailures: number
+  /** Since the last success. */
   readonly timesEjected: number
   /** undefined: not evicted. */
   readonly evictedForMs: number | undefined
+  /** All of them. */
+  readonly evictions: number
+  /** undefined: never evicted. */
+  readonly lastEviction: LastEviction | undefined
+}
+
+export interface LastEviction extends EvictionCause {
+  /** Milliseconds since the epoch, in whole seconds. */
+  readonly atMs: number
 }
 
 /** undefined: not in the configuration. */
@@ -179,7 +197,16 @@ export class EndpointState {
       consecutiveFailures,
       timesEjected,
       evictedForMs: until === 0 || isOver ? undefined : ((until - ticksOf(nowMs)) | 0) * TICK_MS,
+      ...this.#evictions(),
     }
+  }
+
+  #evictions(): Pick<EndpointFigures, 'evictions' | 'lastEviction'> {
+    const words = this.#words
+    const evictions = Atomics.load(words, EVICTIONS_AT) >>> 0
+    if (evictions === 0) return { evictions, lastEviction: undefined }
+    const atMs = (Atomics.load(words, LAST_EVICTION_AT) >>> 0) * 1000
+    return { evictions, lastEviction: { atMs, ...unpackedCause(Atomics.load(words, CAUSE_AT)) } }
   }
 
   begin(): void {
@@ -233,7 +260,15 @@ export class EndpointState {
     if (Atomics.compareExchange(words, EVICTED_AT, before, until) !== before) return false
     Atomics.store(words, RESTORE_AT, restoreHealth === undefined ? health : Math.round(restoreHealth * HEALTH_ONE))
     Atomics.add(words, EJECTED_AT, 1)
+    Atomics.store(words, LAST_EVICTION_AT, Math.floor(Date.now() / 1000) | 0)
+    Atomics.add(words, EVICTIONS_AT, 1)
     return true
+  }
+
+  noteEviction(cause: EvictionCause): void {
+    if (Atomics.load(this.#words, GENERATION_AT) === this.#generation) {
+      Atomics.store(this.#words, CAUSE_AT, packedCause(cause))
+    }
   }
 
   /** False: evicted. The first call after the end of an eviction restores the endpoint. */

@@ -62,6 +62,8 @@ interface Info {
   readonly totalRequests: number
   readonly consecutiveFailures: number
   readonly timesEjected: number
+  readonly evictions: number
+  readonly lastEviction: { readonly time: string; readonly rule: string; readonly status?: number } | null
   readonly evictedUntil: string | null
 }
 
@@ -96,8 +98,11 @@ describe('a Service', () => {
       totalRequests: 1,
       consecutiveFailures: 1,
       timesEjected: 1,
+      evictions: 1,
+      lastEviction: { rule: 'failure', failures: 1, status: 500 },
       pendingRequests: 0,
     })
+    expect(Math.abs(Date.parse(info?.lastEviction?.time ?? '') - Date.now())).toBeLessThan(60_000)
     expect(Date.parse(info?.evictedUntil ?? '')).toBeGreaterThan(Date.now() + 500_000)
     await expect
       .poll(() => infoOf(gateway, good))
@@ -134,6 +139,7 @@ describe('a Service', () => {
     await expect
       .poll(() => infoOf(gateway, flapping))
       .toMatchObject({ health: 1, consecutiveFailures: 0, timesEjected: 0, evictedUntil: null })
+    expect((await infoOf(gateway, flapping))?.evictions).toBeGreaterThan(0)
   })
 
   it('is served by evicted endpoints if all are evicted', { tags: ['full'] }, async () => {
@@ -169,6 +175,12 @@ describe('a Service', () => {
     expect(answers.filter((code) => code === 504)).toHaveLength(1)
     expect(answers.filter((code) => code === 200)).toHaveLength(29)
     expect(sockets).toHaveLength(1)
+    const active = (await dumpOf(gateway)).services[0]?.endpoints[0]?.active
+    expect(active?.[`pod-${port}`]?.info.lastEviction).toEqual({
+      time: expect.any(String),
+      rule: 'failure',
+      failures: 1,
+    })
   })
 
   it('evicts for as long as a 429 requires', async () => {

@@ -4,7 +4,7 @@ import type { Health } from '#api/ir/types.gen.ts'
 import type { CelExpression } from '#api/cel/expression.ts'
 import { derive } from '../exchange/derive.ts'
 import type { Exchange } from '../exchange/exchange.ts'
-import type { EndpointRecord, HealthRule } from '../exchange/slots.ts'
+import type { EndpointRecord, EvictionCause, HealthRule } from '../exchange/slots.ts'
 import { IncomingBody } from '../message/incoming-body.ts'
 import type { HttpRequest, HttpResponse } from '../message/message.ts'
 import { Tunnel } from '../socket/tunnel.ts'
@@ -63,7 +63,7 @@ export function endEndpoint(exchange: Exchange, isComplete: boolean): void {
     state.succeeded((endMs ?? performance.now()) - startMs)
   } else {
     const { response, upstreamStatus, retry } = exchange
-    const answer = response && { status: upstreamStatus, headers: response.headers }
+    const answer = response && { status: upstreamStatus, headers: response.headers, grpcStatus: response.grpcStatus }
     const isEvicted = chargeFailure(state, health, { answer, backoffMs: retry?.backoffMs })
     report(exchange, isEvicted ? 'failed and is evicted' : 'failed')
   }
@@ -75,7 +75,9 @@ function report({ trace, endpoint = '' }: Exchange, what: string): void {
 
 export interface BadCall {
   /** undefined: there was none. */
-  readonly answer?: Pick<HttpResponse, 'status' | 'headers'> | undefined
+  readonly answer?: Pick<HttpResponse, 'status' | 'headers' | 'grpcStatus'> | undefined
+  /** Of a call over gRPC that ended with an error. */
+  readonly grpcStatus?: number | undefined
   /** Between tries, where there are some. */
   readonly backoffMs?: number | undefined
 }
@@ -83,9 +85,22 @@ export interface BadCall {
 /** Counts a failed call; evicts if the policy requires it. True: it was evicted. */
 export function chargeFailure(state: EndpointRecord, health: HealthRule | undefined, call: BadCall = {}): boolean {
   const failures = state.failed()
-  if (health === undefined || !isDue(health, failures, state.health)) return false
+  const rule = health && dueRule(health, failures, state.health)
+  if (health === undefined || rule === undefined) return false
   const baseMs = evictionMs(call, health)
-  return baseMs !== undefined && state.evict(baseMs, EVICTION_MS_MAX, health.restoreHealth)
+  if (baseMs === undefined || !state.evict(baseMs, EVICTION_MS_MAX, health.restoreHealth)) return false
+  state.noteEviction({ rule, failures, ...outcomeOf(call) })
+  return true
+}
+
+function outcomeOf({ answer, grpcStatus }: BadCall): Pick<EvictionCause, 'outcome' | 'status'> {
+  if (grpcStatus !== undefined) return { outcome: 'grpcStatus', status: grpcStatus }
+  // The response to the client after a failure of the connection is that of the gateway.
+  if (answer === undefined || answer.status === 0) return { outcome: 'noResponse', status: 0 }
+  const isGrpc = answer.grpcStatus !== undefined && answer.grpcStatus !== '0'
+  return isGrpc
+    ? { outcome: 'grpcStatus', status: Number(answer.grpcStatus) }
+    : { outcome: 'status', status: answer.status }
 }
 
 export interface OwnCall {
@@ -128,10 +143,15 @@ function hasGrpcError({ grpcStatus }: HttpResponse): boolean {
   return grpcStatus !== undefined && grpcStatus !== '0'
 }
 
-function isDue({ consecutiveFailures, healthThreshold }: HealthRule, failures: number, health: number): boolean {
-  if (consecutiveFailures === undefined && healthThreshold === undefined) return true
-  if (consecutiveFailures !== undefined && failures >= consecutiveFailures) return true
-  return healthThreshold !== undefined && health < healthThreshold
+/** undefined: the endpoint stays. */
+function dueRule(
+  { consecutiveFailures, healthThreshold }: HealthRule,
+  failures: number,
+  health: number,
+): EvictionCause['rule'] | undefined {
+  if (consecutiveFailures === undefined && healthThreshold === undefined) return 'failure'
+  if (consecutiveFailures !== undefined && failures >= consecutiveFailures) return 'consecutiveFailures'
+  return healthThreshold !== undefined && health < healthThreshold ? 'healthThreshold' : undefined
 }
 
 /** undefined: there is no duration, and the policy requires no eviction. */

@@ -107,7 +107,7 @@ export class Charged {
       chargeAnswer(state, health, { exchange, request, response: outcome, latencyMs })
     } else if (isBlameless) state.succeeded(latencyMs)
     else if (isOurs(outcome) || (isDetached !== true && exchange.connection.signal.aborted)) state.release()
-    else chargeFailure(state, health)
+    else chargeFailure(state, health, outcome instanceof GrpcError ? { grpcStatus: outcome.status } : {})
   }
 }
 

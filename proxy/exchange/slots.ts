@@ -77,6 +77,20 @@ export interface EndpointRecord {
   /** The number of failures in a row. */
   failed(): number
   evict(baseMs: number, maxMs: number, restoreHealth: number | undefined): boolean
+  /** Of the eviction that has just begun, for people who look. */
+  noteEviction(cause: EvictionCause): void
+}
+
+/** See backend/eviction-cause.ts. */
+export interface EvictionCause {
+  /** The condition of the policy that was true. `failure`: any failed request evicts. */
+  readonly rule: 'failure' | 'consecutiveFailures' | 'healthThreshold'
+  /** In a row, the last one included. */
+  readonly failures: number
+  /** What the last failed request got. */
+  readonly outcome: 'noResponse' | 'status' | 'grpcStatus'
+  /** Of the last failed request; 0: it got no response. */
+  readonly status: number
 }
 
 /** The endpoint that counts the exchange; see backend/health.ts. */
