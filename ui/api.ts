@@ -8,6 +8,7 @@ type Schemas = components['schemas']
 export type Dump = Schemas['ConfigDump']
 export type Overview = Schemas['Overview']
 export type Traffic = Schemas['Traffic']
+export type Connections = Schemas['Connections']
 export type EffectivePolicies = Schemas['EffectivePolicies']
 export type ModelPrices = Schemas['ModelPrices']
 export type ModelUsage = Schemas['ModelUsage']
@@ -37,6 +38,10 @@ export async function memory(signal: AbortSignal): Promise<unknown> {
 
 export async function traffic(signal: AbortSignal): Promise<Traffic> {
   return (await (await ask('traffic', { signal })).json()) as Traffic // api/admin/openapi.yaml
+}
+
+export async function connections(signal: AbortSignal): Promise<Connections> {
+  return (await (await ask('connections', { signal })).json()) as Connections // api/admin/openapi.yaml
 }
 
 export async function modelPrices(signal: AbortSignal): Promise<ModelPrices> {

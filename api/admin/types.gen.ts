@@ -158,6 +158,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/connections": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Open connections of clients
+         * @description The connections of each listener and its port, counted by the workers when they are asked. With TLS, the handshake selects the listener of a connection; without, the host of each request does, so that listeners on one port share their connections.
+         */
+        get: operations["getConnections"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/overview": {
         parameters: {
             query?: never;
@@ -1051,6 +1071,21 @@ export interface components {
             line: number;
             column: number;
         };
+        Connections: {
+            /** @description Those that answered within 2 seconds; connections of others are not counted. */
+            workers: number;
+            listeners: {
+                /** @description Key of the port. */
+                bind: string;
+                /** @description `namespace/name`. */
+                gateway: string;
+                listener: string;
+                /** @description Connections of the port, those in a TLS handshake included. */
+                ofPort: number;
+                /** @description Connections of the listener. `null`: it shares the connections of the port with others. */
+                ofListener: number | null;
+            }[];
+        };
         Overview: {
             listeners: {
                 /** @description Key of the port. */
@@ -1608,6 +1643,28 @@ export interface operations {
                 };
             };
             401: components["responses"]["NoToken"];
+        };
+    };
+    getConnections: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All listeners. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Connections"];
+                };
+            };
+            401: components["responses"]["NoToken"];
+            403: components["responses"]["CrossOrigin"];
         };
     };
     getOverview: {

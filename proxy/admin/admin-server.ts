@@ -6,6 +6,7 @@ import { UI_PATHS } from '#api/admin/ui-files.ts'
 import type { Logger, LoggerRoot } from '../log/logger.ts'
 import { AdminToken, removeLeftToken } from './admin-token.ts'
 import { corsHeaders, isSameOrigin, isTrustedHost, PREFLIGHT_HEADERS } from './browser-guard.ts'
+import type { LiveView } from './live-view.ts'
 import type { HttpListener, ListenAddress } from './http-listener.ts'
 import { INDEX_PAGE } from './index-page.ts'
 import { listenHttp, send, sendJson, sendText, splitTarget } from './http-listener.ts'
@@ -13,7 +14,6 @@ import { answerUi } from './web-ui.ts'
 import type { TraceParts } from './trace.ts'
 import type { SendParts } from './page-sender.ts'
 import type { EditParts } from './source-editing.ts'
-import type { Profiles } from './pprof.ts'
 
 export interface AdminParts {
   readonly loggers: LoggerRoot
@@ -46,9 +46,7 @@ export interface AdminParts {
 
 /** What looks into the running threads. */
 export interface DebugParts extends TraceParts {
-  readonly profiles: Profiles
-  readonly tasks: () => Promise<unknown>
-  readonly route: (query: URLSearchParams, response: ServerResponse) => Promise<void>
+  readonly live: LiveView
   readonly send: SendParts
 }
 
@@ -192,7 +190,8 @@ function adminRoutes(parts: AdminParts): ReadonlyMap<string, Route> {
 
 /** Reading them costs something, so that pages of other origins may not even GET them. */
 function debugRoutes(parts: DebugParts): [string, Route][] {
-  const { customFunctions, profiles, tasks, route, send: sending } = parts
+  const { customFunctions, live, send: sending } = parts
+  const { profiles } = live
   const trace = ownOrigin(async (query, response) => {
     // Loads the expression language, which nothing else in the main thread needs.
     const { answerTrace } = await import('./trace.ts')
@@ -206,14 +205,18 @@ function debugRoutes(parts: DebugParts): [string, Route][] {
     const { answerSend } = await import('./page-sender.ts')
     await answerSend(sending, response)
   }
+  const answer = (get: () => Promise<unknown>): Route => ({
+    GET: ownOrigin(async (_query, response) => sendJson(response, await get())),
+  })
   return [
+    ['/connections', answer(() => live.connections())],
     ['/debug/trace', { GET: trace, POST: trace }],
     ['/debug/pprof/profile', { GET: ownOrigin((query, response) => profiles.cpu(query, response)) }],
     ['/debug/pprof/heap', { GET: ownOrigin((query, response) => profiles.heap(query, response)) }],
-    ['/debug/tasks', { GET: ownOrigin(async (_query, response) => sendJson(response, await tasks())) }],
+    ['/debug/tasks', answer(() => live.tasks())],
     ['/debug/cel', { POST: evaluate }],
     ['/debug/send', { POST: sendThrough }],
-    ['/debug/route', { GET: ownOrigin(route) }],
+    ['/debug/route', { GET: ownOrigin((query, response) => live.route(query, response)) }],
   ]
 }
 

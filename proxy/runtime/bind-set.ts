@@ -5,6 +5,7 @@ import type { CompiledBind, CompiledConfig } from '../config/compiled.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { ConnectionFacts } from '../socket/connection-facts.ts'
 import type { IdleConnection, ListenOptions } from '../http/server.ts'
+import type { PortConnections } from '../trace/messages.ts'
 import type { BindContext, BindServer, WorkerParts } from './worker-parts.ts'
 
 interface OpenBind {
@@ -87,6 +88,15 @@ export class BindSet {
     let sum = 0
     for (const { server } of this.#all()) sum += server.openConnections
     return sum
+  }
+
+  /** Of ports in the configuration, for people who look. */
+  portConnections(): PortConnections[] {
+    return [...this.#binds].map(([port, { server }]) => ({
+      port,
+      open: server.openConnections,
+      listeners: server.listenerConnections?.() ?? [],
+    }))
   }
 
   get activeRequests(): number {

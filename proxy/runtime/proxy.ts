@@ -9,10 +9,8 @@ import { limits } from '../admin/limits.ts'
 import { overview } from '../admin/overview.ts'
 import type { HttpListener, ListenAddress } from '../admin/http-listener.ts'
 import type { SourceEditor } from '../admin/source-editing.ts'
+import { LiveView } from '../admin/live-view.ts'
 import { memoryReport } from '../admin/memory.ts'
-import { Profiles } from '../admin/pprof.ts'
-import { taskReport } from '../admin/tasks.ts'
-import { answerRoute } from '../admin/route-tester.ts'
 import { TrafficHistory } from '../admin/traffic-history.ts'
 import { type Readiness, startReadinessServer } from '../admin/readiness-server.ts'
 import { startStatsServer } from '../admin/stats-server.ts'
@@ -85,6 +83,10 @@ class ProxyProcess implements RunningProxy {
   readonly #traffic = new TrafficHistory(this.#aggregate)
   readonly #pool: WorkerPool
   readonly #traces = new TraceHub(() => this.#pool.serving())
+  readonly #live = new LiveView({
+    workers: () => this.#pool.serving(),
+    config: () => this.#applied?.config,
+  })
   readonly #servers: HttpListener[] = []
   readonly #tickets = createTicketSecrets()
   readonly #certificates: CertificateWatch
@@ -335,8 +337,7 @@ class ProxyProcess implements RunningProxy {
           debug: {
             traces: this.#traces,
             customFunctions: () => this.#applied?.config.customFunctions,
-            profiles: new Profiles(() => this.#pool.serving()),
-            tasks: () => taskReport(this.#pool.serving()),
+            live: this.#live,
             send: {
               isAllowed: this.#settings.uiActions,
               binds: () => this.#applied?.config.binds ?? [],
@@ -344,7 +345,6 @@ class ProxyProcess implements RunningProxy {
               traces: this.#traces,
               log: this.#loggers.module('admin'),
             },
-            route: (query, response) => answerRoute(this.#pool.serving(), query, response),
           },
           edits: { isAllowed: this.#settings.uiEdits, editor: () => this.#editor, log: this.#loggers.module('admin') },
           shutdown: () => void this.stop(),

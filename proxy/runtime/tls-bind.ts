@@ -4,6 +4,8 @@ import type net from 'node:net'
 import type { CompiledBind } from '../config/compiled.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { ConnectionFacts } from '../socket/connection-facts.ts'
+import type { ListenerConnections } from '../trace/messages.ts'
+import { ListenerCounts } from './listener-counts.ts'
 import type { HandlerSlot } from '../http/handler.ts'
 import type { HttpServer, IdleConnection, ListenOptions } from '../http/server.ts'
 import { closingAfterResponse, QUIET_MS } from '../http/closing.ts'
@@ -65,6 +67,14 @@ export class TlsBind implements BindServer {
     for (const server of this.#servers.values()) sum += server.activeRequests
     for (const server of this.#retired) sum += server.activeRequests
     return sum
+  }
+
+  listenerConnections(): readonly ListenerConnections[] {
+    const counts = new ListenerCounts()
+    for (const { plan, openConnections } of this.#servers.values()) counts.add(plan.place, openConnections)
+    for (const { plan, openConnections } of this.#retired) counts.add(plan.place, openConnections)
+    for (const place of this.#tcp.places()) counts.add(place, 1)
+    return counts.all()
   }
 
   *running(): IterableIterator<Exchange> {

@@ -33,6 +33,8 @@ import { createObserver } from './observer.ts'
 import { Pulse } from '../overload/pulse.ts'
 import { NOTHING_RECEIVED, receivedSteps } from './received-config.ts'
 import type { ConnectionCounts } from '../upstream/client.ts'
+import { endpointConnections } from '../upstream/endpoint-connections.ts'
+import { rejectionReason } from './rejection-reason.ts'
 import type { WorkerParts } from './worker-parts.ts'
 import { defects } from '../exchange/defects.ts'
 import { logDefects } from './defect-log.ts'
@@ -149,6 +151,10 @@ export class WorkerCore {
       tap: this.#tap,
       openConnections: () => this.#binds.openConnections,
       running: () => this.#binds.running(),
+      connections: (labels) => ({
+        ports: this.#binds.portConnections(),
+        endpoints: endpointConnections(this.#client.pools(), labels),
+      }),
       explainRoute: (question) => this.#current && explainRoute(question, this.#current, this.#config),
     })
     const { beats, overload: limits } = settings
@@ -262,7 +268,7 @@ export class WorkerCore {
       this.#prepared = { compiled, config, opened: await this.#binds.open(compiled) }
       if (!message.isCommitted) this.#send({ type: 'prepared', generation, warnings: compiled.warnings })
     } catch (error) {
-      this.#send({ type: 'rejected', generation, message: reasonOf(error) })
+      this.#send({ type: 'rejected', generation, message: rejectionReason(error) })
     }
   }
 
@@ -384,15 +390,6 @@ export class WorkerCore {
       table.setGauge('descriptorClosed', this.#descriptors.closed)
     }, GAUGE_INTERVAL_MS).unref()
   }
-}
-
-/** Why a configuration cannot be served. What neither it nor a port is to blame for is a bug. */
-function reasonOf(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error)
-  const isExpected = error instanceof ConfigError || (error instanceof Error && 'code' in error)
-  if (isExpected) return message
-  defects.report('configuration', error)
-  return `internal error: ${message}`
 }
 
 /** The work on a new configuration. */

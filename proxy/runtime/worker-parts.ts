@@ -14,6 +14,7 @@ import type { ConnectionObserver } from '../metrics/tcp-observer.ts'
 import type { ConnectObserver } from '../upstream/connect-observer.ts'
 import type { TicketSecrets } from '../tls/ticket-secrets.ts'
 import type { DynamicForwarding } from '../upstream/dynamic.ts'
+import type { ListenerConnections } from '../trace/messages.ts'
 import type { HttpUpstreamClient } from '../upstream/client.ts'
 
 /** The open port of one bind. */
@@ -32,6 +33,8 @@ export interface BindServer {
   destroyAll(): void
   readonly openConnections: number
   readonly activeRequests: number
+  /** Open connections of listeners that the handshake selects; absent: the port has one listener, or requests do. */
+  listenerConnections?(): readonly ListenerConnections[]
   /** Requests under way, for `/debug/tasks`. */
   running?(): Iterable<Exchange>
   /** Connections that may be closed if there are too many; absent: unknown. */

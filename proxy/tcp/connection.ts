@@ -10,6 +10,7 @@ import { useEndpoint } from '../backend/http.ts'
 import type { Detail } from '../exchange/diagnosis.ts'
 import { type Connection, Exchange } from '../exchange/exchange.ts'
 import type { FailureCode } from '../exchange/errors.ts'
+import type { ExchangePlace } from '../exchange/facts.ts'
 import { nextConnectionId } from '../socket/connection-id.ts'
 import type { ConnectionFacts } from '../socket/connection-facts.ts'
 import type { Sweepable } from '../socket/deadlines.ts'
@@ -55,6 +56,11 @@ export class TcpConnection implements Sweepable {
     this.#exchange = exchangeOf(options.facts)
     this.#exchange.place = options.plan.place
     this.#exchange.backendProtocol = 'tcp'
+  }
+
+  /** Of its listener. */
+  get place(): ExchangePlace {
+    return this.#options.plan.place
   }
 
   start(): void {

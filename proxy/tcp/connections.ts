@@ -1,5 +1,6 @@
 // The open connections of one bind with forwarded bytes: limits, idle times, end.
 import type net from 'node:net'
+import type { ExchangePlace } from '../exchange/facts.ts'
 import type { ConnectionFacts } from '../socket/connection-facts.ts'
 import { Sweeper } from '../socket/deadlines.ts'
 import { notAdmitted } from '../http/handler.ts'
@@ -26,6 +27,11 @@ export class TcpConnections {
 
   get size(): number {
     return this.#open.size
+  }
+
+  /** The listener of each open connection. */
+  *places(): IterableIterator<ExchangePlace> {
+    for (const { place } of this.#open) yield place
   }
 
   /** The socket must have an `error` listener and no reader. */

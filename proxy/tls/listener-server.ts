@@ -62,6 +62,11 @@ export class TlsListenerServer {
     return this.#http?.activeRequests ?? 0
   }
 
+  /** After the handshake, for HTTP. */
+  get openConnections(): number {
+    return this.#http?.openConnections ?? 0
+  }
+
   running(): Iterable<Exchange> {
     return this.#http?.running() ?? []
   }
@@ -118,7 +123,7 @@ export class TlsListenerServer {
   }
 
   get isIdle(): boolean {
-    return this.#arrivals.size === 0 && (this.#http?.openConnections ?? 0) === 0
+    return this.#arrivals.size === 0 && this.openConnections === 0
   }
 
   drain(): void {

@@ -2,7 +2,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { components } from '#api/admin/types.gen.ts'
 import type { Exchange } from '../exchange/exchange.ts'
-import type { InspectAnswer, InspectRequest, RouteQuestion } from './messages.ts'
+import type { InspectAnswer, InspectRequest, RouteQuestion, WorkerConnections } from './messages.ts'
 import { profileCpu, profileHeap, watchHeap } from '#api/profile/profiler.ts'
 import type { TraceTap } from './tap.ts'
 import { taskList } from './task-list.ts'
@@ -11,6 +11,7 @@ export interface InspectorParts {
   readonly tap: TraceTap
   readonly openConnections: () => number
   readonly running: () => Iterable<Exchange>
+  readonly connections: (labels: ReadonlySet<string>) => WorkerConnections
   /** undefined: no configuration is in force. */
   readonly explainRoute: (question: RouteQuestion) => components['schemas']['RouteExplanation'] | undefined
 }
@@ -33,6 +34,8 @@ export class Inspector {
       const explanation = this.#parts.explainRoute(request.question)
       if (explanation === undefined) answer(port, { type: 'refused', message: 'no configuration is in force yet' })
       else answer(port, { type: 'route', explanation })
+    } else if (request.kind === 'connections') {
+      answer(port, { type: 'connections', connections: this.#parts.connections(new Set(request.labels)) })
     } else void this.#profile(request, port)
   }
 

@@ -2,6 +2,7 @@
 // it ends the question, and main learns by it that a thread died.
 
 import type { components } from '#api/admin/types.gen.ts'
+import type { EndpointConnections } from '../upstream/endpoint-connections.ts'
 
 /** The owner of the watch over all threads: 0 no worker, else the number of the worker that claimed it, plus 1. */
 export type WatchClaim = SharedArrayBuffer
@@ -20,6 +21,8 @@ export type InspectRequest =
   | { readonly kind: 'heapProfile'; readonly seconds: number | undefined }
   | { readonly kind: 'tasks' }
   | { readonly kind: 'route'; readonly question: RouteQuestion }
+  /** `labels`: of the endpoints whose connections are counted. */
+  | { readonly kind: 'connections'; readonly labels: readonly string[] }
 
 /** A request that is not sent. */
 export interface RouteQuestion {
@@ -33,6 +36,26 @@ export interface RouteQuestion {
   readonly query: string
   /** Names in lower case. */
   readonly headers: readonly (readonly [string, string])[]
+}
+
+/** Open connections of one worker. */
+export interface WorkerConnections {
+  readonly ports: readonly PortConnections[]
+  readonly endpoints: readonly EndpointConnections[]
+}
+
+export interface PortConnections {
+  readonly port: number
+  readonly open: number
+  /** Those whose listener is certain: it is selected by the handshake. */
+  readonly listeners: readonly ListenerConnections[]
+}
+
+export interface ListenerConnections {
+  /** `namespace/name`. */
+  readonly gateway: string
+  readonly listener: string
+  readonly open: number
 }
 
 /** Answers to `trace`. */
@@ -52,4 +75,5 @@ export type InspectAnswer =
   | { readonly type: 'profile'; readonly profile: unknown }
   | { readonly type: 'tasks'; readonly tasks: readonly string[] }
   | { readonly type: 'route'; readonly explanation: components['schemas']['RouteExplanation'] }
+  | { readonly type: 'connections'; readonly connections: WorkerConnections }
   | { readonly type: 'refused'; readonly message: string }

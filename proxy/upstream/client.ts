@@ -58,6 +58,18 @@ export interface HttpUpstreamClient extends UpstreamClient, ConnectionCounts {}
 export interface ConnectionCounts {
   readonly openConnections: number
   readonly idleConnections: number
+  /** For people who look: one for each target and HTTP version. */
+  pools(): Iterable<PoolCounts>
+}
+
+/** Connections that share a target. */
+export interface PoolCounts {
+  /** `host:port`. */
+  readonly label: string
+  /** Idle ones included. */
+  readonly openCount: number
+  readonly idleCount: number
+  readonly openMax: number
 }
 
 export function createUpstreamClient(options: UpstreamClientOptions = {}): HttpUpstreamClient {
@@ -107,6 +119,11 @@ class Client implements HttpUpstreamClient, Sweepable {
     let count = this.#http2.idleConnections
     for (const pool of this.#pools.values()) count += pool.idleCount
     return count
+  }
+
+  *pools(): IterableIterator<PoolCounts> {
+    yield* this.#pools.values()
+    yield* this.#http2.pools()
   }
 
   forward(exchange: Exchange, target: UpstreamTarget, authority: string, done: (exchange: Exchange) => void): void {

@@ -14,7 +14,7 @@ export class Http2Upstream implements Sweepable {
 
   get openConnections(): number {
     let count = 0
-    for (const pool of this.#pools.values()) count += pool.openConnections
+    for (const pool of this.#pools.values()) count += pool.openCount
     return count
   }
 
@@ -22,6 +22,10 @@ export class Http2Upstream implements Sweepable {
     let count = 0
     for (const pool of this.#pools.values()) count += pool.idleCount
     return count
+  }
+
+  pools(): Iterable<Http2Pool> {
+    return this.#pools.values()
   }
 
   get size(): number {

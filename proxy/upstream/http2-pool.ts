@@ -65,7 +65,9 @@ export class Http2Pool implements SessionOwner {
     return this.#sessions.size === 0 && this.#connecting === 0 && this.#waiting.length === 0
   }
 
-  get openConnections(): number {
+  readonly openMax = SESSIONS_MAX
+
+  get openCount(): number {
     return this.#sessions.size
   }
 

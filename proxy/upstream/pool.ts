@@ -75,6 +75,14 @@ export class TargetPool implements ConnectionPool {
     return this.#idle.length
   }
 
+  get openCount(): number {
+    return this.#open.size
+  }
+
+  get openMax(): number {
+    return this.#shared.limits.openPerTargetMax
+  }
+
   dispatch(call: UpstreamCall): void {
     if (!this.#admits(call)) {
       call.failed('overloaded', `this client has too many connections to ${this.label}`)

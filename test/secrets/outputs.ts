@@ -32,6 +32,7 @@ const ADMIN_PATHS = [
   '/memory',
   '/logging',
   '/debug/tasks',
+  '/connections',
   '/debug/route?url=http://localhost/',
   '/debug/pprof/profile?seconds=1',
   '/debug/pprof/heap',

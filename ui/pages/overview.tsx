@@ -2,7 +2,14 @@
 import { shortUid } from '#cli/proxy/backends.ts'
 import { givenName } from '#cli/proxy/given-names.ts'
 import { protocolOf } from '#cli/proxy/rows.ts'
-import { type Overview as Figures, type ModelUsage, type Traffic, traffic as trafficOfHour } from '../api.ts'
+import {
+  type Connections,
+  connections as openConnections,
+  type Overview as Figures,
+  type ModelUsage,
+  type Traffic,
+  traffic as trafficOfHour,
+} from '../api.ts'
 import { usageToday } from '../model-usage.ts'
 import { Cards } from '../parts/cards.tsx'
 import { countText, latencyText } from '../parts/numbers.ts'
@@ -26,6 +33,12 @@ export function Overview({ figures }: { readonly figures: Figures }) {
   const concerns = concernsOf(figures)
   const { value: traffic } = usePolled(trafficOfHour, EVERY_MS)
   const { value: usage } = usePolled(usageToday, EVERY_MS)
+  const { value: connections } = usePolled(openConnections, EVERY_MS)
+  const rows = listeners.map((row) => ({
+    ...row,
+    traffic: trafficOf(row, traffic),
+    open: connectionsOf(row, connections),
+  }))
   return (
     <>
       <Cards
@@ -67,16 +80,22 @@ export function Overview({ figures }: { readonly figures: Figures }) {
           { head: 'Protocol', cell: ({ listener }) => protocolOf(listener) },
           { head: 'Hostname', cell: ({ listener }) => (listener.hostname === '' ? '*' : listener.hostname) },
           { head: 'Routes', cell: (row) => row.routes.toLocaleString('en'), isNumber: true },
+          { head: 'Open connections', cell: ({ open }) => open && <Open open={open} />, isNumber: true },
           { head: 'Requests', cell: ({ traffic: own }) => own && countText(own.requests), isNumber: true },
           { head: '4xx', cell: ({ traffic: own }) => own && countText(own.clientErrors), isNumber: true },
           { head: '5xx', cell: ({ traffic: own }) => own && countText(own.serverErrors), isNumber: true },
           { head: 'p50', cell: ({ traffic: own }) => own && latencyText(own.latencyP50), isNumber: true },
           { head: 'p99', cell: ({ traffic: own }) => own && latencyText(own.latencyP99), isNumber: true },
         ]}
-        rows={listeners.map((row) => ({ ...row, traffic: trafficOf(row, traffic) }))}
+        rows={rows}
         keyOf={({ listener }) => listener.key}
         empty="No listener: the configuration has no Gateway with a listener, or none was accepted."
       />
+      {rows.some(({ open }) => open?.ofListener === null) && (
+        <p class="soft">
+          Listeners without TLS on one port share its connections: the host of each request selects the listener.
+        </p>
+      )}
     </>
   )
 }
@@ -86,15 +105,41 @@ function hasModels({ total }: ModelUsage, traffic: Traffic | undefined): boolean
   return total.requests > 0 || (traffic?.models.length ?? 0) > 0
 }
 
+type OpenConnections = Connections['listeners'][number]
+
+function Open({ open: { ofPort, ofListener } }: { readonly open: OpenConnections }) {
+  if (ofListener !== null) return <>{countText(ofListener)}</>
+  return (
+    <>
+      {countText(ofPort)} <span class="soft">of the port</span>
+    </>
+  )
+}
+
+/** undefined: not yet known. */
+function connectionsOf(
+  { bind, listener }: BoundListener,
+  connections: Connections | undefined,
+): OpenConnections | undefined {
+  return connections?.listeners.find((one) => isPlaceOf(one, bind, listener))
+}
+
+function isPlaceOf(
+  place: Pick<OpenConnections, 'bind' | 'gateway' | 'listener'>,
+  bind: string,
+  { gatewayNamespace, gatewayName, listenerName }: BoundListener['listener'],
+): boolean {
+  return (
+    place.bind === bind && place.gateway === `${gatewayNamespace}/${gatewayName}` && place.listener === listenerName
+  )
+}
+
 /** undefined: no request yet, or the process is young. */
 function trafficOf(
   { bind, listener }: BoundListener,
   traffic: Traffic | undefined,
 ): Traffic['listeners'][number] | undefined {
-  const { gatewayNamespace, gatewayName, listenerName } = listener
-  return traffic?.listeners.find(
-    (one) => one.bind === bind && one.gateway === `${gatewayNamespace}/${gatewayName}` && one.listener === listenerName,
-  )
+  return traffic?.listeners.find((one) => isPlaceOf(one, bind, listener))
 }
 
 function concernsOf({ evicted, certificates, credentials }: Figures): Concern[] {
