@@ -9,6 +9,8 @@ export type Dump = Schemas['ConfigDump']
 export type Overview = Schemas['Overview']
 export type Traffic = Schemas['Traffic']
 export type Connections = Schemas['Connections']
+export type EndpointStates = Schemas['EndpointStates']
+export type EndpointState = Schemas['EndpointState']
 export type EffectivePolicies = Schemas['EffectivePolicies']
 export type ModelPrices = Schemas['ModelPrices']
 export type ModelUsage = Schemas['ModelUsage']
@@ -42,6 +44,10 @@ export async function traffic(signal: AbortSignal): Promise<Traffic> {
 
 export async function connections(signal: AbortSignal): Promise<Connections> {
   return (await (await ask('connections', { signal })).json()) as Connections // api/admin/openapi.yaml
+}
+
+export async function endpointStates(signal: AbortSignal): Promise<EndpointStates> {
+  return (await (await ask('endpoints', { signal })).json()) as EndpointStates // api/admin/openapi.yaml
 }
 
 export async function modelPrices(signal: AbortSignal): Promise<ModelPrices> {

@@ -178,6 +178,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/endpoints": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Endpoints in the last hour
+         * @description Health, latency, requests and evictions of endpoints in the last hour, a point for each minute, and their open connections, counted by the workers when they are asked. The proxy keeps the points of at most 200 endpoints that had requests: one with failures takes the place of one without. Points are kept in memory, and begin with the process.
+         */
+        get: operations["getEndpoints"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/overview": {
         parameters: {
             query?: never;
@@ -1086,6 +1106,48 @@ export interface components {
                 ofListener: number | null;
             }[];
         };
+        EndpointStates: {
+            /** @description Between two points. */
+            intervalSeconds: number;
+            /**
+             * Format: date-time
+             * @description Time of the last point.
+             */
+            end: string;
+            /** @description Those that answered within 2 seconds; connections of others are not counted. */
+            workers: number;
+            endpoints: components["schemas"]["EndpointState"][];
+        };
+        EndpointState: {
+            /** @enum {string} */
+            type: "Service" | "Backend";
+            /** @description Of the Service or backend. */
+            name: string;
+            namespace: string;
+            section?: string;
+            /** @description Workload, address, provider or MCP server, as in `/config_dump`. */
+            endpoint: string;
+            history: components["schemas"]["EndpointHistory"];
+            /** @description To the addresses of the endpoint; endpoints with the same address share them. */
+            connections: {
+                /** @description Idle ones included. */
+                open: number;
+                /** @description Kept for the next request. */
+                idle: number;
+                /** @description That all workers may open. `null`: no worker has a connection. */
+                max: number | null;
+            };
+        };
+        /** @description Each list has one value for each minute, the oldest first; at most 60. The last minute is the current one. */
+        EndpointHistory: {
+            /** @description The lowest of the minute, 0 to 1. `null`: not known. */
+            health: (number | null)[];
+            /** @description Moving average at the end of the minute, in seconds. `null`: no request. */
+            latency: (number | null)[];
+            requests: number[];
+            /** @description Share of the samples of the minute (one in 15 seconds, and one for each request of this path) at which the endpoint was evicted, or had been since the last one. */
+            evicted: number[];
+        };
         Overview: {
             listeners: {
                 /** @description Key of the port. */
@@ -1661,6 +1723,28 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Connections"];
+                };
+            };
+            401: components["responses"]["NoToken"];
+            403: components["responses"]["CrossOrigin"];
+        };
+    };
+    getEndpoints: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Of each Service endpoint, address, provider and MCP server with points; at most 1000. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndpointStates"];
                 };
             };
             401: components["responses"]["NoToken"];

@@ -4,15 +4,15 @@ import type { AIProvider, Backend, MCPTarget, ProviderGroup, RenderedConfig, Sta
 import type { EndpointFigures } from '../backend/endpoint-store.ts'
 import { addressKey, providerKey } from '../backend/endpoint-keys.ts'
 import { dumpInline } from './dump-inline.ts'
-import { endpointInfo, type FiguresOf, figuresOfKeys } from './endpoint-info.ts'
-import { figuresOfReferences, type FiguresOfReference } from './reference-figures.ts'
+import { endpointInfo, type FiguresOf, figuresOfKeys, type OfKey } from './endpoint-info.ts'
+import { figuresOfReferences, type OfReference } from './reference-figures.ts'
 
 type Dump = Record<string, unknown>
 type DumpBackend = components['schemas']['DumpBackend']
 
-export interface Figures {
-  readonly ofKey: FiguresOf
-  readonly ofReference: FiguresOfReference
+export interface Figures<T = EndpointFigures> {
+  readonly ofKey: OfKey<T>
+  readonly ofReference: OfReference<T>
 }
 
 export function dumpBackends(
@@ -23,7 +23,7 @@ export function dumpBackends(
   return config.backends.toSorted((a, b) => (a.key < b.key ? -1 : 1)).map((backend) => dumpBackend(backend, all))
 }
 
-export function allFigures(config: Pick<RenderedConfig, 'backends' | 'workloads'>, figures: FiguresOf): Figures {
+export function allFigures<T>(config: Pick<RenderedConfig, 'backends' | 'workloads'>, figures: OfKey<T>): Figures<T> {
   return { ofKey: figures, ofReference: figuresOfReferences(config, figures) }
 }
 
@@ -94,22 +94,18 @@ function dumpGroup(backend: Backend, group: ProviderGroup, figures: Figures): Du
   }
 }
 
-export function figuresOfProvider(
-  backend: Backend,
-  provider: AIProvider,
-  { ofKey, ofReference }: Figures,
-): EndpointFigures[] {
+export function figuresOfProvider<T>(backend: Backend, provider: AIProvider, { ofKey, ofReference }: Figures<T>): T[] {
   const { hostOverride, backendRef } = provider
   return hostOverride === undefined && backendRef !== undefined
     ? ofReference(backendRef)
     : ofOneKey(providerKey(backend, provider), ofKey)
 }
 
-export function figuresOfAddress(backend: Backend, { ofKey }: Figures): EndpointFigures[] {
+export function figuresOfAddress<T>(backend: Backend, { ofKey }: Figures<T>): T[] {
   return ofOneKey(addressKey(backend), ofKey)
 }
 
-function ofOneKey(key: string | undefined, figures: FiguresOf): EndpointFigures[] {
+function ofOneKey<T>(key: string | undefined, figures: OfKey<T>): T[] {
   return key === undefined ? [] : figuresOfKeys([key], figures)
 }
 

@@ -2,11 +2,12 @@
 import type { components } from '#api/admin/types.gen.ts'
 import type { EndpointFigures, LastEviction } from '../backend/endpoint-store.ts'
 
-/** undefined: nothing is known of that endpoint. */
-export type FiguresOf = (key: string) => EndpointFigures | undefined
+/** What is known of an endpoint by its key (endpoint-keys.ts); undefined: nothing. */
+export type OfKey<T> = (key: string) => T | undefined
+export type FiguresOf = OfKey<EndpointFigures>
 
 /** Of the keys that are known. */
-export function figuresOfKeys(keys: readonly string[], figures: FiguresOf): EndpointFigures[] {
+export function figuresOfKeys<T>(keys: readonly string[], figures: OfKey<T>): T[] {
   return keys.map((key) => figures(key)).filter((one) => one !== undefined)
 }
 

@@ -4,6 +4,9 @@ import type { components } from '#api/admin/types.gen.ts'
 import { emptyConfig } from '#api/ir/empty.ts'
 import type { RenderedConfig } from '#api/ir/types.gen.ts'
 import type { Inspectable } from '../trace/hub.ts'
+import type { EndpointBuffer } from '../backend/endpoint-store.ts'
+import { EndpointHistory } from './endpoint-history.ts'
+import { endpointStates, labelsOf } from './endpoint-states.ts'
 import { askConnections, connectionsOf } from './live-connections.ts'
 import { Profiles } from './pprof.ts'
 import { answerRoute } from './route-tester.ts'
@@ -16,6 +19,8 @@ export interface LiveParts {
   readonly workers: () => readonly Inspectable[]
   /** In force; undefined: there is none yet. */
   readonly config: () => RenderedConfig | undefined
+  /** Of the configuration in force. */
+  readonly endpoints: () => EndpointBuffer | undefined
 }
 
 const EMPTY: RenderedConfig = emptyConfig()
@@ -23,10 +28,16 @@ const EMPTY: RenderedConfig = emptyConfig()
 export class LiveView {
   readonly profiles: Profiles
   readonly #parts: LiveParts
+  readonly #history: EndpointHistory
 
   constructor(parts: LiveParts) {
     this.#parts = parts
     this.profiles = new Profiles(parts.workers)
+    this.#history = new EndpointHistory({ memory: parts.endpoints })
+  }
+
+  close(): void {
+    this.#history.close()
   }
 
   route(query: URLSearchParams, response: ServerResponse): Promise<void> {
@@ -39,6 +50,15 @@ export class LiveView {
 
   async connections(): Promise<Schemas['Connections']> {
     return connectionsOf(this.#config, await askConnections(this.#parts.workers(), []))
+  }
+
+  async endpoints(): Promise<Schemas['EndpointStates']> {
+    // So that the current minute is up to date.
+    this.#history.sample()
+    const histories = this.#history.shown()
+    const serving = this.#parts.workers()
+    const workers = await askConnections(serving, labelsOf(histories))
+    return endpointStates({ config: this.#config, histories, workers, workersServing: serving.length })
   }
 
   get #config(): RenderedConfig {

@@ -2,12 +2,12 @@
 // and it is counted without the dump, which takes a second with thousands of routes. Pure but for the clock.
 import type { components } from '#api/admin/types.gen.ts'
 import { emptyConfig } from '#api/ir/empty.ts'
-import type { Backend, ProviderGroup, RenderedConfig } from '#api/ir/types.gen.ts'
+import type { RenderedConfig } from '#api/ir/types.gen.ts'
 import type { EndpointFigures } from '../backend/endpoint-store.ts'
-import { serviceKey, workloadKeys } from '../backend/endpoint-keys.ts'
 import { bindHead, type ConfigDumpInput, listenerHead } from './config-dump.ts'
-import { address, allFigures, figuresOfAddress, figuresOfProvider, sectionOf } from './config-dump-backends.ts'
-import { endpointInfo, type FiguresOf, figuresOfKeys } from './endpoint-info.ts'
+import { allFigures } from './config-dump-backends.ts'
+import { type EndpointPlace, endpointsOf } from './configured-endpoints.ts'
+import { endpointInfo } from './endpoint-info.ts'
 
 type Schemas = components['schemas']
 type Overview = Schemas['Overview']
@@ -31,7 +31,7 @@ export function overview({
 }: OverviewInput): Overview {
   const listeners = listenerRows(config, listenAddress)
   const endpoints = new Endpoints()
-  for (const [place, known] of endpointsOf(config, figures)) endpoints.add(place, known)
+  for (const [place, known] of endpointsOf(config, allFigures(config, figures))) endpoints.add(place, known)
   const doubtful = certificates.filter(({ state }) => state !== 'valid')
   const failing = credentials.filter(({ failuresInRow }) => failuresInRow > 0)
   return {
@@ -69,15 +69,13 @@ function listenerRows(config: RenderedConfig, listenAddress: string): Overview['
   })
 }
 
-type EndpointPlace = Omit<Evicted, 'evictedUntil'>
-
 class Endpoints {
   count = 0
   requests = 0
   evictions = 0
   readonly evicted: Evicted[] = []
 
-  add(place: EndpointPlace, known: readonly EndpointFigures[]): void {
+  add({ name, namespace, section, endpoint }: EndpointPlace, known: readonly EndpointFigures[]): void {
     this.count++
     const { info } = endpointInfo(known)
     if (info === undefined) return
@@ -85,41 +83,7 @@ class Endpoints {
     const { evictedUntil } = info
     if (typeof evictedUntil !== 'string') return
     this.evictions++
-    if (this.evicted.length < CONCERNS_MAX) this.evicted.push({ ...place, evictedUntil })
+    if (this.evicted.length >= CONCERNS_MAX) return
+    this.evicted.push({ name, namespace, ...(section !== undefined && { section }), endpoint, evictedUntil })
   }
-}
-
-type FoundEndpoint = readonly [EndpointPlace, readonly EndpointFigures[]]
-
-/** As the dump has them: those of Services, addresses with figures, and providers. */
-function* endpointsOf(config: RenderedConfig, figures: FiguresOf): Generator<FoundEndpoint> {
-  yield* serviceEndpoints(config, figures)
-  const all = allFigures(config, figures)
-  for (const backend of config.backends) {
-    const { name, namespace } = backend.name
-    const place = { name, namespace, ...sectionOf(backend) }
-    const target = backend.static
-    const known = target === undefined ? [] : figuresOfAddress(backend, all)
-    if (target !== undefined && known.length > 0) yield [{ ...place, endpoint: address(target) }, known]
-    for (const provider of providersOf(backend)) {
-      yield [{ ...place, endpoint: provider.name }, figuresOfProvider(backend, provider, all)]
-    }
-  }
-}
-
-function* serviceEndpoints({ services, workloads }: RenderedConfig, figures: FiguresOf): Generator<FoundEndpoint> {
-  const known = new Map(services.map((service) => [serviceKey(service), service]))
-  for (const workload of workloads) {
-    for (const { ports, ...membership } of workload.services) {
-      const service = known.get(serviceKey(membership))
-      if (service === undefined) continue
-      const { name, namespace, hostname } = service
-      const keys = workloadKeys(workload, { namespace, hostname, ports })
-      yield [{ name, namespace, endpoint: workload.uid }, figuresOfKeys(keys, figures)]
-    }
-  }
-}
-
-function providersOf({ ai }: Backend): ProviderGroup['providers'] {
-  return ai?.groups.flatMap(({ providers }) => providers) ?? []
 }

@@ -1,17 +1,16 @@
 // Live figures of what a reference of the configuration leads to. Pure.
 import type { BackendReference, RenderedConfig } from '#api/ir/types.gen.ts'
-import type { EndpointFigures } from '../backend/endpoint-store.ts'
 import { addressKey, serviceKey, workloadKeys } from '../backend/endpoint-keys.ts'
-import { type FiguresOf, figuresOfKeys } from './endpoint-info.ts'
+import { figuresOfKeys, type OfKey } from './endpoint-info.ts'
 
 /** Of each endpoint that is known; a Service has several. */
-export type FiguresOfReference = (ref: BackendReference) => EndpointFigures[]
+export type OfReference<T> = (ref: BackendReference) => T[]
 
-export function figuresOfReferences(
+export function figuresOfReferences<T>(
   { backends, workloads }: Pick<RenderedConfig, 'backends' | 'workloads'>,
-  figures: FiguresOf,
-): FiguresOfReference {
-  const known = (keys: readonly string[]): EndpointFigures[] => figuresOfKeys(keys, figures)
+  figures: OfKey<T>,
+): OfReference<T> {
+  const known = (keys: readonly string[]): T[] => figuresOfKeys(keys, figures)
   return ({ service, backend: key }) => {
     if (service === undefined) {
       const backend = backends.find((one) => one.key === key)

@@ -142,6 +142,21 @@ export function readFigures(shared: EndpointBuffer, key: string): EndpointFigure
   return slot === undefined ? undefined : new EndpointState(wordsOf(shared, slot), 0).figures(sharedNowMs())
 }
 
+/** All requests to the endpoint of each slot, modulo 2^32, in the order of the slots. */
+export function requestCounts({ buffer, workers }: EndpointBuffer): Uint32Array {
+  const words = new Int32Array(buffer)
+  const stride = slotBytes(workers) / WORD_BYTES
+  const counts = new Uint32Array(Math.floor(words.length / stride))
+  for (let slot = 0; slot < counts.length; slot++) counts[slot] = Atomics.load(words, slot * stride + TOTAL_AT)
+  return counts
+}
+
+/** Whether the endpoint of a slot is not quite healthy. */
+export function isAilingAt(shared: EndpointBuffer, slot: number): boolean {
+  const words = wordsOf(shared, slot)
+  return Atomics.load(words, HEALTH_AT) !== HEALTH_ONE || Atomics.load(words, EVICTED_AT) !== 0
+}
+
 export class EndpointState {
   readonly #words: Int32Array
   readonly #generation: number

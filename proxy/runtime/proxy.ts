@@ -42,7 +42,7 @@ import { shownSettings } from './shown-settings.ts'
 import { BUILD } from '../config/build-info.ts'
 import { workerOptions } from './worker-options.ts'
 import { WorkerPool } from './worker-pool.ts'
-import { type ApplyResult, SUPERSEDED } from '../config/apply-result.ts'
+import { type Applied, type ApplyResult, SUPERSEDED } from '../config/apply-result.ts'
 
 export interface ProxyParts {
   /** Module of the worker threads. */
@@ -53,14 +53,6 @@ export interface ProxyParts {
   readonly modelTraits?: readonly TraitsRow[]
   /** Of the main thread; whoever shares it with something else leaves it out. */
   readonly heapRelease?: HeapRelease
-}
-
-interface Applied {
-  readonly generation: number
-  readonly config: RenderedConfig
-  /** Without the certificate of the mesh. */
-  readonly secrets: RenderedSecrets
-  readonly reported: readonly string[]
 }
 
 /** For the last log lines. */
@@ -86,6 +78,7 @@ class ProxyProcess implements RunningProxy {
   readonly #live = new LiveView({
     workers: () => this.#pool.serving(),
     config: () => this.#applied?.config,
+    endpoints: () => this.#memory?.endpoints.shared,
   })
   readonly #servers: HttpListener[] = []
   readonly #tickets = createTicketSecrets()
@@ -241,6 +234,7 @@ class ProxyProcess implements RunningProxy {
   async #close(): Promise<void> {
     clearInterval(this.#rotating)
     this.#traffic.close()
+    this.#live.close()
     this.#heapRelease?.defer()
     this.#certificates.close()
     this.#mesh?.close()

@@ -33,6 +33,7 @@ const ADMIN_PATHS = [
   '/logging',
   '/debug/tasks',
   '/connections',
+  '/endpoints',
   '/debug/route?url=http://localhost/',
   '/debug/pprof/profile?seconds=1',
   '/debug/pprof/heap',

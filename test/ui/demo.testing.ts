@@ -140,6 +140,16 @@ function fileOf(ports: Ports): string {
         backends: [{ host: '127.0.0.1:9' }],
       },
       {
+        name: 'carts',
+        matches: [{ path: { pathPrefix: '/carts' } }],
+        backends: [
+          {
+            host: '127.0.0.1:9',
+            policies: { health: { eviction: { duration: '1s', consecutiveFailures: 2 } } },
+          },
+        ],
+      },
+      {
         name: 'pets',
         matches: [{ path: { exact: '/pets/mcp' } }],
         backends: [

@@ -77,6 +77,33 @@ describe('the page Routes', () => {
   )
 })
 
+describe('the page Backends', () => {
+  it.each(THEMES)(
+    'has health and latency of the last hour, connections, and evictions with their cause, %s',
+    async (_, options) => {
+      await demo.traffic()
+      for (let i = 0; i < 2; i++) expect((await fetch(`${demo.gateway.url}/carts`)).status).toBe(503)
+      const page = await demo.open(options)
+      await page.getByRole('link', { name: 'Backends' }).click()
+      const table = page.getByRole('region', { name: 'Endpoints of backends' })
+      const row = (text: string) => table.getByRole('row').filter({ hasText: text }).first()
+      await row('carts')
+        .getByRole('img', { name: /^Health of the last \d+ min: lowest 0\.\d+, evicted in [12] min$/ })
+        .waitFor()
+      const carts = await row('carts').getByRole('cell').allTextContents()
+      expect(carts[7]).toMatch(/^[1-9]\d+s ago: \d failures in a row, no response$/)
+      await row('gpt-demo')
+        .getByRole('img', { name: /^Latency of the last \d+ min: highest [\d.]+ m?s$/ })
+        .waitFor()
+      expect((await row('gpt-demo').getByRole('cell').allTextContents())[6]).toMatch(/^\d open, \d idleof [\d,]+$/)
+      expect(await flaws(page)).toEqual(NO_FLAWS)
+      expect(demo.problems).toEqual([])
+      await page.context().close()
+    },
+    CASE_MS,
+  )
+})
+
 describe('the page Models', () => {
   it.each(['light', 'dark'] as const)(
     'has the use of models with their cost, names in requests, and failover groups of providers, %s',

@@ -25,6 +25,7 @@ const PICTURES: Readonly<Record<string, readonly [page: string, draw: Draw]>> = 
   'policies-in-force': ['Routes', drawPolicies],
   limits: ['Limits', (page) => page.getByText('as the services reported it last').waitFor()],
   models: ['Models', (page) => page.getByRole('region', { name: 'Prices' }).waitFor()],
+  backends: ['Backends', drawBackends],
   'mcp-servers': ['MCP servers', drawServers],
   'route-tester': ['Route tester', drawTester],
   cel: ['CEL playground', drawExpression],
@@ -67,6 +68,12 @@ async function watch(page: Page, urls: readonly string[]): Promise<void> {
     await (await fetch(url)).text()
     await page.getByRole('button', { name: /→ \d+/ }).nth(at).waitFor()
   }
+}
+
+async function drawBackends(page: Page, { gateway }: Demo): Promise<void> {
+  for (let i = 0; i < 2; i++) await (await fetch(`${gateway.url}/carts`)).text()
+  await page.reload()
+  await page.getByText('2 failures in a row').waitFor()
 }
 
 async function drawServers(page: Page, { gateway }: Demo): Promise<void> {

@@ -1,20 +1,26 @@
 // Which MCP servers does the proxy join, are they well, and which tools do they have?
 import { useState } from 'preact/hooks'
-import type { Dump } from '../api.ts'
+import { type Dump, endpointStates } from '../api.ts'
 import { type KnownTool, type ServerRow, serverRows } from '../backend-parts.ts'
+import { rowKey, statesByRow } from '../endpoint-states.ts'
 import { mcpUrls } from '../mcp-urls.ts'
 import { mayAct } from '../parts/actions-off.tsx'
 import { Filter, isShown } from '../parts/filter.tsx'
 import { Health, latencyOf } from '../parts/health.tsx'
+import { HealthHour } from '../parts/last-hour.tsx'
 import { ListedTools } from '../parts/listed-tools.tsx'
 import { Arguments } from '../parts/mcp-items.tsx'
 import { countText } from '../parts/numbers.ts'
 import { Table } from '../parts/table.tsx'
 import { hrefOf } from '../place.ts'
+import { usePolled } from '../polled.ts'
+
+const EVERY_MS = 10_000
 
 export function McpServers({ dump }: { readonly dump: Dump }) {
   const [text, setText] = useState('')
   const all = serverRows(dump)
+  const states = statesByRow(usePolled(endpointStates, EVERY_MS).value)
   const rows = all.filter((row) => isShown(text, [`${row.namespace}/${row.name}`, row.endpoint, row.address]))
   return (
     <>
@@ -27,12 +33,21 @@ export function McpServers({ dump }: { readonly dump: Dump }) {
           { head: 'Protocol', cell: ({ protocol }) => protocol },
           { head: 'Address', cell: ({ address }) => <span class="mono">{address}</span> },
           { head: 'State', cell: (row) => stateOf(row) },
-          { head: 'Health', cell: (row) => <Health row={row} />, isNumber: true },
+          {
+            head: 'Health',
+            cell: (row) => (
+              <>
+                <Health row={row} />
+                <HealthHour history={states.get(rowKey(row))?.history} />
+              </>
+            ),
+            isNumber: true,
+          },
           { head: 'Requests', cell: ({ requests }) => countText(requests), isNumber: true },
           { head: 'Latency', cell: latencyOf, isNumber: true },
         ]}
         rows={rows}
-        keyOf={({ namespace, name, endpoint }) => [namespace, name, endpoint].join(' ')}
+        keyOf={rowKey}
         empty={text === '' ? 'No backend has MCP servers.' : 'No server has this text.'}
       />
       {all.length > 0 && <Tools dump={dump} rows={all} />}
