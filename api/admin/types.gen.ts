@@ -402,6 +402,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/debug/mcp_access": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Tools that an identity may call
+         * @description Evaluates the rules of `backend.mcp.authorization` for calls of tools, with the identity that the caller gives as variables, such as the claims of a token. Nothing is sent: authentication, guardrails, and whether a server has the tool, are not part of the answer.
+         */
+        post: operations["evaluateMcpAccess"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/debug/send": {
         parameters: {
             query?: never;
@@ -1147,6 +1167,53 @@ export interface components {
             requests: number[];
             /** @description Share of the samples of the minute (one in 15 seconds, and one for each request of this path) at which the endpoint was evicted, or had been since the last one. */
             evicted: number[];
+        };
+        McpAccessQuestion: {
+            backend: {
+                namespace: string;
+                name: string;
+            };
+            /** @description Key of the rule. Unset */
+            route?: string;
+            /** @description Variables of expressions, such as `jwt`, `source` and `request.headers`, in the form of `/debug/cel`. `mcp` is that of a call of the tool. */
+            variables: {
+                [key: string]: unknown;
+            };
+            tools: {
+                /** @description Name of the target. */
+                server: string;
+                /** @description As the server has it, without a prefix. */
+                name: string;
+            }[];
+        };
+        McpAccess: {
+            /** @description Key of the rule whose policies were evaluated. */
+            route: string;
+            /** @description `null`: all policies of the backend can be enforced. Otherwise all requests are rejected. */
+            deny: {
+                message: string;
+                sources: components["schemas"]["PolicySource"][];
+            } | null;
+            rules: {
+                source: components["schemas"]["PolicySource"] | null;
+                /** @enum {string} */
+                action: "Allow" | "Deny" | "Require";
+                /** @description All must be true for the rule to match. */
+                expressions: string[];
+            }[];
+            tools: {
+                server: string;
+                name: string;
+                isAllowed: boolean;
+                /** @description Position in `rules`: the Deny rule that matches, the Require rule that does not, or the Allow rule that matches. `null`: no Allow rule matches, or there are none. */
+                decidedBy: number | null;
+                /** @description Why rules could not be evaluated; at most 10. Such a rule does not match. */
+                problems: {
+                    /** @description Position in `rules`. */
+                    rule: number;
+                    message: string;
+                }[];
+            }[];
         };
         Overview: {
             listeners: {
@@ -2026,6 +2093,50 @@ export interface operations {
             401: components["responses"]["NoToken"];
             403: components["responses"]["CrossOrigin"];
             /** @description The body is longer than 1 MiB. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+        };
+    };
+    evaluateMcpAccess: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["McpAccessQuestion"];
+            };
+        };
+        responses: {
+            /** @description The decision for each tool, in the order of the question. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["McpAccess"];
+                };
+            };
+            /** @description The body is not valid, or names a backend or rule that does not exist; the text has the reason. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            401: components["responses"]["NoToken"];
+            403: components["responses"]["CrossOrigin"];
+            /** @description The body is longer than 256 KiB. */
             413: {
                 headers: {
                     [name: string]: unknown;

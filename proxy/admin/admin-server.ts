@@ -7,6 +7,7 @@ import type { Logger, LoggerRoot } from '../log/logger.ts'
 import { AdminToken, removeLeftToken } from './admin-token.ts'
 import { corsHeaders, isSameOrigin, isTrustedHost, PREFLIGHT_HEADERS } from './browser-guard.ts'
 import type { LiveView } from './live-view.ts'
+import type { McpAccessOf } from './mcp-access.ts'
 import type { HttpListener, ListenAddress } from './http-listener.ts'
 import { INDEX_PAGE } from './index-page.ts'
 import { listenHttp, send, sendJson, sendText, splitTarget } from './http-listener.ts'
@@ -47,6 +48,7 @@ export interface AdminParts {
 /** What looks into the running threads. */
 export interface DebugParts extends TraceParts {
   readonly live: LiveView
+  readonly mcpAccess: McpAccessOf
   readonly send: SendParts
 }
 
@@ -190,7 +192,7 @@ function adminRoutes(parts: AdminParts): ReadonlyMap<string, Route> {
 
 /** Reading them costs something, so that pages of other origins may not even GET them. */
 function debugRoutes(parts: DebugParts): [string, Route][] {
-  const { customFunctions, live, send: sending } = parts
+  const { customFunctions, live, mcpAccess, send: sending } = parts
   const { profiles } = live
   const trace = ownOrigin(async (query, response) => {
     // Loads the expression language, which nothing else in the main thread needs.
@@ -200,6 +202,10 @@ function debugRoutes(parts: DebugParts): [string, Route][] {
   const evaluate = ownOrigin(async (_query, response) => {
     const { answerEvaluation } = await import('./cel-evaluation.ts')
     await answerEvaluation(response, customFunctions())
+  })
+  const access = ownOrigin(async (_query, response) => {
+    const { answerMcpAccess } = await import('./mcp-access.ts')
+    await answerMcpAccess(response, mcpAccess)
   })
   const sendThrough: Handler = async (_query, response) => {
     const { answerSend } = await import('./page-sender.ts')
@@ -216,6 +222,7 @@ function debugRoutes(parts: DebugParts): [string, Route][] {
     ['/debug/pprof/heap', { GET: ownOrigin((query, response) => profiles.heap(query, response)) }],
     ['/debug/tasks', answer(() => live.tasks())],
     ['/debug/cel', { POST: evaluate }],
+    ['/debug/mcp_access', { POST: access }],
     ['/debug/send', { POST: sendThrough }],
     ['/debug/route', { GET: ownOrigin((query, response) => live.route(query, response)) }],
   ]

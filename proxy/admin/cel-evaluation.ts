@@ -7,12 +7,9 @@ import { compileIn, readsOf, SOURCE_LENGTH_MAX } from '#api/cel/compile.ts'
 import { typeName } from '#api/cel/engine/types.ts'
 import { CelError } from '#api/cel/expression.ts'
 import { nameProblems } from '#api/cel/names.ts'
-import { fromJson } from '#api/cel/values/json.ts'
 import { environmentWith } from '#api/cel/user-functions.ts'
-import { HeaderView } from '#api/cel/values/header-view.ts'
-import { QueryString } from '#api/cel/values/query-string.ts'
-import { CelTimestamp } from '#api/cel/values/timestamp.ts'
 import { isRecord, type JsonRecord, parseJson } from '#api/json.ts'
+import { givenVariables } from '../cel/given-variables.ts'
 import { shown } from '../trace/snapshot.ts'
 import { bodyText, sendJson, sendText } from './http-listener.ts'
 
@@ -42,7 +39,7 @@ function evaluationOf(source: string, given: JsonRecord, functions: string | und
   const found = readsOf(source, environment)
   const names = 'problem' in found ? [] : nameProblems(source, found, undefined).map(placeOf)
   try {
-    const value = compilation.expression.evaluate(variablesOf(given))
+    const value = compilation.expression.evaluate(givenVariables(given))
     const data = shown(value)
     return data === undefined
       ? { error: 'the value has no form in JSON', names }
@@ -55,42 +52,4 @@ function evaluationOf(source: string, given: JsonRecord, functions: string | und
 
 function placeOf({ message, line, column }: Problem): Problem {
   return { message, line, column }
-}
-
-/** With the types of policies. @throws {CelError} They are nested too deeply. */
-function variablesOf(given: JsonRecord): JsonRecord {
-  const message = (name: string): object => {
-    const fields = given[name]
-    return isRecord(fields) ? { [name]: messageOf(fields) } : {}
-  }
-  return { ...membersOf(given), ...message('request'), ...message('response') }
-}
-
-function messageOf(fields: JsonRecord): JsonRecord {
-  const { headers, uri, startTime, endTime } = fields
-  return {
-    ...membersOf(fields),
-    ...(isRecord(headers) && { headers: new HeaderView({ fields: fieldsOf(headers) }) }),
-    ...(typeof uri === 'string' && { uri: new QueryString(uri) }),
-    ...timeOf('startTime', startTime),
-    ...timeOf('endTime', endTime),
-  }
-}
-
-function timeOf(name: string, text: unknown): object {
-  const ms = typeof text === 'string' ? Date.parse(text) : Number.NaN
-  return Number.isNaN(ms) ? {} : { [name]: CelTimestamp.fromMs(ms) }
-}
-
-/** Names in lower case and values in turn; several values of one name are a list. */
-function fieldsOf(headers: JsonRecord): string[] {
-  return Object.entries(headers).flatMap(([name, value]) =>
-    (Array.isArray(value) ? value : [value]).flatMap((one: unknown) =>
-      typeof one === 'string' ? [name.toLowerCase(), one] : [],
-    ),
-  )
-}
-
-function membersOf(record: JsonRecord): JsonRecord {
-  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, fromJson(structuredClone(value))]))
 }

@@ -2,6 +2,7 @@
 // requests (proxy/policy); this file only adds which places set a field, and which of them have no effect.
 import type { components } from '#api/admin/types.gen.ts'
 import type {
+  Authorization,
   Backend,
   BackendPayload,
   ObjectName,
@@ -48,19 +49,49 @@ interface Layer {
 /** `key`: of the rule; undefined: the configuration has no such rule. */
 export function effectivePolicies(config: RenderedConfig, key: string): Schemas['EffectivePolicies'] | undefined {
   const route = config.routes.find((one) => one.key === key)
-  if (route === undefined) return undefined
+  const rule = route && ruleOf(config, route)
+  if (rule === undefined || route === undefined) return undefined
+  return {
+    parents: rule.routes.slice(0, -1).map((parent) => parent.key),
+    connection: connectionFields(rule),
+    gateway: gatewayFields(rule),
+    route: routeFields(rule),
+    backends: route.backends.slice(0, PARTS_MAX).map((backend) => backendFields(rule, backend)),
+  }
+}
+
+/** undefined: no listener leads to the route. */
+function ruleOf(config: RenderedConfig, route: Route): Rule | undefined {
   const routes = [...parentsOf(config.routes, route), route]
   const listener = config.listeners.find((one) => one.key === routes[0]?.listenerKey)
   const bind = config.binds.find((one) => one.key === listener?.bindKey)
   if (listener === undefined || bind === undefined) return undefined
   const index = indexPolicies(config.policies)
-  const rule: Rule = { config, index, place: placeOf({ ...listener, port: bind.port }), route, routes }
+  return { config, index, place: placeOf({ ...listener, port: bind.port }), route, routes }
+}
+
+export interface SourcedRule {
+  readonly rule: Authorization
+  readonly source: Source | undefined
+}
+
+export interface McpRules {
+  readonly rules: readonly SourcedRule[]
+  /** Set if a policy of the backend cannot be enforced: all requests are rejected. */
+  readonly deny: { readonly message: string; readonly sources: Source[] } | undefined
+}
+
+/** The rules of `backend.mcp.authorization` for calls of `route` to one of its backends. */
+export function mcpRules(config: RenderedConfig, route: Route, backend: RouteBackend): McpRules | undefined {
+  const rule = ruleOf(config, route)
+  if (rule === undefined) return undefined
+  const { merged, layers } = mergedBackend(rule, backend)
+  const sourceOf = (own: unknown, field: string): Source[] =>
+    layers.flatMap(({ source, payload }) => (recordOf(payload)[field] === own ? [source] : []))
+  const { deny, mcpAuthorization } = merged
   return {
-    parents: routes.slice(0, -1).map((parent) => parent.key),
-    connection: connectionFields(rule),
-    gateway: gatewayFields(rule),
-    route: routeFields(rule),
-    backends: route.backends.slice(0, PARTS_MAX).map((backend) => backendFields(rule, backend)),
+    rules: mcpAuthorization.map((one) => ({ rule: one, source: sourceOf(one, 'mcpAuthorization')[0] })),
+    deny: deny && { message: `${deny.field}: ${deny.message}`, sources: sourceOf(deny, 'deny') },
   }
 }
 
@@ -118,7 +149,15 @@ function routeFields({ index, place, route, routes }: Rule): Fields {
   return fieldsOf(effectiveTraffic(index, { ...place, routes, service }).postRouting, TRAFFIC, layers)
 }
 
-function backendFields(rule: Rule, backend: RouteBackend): Schemas['EffectiveBackend'] {
+interface MergedBackend {
+  readonly merged: EffectiveBackend
+  /** Those that may set a field, least specific first. */
+  readonly layers: readonly Layer[]
+  /** undefined: a Service. */
+  readonly target: Backend | undefined
+}
+
+function mergedBackend(rule: Rule, backend: RouteBackend): MergedBackend {
   const { config, index, place, route, routes } = rule
   const { ref, inlinePolicies: refInlinePolicies } = backend
   const target = config.backends.find(({ key }) => key === ref.backend)
@@ -134,10 +173,20 @@ function backendFields(rule: Rule, backend: RouteBackend): Schemas['EffectiveBac
     ...inlineLayer({ kind: 'backend', key: target?.key ?? '' }, target?.inlinePolicies),
     ...inlineLayer({ kind: 'backendRef', key: route.key }, refInlinePolicies),
   ]
+  return {
+    merged: serviceOf(route) !== undefined ? merged : withTrafficDenied(merged, ref, index),
+    layers,
+    target,
+  }
+}
+
+function backendFields(rule: Rule, backend: RouteBackend): Schemas['EffectiveBackend'] {
+  const { index } = rule
+  const { merged, layers, target } = mergedBackend(rule, backend)
   const sections = target === undefined ? [] : sectionsOf(target).slice(0, PARTS_MAX)
   return {
     name: nameOf(backend),
-    fields: fieldsOf(serviceOf(route) !== undefined ? merged : withTrafficDenied(merged, ref, index), BACKEND, layers),
+    fields: fieldsOf(merged, BACKEND, layers),
     sections: target === undefined ? [] : sections.map((one) => sectionFields({ index, merged, layers, target }, one)),
   }
 }

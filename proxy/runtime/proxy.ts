@@ -1,6 +1,7 @@
 // The proxy process: owns configuration, admin, metrics and readiness on the main thread and the pool of workers that
 // carry the traffic. What the workers run is given from outside (main.ts; tests), nothing of it is imported here.
 import { setTimeout as delay } from 'node:timers/promises'
+import { emptyConfig } from '#api/ir/empty.ts'
 import { keepItemsOfNewLists } from '#api/ir/keep-items.ts'
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import { startAdminServer } from '../admin/admin-server.ts'
@@ -332,6 +333,8 @@ class ProxyProcess implements RunningProxy {
             traces: this.#traces,
             customFunctions: () => this.#applied?.config.customFunctions,
             live: this.#live,
+            mcpAccess: async (question) =>
+              (await import('../config/mcp-access.ts')).mcpAccess(this.#applied?.config ?? emptyConfig(), question),
             send: {
               isAllowed: this.#settings.uiActions,
               binds: () => this.#applied?.config.binds ?? [],

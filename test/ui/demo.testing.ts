@@ -196,7 +196,11 @@ function fileOf(ports: Ports): string {
         },
       ],
     },
-    mcp: { gateways: 'default', targets: [{ name: 'weather', mcp: { host: `http://127.0.0.1:${mcp}/mcp` } }] },
+    mcp: {
+      gateways: 'default',
+      policies: { mcpAuthorization: { rules: [{ deny: 'mcp.tool.name.startsWith("ask") && jwt.sub == "guest"' }] } },
+      targets: [{ name: 'weather', mcp: { host: `http://127.0.0.1:${mcp}/mcp` } }],
+    },
   }
   return JSON.stringify(file, undefined, 2).replace('"PORT"', 'PORT')
 }

@@ -224,6 +224,46 @@ describe('the page MCP servers', () => {
   )
 })
 
+describe('tools that an identity may call', () => {
+  it.each(THEMES)(
+    'has the decision for each tool with its rule and policy, without a token or a request to a server, %s',
+    async (_, options) => {
+      const before = demo.calls().length
+      const page = await demo.open(options)
+      await page.getByRole('link', { name: 'MCP servers' }).press('Enter')
+      const form = page.locator('form').filter({ hasText: 'Identity, as JSON' })
+      await form.getByLabel('Backend').selectOption('default/pets/backend0')
+      expect(await form.getByLabel('Tools, one a line').inputValue()).toBe('pets/getPet')
+      await form.getByLabel('Backend').selectOption('default/mcp')
+      await form.getByLabel('Identity, as JSON').fill('{"jwt": {"sub": "guest"}}')
+      await form.getByLabel('Tools, one a line').fill('forecast\nask-user\nforecast')
+      await form.getByLabel('Tools, one a line').press('Tab')
+      await page.keyboard.press('Enter')
+      await form.getByRole('status').getByText('1 of 2 tools are allowed').waitFor()
+      const table = page.getByRole('region', { name: 'Tools that the identity may call' })
+      const cells = async (tool: string) =>
+        table.getByRole('row').filter({ hasText: tool }).first().getByRole('cell').allTextContents()
+      expect((await cells('forecast')).slice(0, 4)).toEqual(['weather', 'forecast', 'allowed', 'no rule'])
+      const [, , result, decided] = await cells('ask-user')
+      expect(result).toBe('not allowed')
+      expect(decided).toContain('Deny: mcp.tool.name.startsWith("ask") && jwt.sub == "guest"')
+      expect(await table.getByRole('link').first().getAttribute('href')).toMatch(/^#\/policies/)
+      await form.getByLabel('Identity, as JSON').fill('{}')
+      await form.getByRole('button', { name: 'Evaluate' }).click()
+      await form.getByRole('status').getByText('2 of 2 tools are allowed').waitFor()
+      expect((await cells('ask-user'))[4]).toMatch(/^undeclared reference to jwt in /)
+      await form.getByLabel('Identity, as JSON').fill('{"jwt":')
+      await form.getByRole('button', { name: 'Evaluate' }).click()
+      await form.getByRole('status').getByText('identity: ').waitFor()
+      expect(demo.calls().length).toBe(before)
+      expect(await flaws(page)).toEqual(NO_FLAWS)
+      expect(demo.problems).toEqual([])
+      await page.context().close()
+    },
+    CASE_MS,
+  )
+})
+
 describe('the page Connect', () => {
   it(
     'has commands with the address of the gateway that work',

@@ -9,6 +9,8 @@ import { Filter, isShown } from '../parts/filter.tsx'
 import { Health, latencyOf } from '../parts/health.tsx'
 import { HealthHour } from '../parts/last-hour.tsx'
 import { ListedTools } from '../parts/listed-tools.tsx'
+import type { McpItem } from '../mcp-session.ts'
+import { McpAccess } from '../parts/mcp-access.tsx'
 import { Arguments } from '../parts/mcp-items.tsx'
 import { countText } from '../parts/numbers.ts'
 import { Table } from '../parts/table.tsx'
@@ -78,6 +80,7 @@ function Tools({ dump, rows }: { readonly dump: Dump; readonly rows: readonly Se
   const known = rows.flatMap(({ namespace, name, endpoint, tools }) =>
     tools.map((tool) => ({ ...tool, server: `${namespace}/${name} ${endpoint}` })),
   )
+  const [items, setItems] = useState<readonly McpItem[]>([])
   return (
     <>
       {known.length > 0 && <KnownTools tools={known} />}
@@ -88,7 +91,12 @@ function Tools({ dump, rows }: { readonly dump: Dump; readonly rows: readonly Se
             List tools opens a session at the servers as a client with this token, and ends it.{' '}
             <a href={hrefOf('mcp-playground')}>MCP playground</a> calls tools.
           </p>
-          <ListedTools dump={dump} urls={mcpUrls(dump)} servers={rows.map(({ endpoint }) => endpoint)} />
+          <ListedTools
+            dump={dump}
+            urls={mcpUrls(dump)}
+            servers={rows.map(({ endpoint }) => endpoint)}
+            onItems={setItems}
+          />
         </>
       ) : (
         <p class="notice">
@@ -96,6 +104,7 @@ function Tools({ dump, rows }: { readonly dump: Dump; readonly rows: readonly Se
           as a client, or run <code>gw mcp pins {mcpUrls(dump)[0]}</code>.
         </p>
       )}
+      <McpAccess dump={dump} items={items} />
     </>
   )
 }

@@ -1,15 +1,13 @@
 // The policies in force for one rule: each field with its value, where it comes from, and what it overrode.
 import { useCallback, useContext } from 'preact/hooks'
-import { sourceOf } from '#cli/explain/explanation.ts'
 import { givenReference } from '#cli/proxy/given-names.ts'
 import type { Dump, EffectivePolicies as Policies } from '../api.ts'
 import { ConfigurationSource } from '../configuration-source.ts'
-import { hrefOf } from '../place.ts'
 import { usePolled } from '../polled.ts'
+import { PolicySources } from './policy-sources.tsx'
 import { Table } from './table.tsx'
 
 type Field = Policies['route'][number]
-type Source = Field['sources'][number]
 
 /** The configuration may change while it is shown. */
 const EVERY_MS = 10_000
@@ -72,10 +70,10 @@ function Sections({ policies: { parents, connection, gateway, route, backends },
           { head: 'Part', cell: ({ part }: (typeof rows)[number]) => part },
           { head: 'Field', cell: ({ field }) => <span class="mono">{field}</span> },
           { head: 'Value', cell: ({ value }) => <pre class="value">{valueText(value)}</pre> },
-          { head: 'From', cell: ({ sources, field }) => <Sources sources={sources} field={field} dump={dump} /> },
+          { head: 'From', cell: ({ sources, field }) => <PolicySources sources={sources} field={field} dump={dump} /> },
           {
             head: 'Overrides',
-            cell: ({ overridden, field }) => <Sources sources={overridden} field={field} dump={dump} />,
+            cell: ({ overridden, field }) => <PolicySources sources={overridden} field={field} dump={dump} />,
           },
         ]}
         rows={rows}
@@ -86,38 +84,8 @@ function Sections({ policies: { parents, connection, gateway, route, backends },
   )
 }
 
-interface SourcesProps {
-  readonly sources: readonly Source[]
-  readonly field: string
-  readonly dump: Dump
-}
-
-function Sources({ sources, field, dump }: SourcesProps) {
-  return (
-    <>
-      {sources.map((source) => {
-        const text = sourceText(source, field)
-        const isPolicy = dump.policies.some(({ key }) => key === source.key)
-        return (
-          <div key={`${source.kind} ${source.key}`}>
-            {isPolicy ? <a href={hrefOf('policies', source.key)}>{text}</a> : text}
-          </div>
-        )
-      })}
-    </>
-  )
-}
-
 /** In one line if it is short. */
 function valueText(value: unknown): string {
   const line = JSON.stringify(value)
   return line.length <= LINE_LENGTH_MAX ? line : JSON.stringify(value, undefined, 1)
-}
-
-function sourceText({ kind, key }: Source, field: string): string {
-  if (kind === 'rule') return `the rule ${key}`
-  if (kind === 'backend') return `the backend ${givenReference(key)}`
-  if (kind === 'backendRef') return `the reference in the rule ${key}`
-  const source = sourceOf(key, field)
-  return source.field === undefined ? source.object : `${source.object} (${source.field})`
 }

@@ -13,9 +13,10 @@ export interface ListedToolsProps {
   readonly urls: readonly string[]
   /** Names before those of tools, where a backend has several servers. */
   readonly servers: readonly string[]
+  readonly onItems: (items: readonly McpItem[]) => void
 }
 
-export function ListedTools({ dump, urls, servers }: ListedToolsProps) {
+export function ListedTools({ dump, urls, servers, onItems }: ListedToolsProps) {
   const [url, setUrl] = useState(urls[0] ?? '')
   const [token, setToken] = useState('')
   const [items, setItems] = useState<readonly McpItem[] | undefined>(undefined)
@@ -34,6 +35,7 @@ export function ListedTools({ dump, urls, servers }: ListedToolsProps) {
       session.close()
       if (!isShown.current) return
       setItems(session.items)
+      onItems(session.items)
       setStatus(`${session.server} answered in ${Math.round(performance.now() - start)} ms.`)
     } catch (error) {
       if (!isShown.current) return
