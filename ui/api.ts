@@ -11,6 +11,7 @@ export type Traffic = Schemas['Traffic']
 export type Connections = Schemas['Connections']
 export type EndpointStates = Schemas['EndpointStates']
 export type EndpointState = Schemas['EndpointState']
+export type McpSessions = Schemas['McpSessions']
 export type EffectivePolicies = Schemas['EffectivePolicies']
 export type ModelPrices = Schemas['ModelPrices']
 export type ModelUsage = Schemas['ModelUsage']
@@ -48,6 +49,10 @@ export async function connections(signal: AbortSignal): Promise<Connections> {
 
 export async function endpointStates(signal: AbortSignal): Promise<EndpointStates> {
   return (await (await ask('endpoints', { signal })).json()) as EndpointStates // api/admin/openapi.yaml
+}
+
+export async function mcpSessions(signal: AbortSignal): Promise<McpSessions> {
+  return (await (await ask('mcp_sessions', { signal })).json()) as McpSessions // api/admin/openapi.yaml
 }
 
 export async function modelPrices(signal: AbortSignal): Promise<ModelPrices> {

@@ -198,6 +198,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/mcp_sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Open sessions of MCP clients
+         * @description Sessions of stateful MCP backends that the workers have served and that did not end: clients of protocol versions with sessions (2024-11-05 to 2025-11-25). Clients of MCP 2026-07-28, and stateless backends, have none. A session that no client uses for `MCP_SESSION_TTL` is forgotten. Ids are shown as digests, as in the log.
+         */
+        get: operations["getMcpSessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/overview": {
         parameters: {
             query?: never;
@@ -1215,6 +1235,51 @@ export interface components {
                 }[];
             }[];
         };
+        McpSessions: {
+            /** @description Those that answered within 2 seconds. */
+            workers: number;
+            /** @description Sessions of all backends, each counted once. */
+            total: number;
+            /** @description `false`: a worker has more than 2000 sessions, and the counts have only its last ones. */
+            isComplete: boolean;
+            backends: (components["schemas"]["McpSessionPlace"] & {
+                sessions: number;
+                servers: {
+                    name: string;
+                    /** @description Sessions in which the server has a session of its own. */
+                    legacy: number;
+                    /** @description Sessions in which the server speaks MCP 2026-07-28. */
+                    modern: number;
+                }[];
+            })[];
+            sessions: (components["schemas"]["McpSessionPlace"] & {
+                /** @description Digest of the id, as in the log (`mcp.session.id`). */
+                id: string;
+                servers: {
+                    name: string;
+                    /**
+                     * @description `null`: the server could not be reached when the session was opened.
+                     * @enum {string|null}
+                     */
+                    era: "legacy" | "modern" | null;
+                }[];
+                /** @description Name and version that the client sent; cut after 100 characters. */
+                client: string | null;
+                /** @description RFC 3339. `null`: another process opened it, or this one before its restart. */
+                opened: string | null;
+                /** Format: date-time */
+                used: string;
+                /** @description Open streams, and requests that wait for a server. */
+                busy: number;
+            })[];
+        };
+        McpSessionPlace: {
+            /** @description `namespace/name`. */
+            gateway: string;
+            /** @description `namespace/name`. */
+            route: string;
+            backend: string;
+        };
         Overview: {
             listeners: {
                 /** @description Key of the port. */
@@ -1812,6 +1877,28 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["EndpointStates"];
+                };
+            };
+            401: components["responses"]["NoToken"];
+            403: components["responses"]["CrossOrigin"];
+        };
+    };
+    getMcpSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sessions of each backend, and those used last, at most 200. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["McpSessions"];
                 };
             };
             401: components["responses"]["NoToken"];

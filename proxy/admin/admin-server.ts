@@ -217,6 +217,7 @@ function debugRoutes(parts: DebugParts): [string, Route][] {
   return [
     ['/connections', answer(() => live.connections())],
     ['/endpoints', answer(() => live.endpoints())],
+    ['/mcp_sessions', answer(() => live.mcpSessions())],
     ['/debug/trace', { GET: trace, POST: trace }],
     ['/debug/pprof/profile', { GET: ownOrigin((query, response) => profiles.cpu(query, response)) }],
     ['/debug/pprof/heap', { GET: ownOrigin((query, response) => profiles.heap(query, response)) }],

@@ -13,6 +13,7 @@ const ENTRIES: readonly (readonly [path: string, text: string])[] = [
   ['/model_usage', 'tokens and cost by gateway, route and client; <code>?since=</code> is a time of the last 48 hours'],
   ['/endpoints', 'endpoints with requests: health of the last hour, open connections'],
   ['/connections', 'open connections of clients, by listener'],
+  ['/mcp_sessions', 'open sessions of MCP clients'],
   ['/model_prices', 'prices of models, from the model catalog'],
   ['/debug/trace', 'trace of the next request, as server-sent events'],
   ['/debug/tasks', 'requests in flight'],

@@ -8,6 +8,7 @@ import type { EndpointBuffer } from '../backend/endpoint-store.ts'
 import { EndpointHistory } from './endpoint-history.ts'
 import { endpointStates, labelsOf } from './endpoint-states.ts'
 import { askConnections, connectionsOf } from './live-connections.ts'
+import { askSessions, mcpSessions } from './mcp-sessions.ts'
 import { Profiles } from './pprof.ts'
 import { answerRoute } from './route-tester.ts'
 import { taskReport } from './tasks.ts'
@@ -59,6 +60,10 @@ export class LiveView {
     const serving = this.#parts.workers()
     const workers = await askConnections(serving, labelsOf(histories))
     return endpointStates({ config: this.#config, histories, workers, workersServing: serving.length })
+  }
+
+  async mcpSessions(): Promise<Schemas['McpSessions']> {
+    return mcpSessions(await askSessions(this.#parts.workers()))
   }
 
   get #config(): RenderedConfig {

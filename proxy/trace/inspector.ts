@@ -2,6 +2,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { components } from '#api/admin/types.gen.ts'
 import type { Exchange } from '../exchange/exchange.ts'
+import { openSessions } from '../exchange/open-sessions.ts'
 import type { InspectAnswer, InspectRequest, RouteQuestion, WorkerConnections } from './messages.ts'
 import { profileCpu, profileHeap, watchHeap } from '#api/profile/profiler.ts'
 import type { TraceTap } from './tap.ts'
@@ -36,6 +37,8 @@ export class Inspector {
       else answer(port, { type: 'route', explanation })
     } else if (request.kind === 'connections') {
       answer(port, { type: 'connections', connections: this.#parts.connections(new Set(request.labels)) })
+    } else if (request.kind === 'mcpSessions') {
+      answer(port, { type: 'mcpSessions', report: openSessions.report() })
     } else void this.#profile(request, port)
   }
 

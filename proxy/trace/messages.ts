@@ -2,6 +2,7 @@
 // it ends the question, and main learns by it that a thread died.
 
 import type { components } from '#api/admin/types.gen.ts'
+import type { SessionReport } from '../exchange/open-sessions.ts'
 import type { EndpointConnections } from '../upstream/endpoint-connections.ts'
 
 /** The owner of the watch over all threads: 0 no worker, else the number of the worker that claimed it, plus 1. */
@@ -23,6 +24,7 @@ export type InspectRequest =
   | { readonly kind: 'route'; readonly question: RouteQuestion }
   /** `labels`: of the endpoints whose connections are counted. */
   | { readonly kind: 'connections'; readonly labels: readonly string[] }
+  | { readonly kind: 'mcpSessions' }
 
 /** A request that is not sent. */
 export interface RouteQuestion {
@@ -76,4 +78,5 @@ export type InspectAnswer =
   | { readonly type: 'tasks'; readonly tasks: readonly string[] }
   | { readonly type: 'route'; readonly explanation: components['schemas']['RouteExplanation'] }
   | { readonly type: 'connections'; readonly connections: WorkerConnections }
+  | { readonly type: 'mcpSessions'; readonly report: SessionReport }
   | { readonly type: 'refused'; readonly message: string }

@@ -34,6 +34,7 @@ const ADMIN_PATHS = [
   '/debug/tasks',
   '/connections',
   '/endpoints',
+  '/mcp_sessions',
   '/debug/route?url=http://localhost/',
   '/debug/pprof/profile?seconds=1',
   '/debug/pprof/heap',

@@ -264,6 +264,39 @@ describe('tools that an identity may call', () => {
   )
 })
 
+describe('sessions of MCP clients', () => {
+  it.each(THEMES)(
+    'are listed with client, servers and times, without their ids, %s',
+    async (_, options) => {
+      const url = `${demo.gateway.url}/mcp`
+      const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'tester', version: '7' } }
+      const opened = await fetch(url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params }),
+      })
+      await opened.text()
+      const id = opened.headers.get('mcp-session-id') ?? ''
+      const page = await demo.open(options)
+      await page.getByRole('link', { name: 'MCP servers' }).press('Enter')
+      const session = page.getByRole('region', { name: 'Open sessions' }).getByRole('row').nth(1)
+      await session.waitFor()
+      const cells = await session.getByRole('cell').allTextContents()
+      expect(cells.slice(1, 4)).toEqual(['mcp', 'tester 7', 'weather'])
+      expect(cells[4]).toMatch(/^\d+ seconds? ago$/)
+      const server = page.getByRole('region', { name: 'Sessions of servers' }).getByRole('row').nth(1)
+      expect((await server.getByRole('cell').allTextContents()).slice(2)).toEqual(['weather', '1', '0'])
+      expect(id).not.toBe('')
+      expect(await page.content()).not.toContain(id)
+      expect(await flaws(page)).toEqual(NO_FLAWS)
+      expect(demo.problems).toEqual([])
+      await fetch(url, { method: 'DELETE', headers: { 'mcp-session-id': id } })
+      await page.context().close()
+    },
+    CASE_MS,
+  )
+})
+
 describe('the page Connect', () => {
   it(
     'has commands with the address of the gateway that work',

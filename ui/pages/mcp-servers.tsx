@@ -12,6 +12,7 @@ import { ListedTools } from '../parts/listed-tools.tsx'
 import type { McpItem } from '../mcp-session.ts'
 import { McpAccess } from '../parts/mcp-access.tsx'
 import { Arguments } from '../parts/mcp-items.tsx'
+import { McpSessions } from '../parts/mcp-sessions.tsx'
 import { countText } from '../parts/numbers.ts'
 import { Table } from '../parts/table.tsx'
 import { hrefOf } from '../place.ts'
@@ -52,6 +53,7 @@ export function McpServers({ dump }: { readonly dump: Dump }) {
         keyOf={rowKey}
         empty={text === '' ? 'No backend has MCP servers.' : 'No server has this text.'}
       />
+      {all.length > 0 && <McpSessions />}
       {all.length > 0 && <Tools dump={dump} rows={all} />}
     </>
   )

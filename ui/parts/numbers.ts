@@ -27,3 +27,18 @@ export function untilText(time: string, now = Date.now()): string {
   const [size, unit] = Math.abs(distance) < 2 * DAY_MS ? ([HOUR_MS, 'hour'] as const) : ([DAY_MS, 'day'] as const)
   return `${time.slice(0, 16).replace('T', ' ')} (${RELATIVE.format(Math.trunc(distance / size), unit)})`
 }
+
+const MINUTE_MS = 60_000
+const SINCE = [
+  [DAY_MS, 'day'],
+  [HOUR_MS, 'hour'],
+  [MINUTE_MS, 'minute'],
+  [1000, 'second'],
+] as const
+
+/** `12 minutes ago`. `time`: in ISO 8601, in the past. */
+export function sinceText(time: string, now = Date.now()): string {
+  const age = Math.max(0, now - Date.parse(time))
+  const [size, unit] = SINCE.find(([length]) => age >= 2 * length) ?? [1000, 'second']
+  return RELATIVE.format(-Math.floor(age / size), unit)
+}

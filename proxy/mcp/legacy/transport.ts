@@ -1,6 +1,7 @@
 // Sessions of Streamable HTTP (MCP 2024-11-05 to 2025-11-25): POST, GET and DELETE.
 import { isRecord } from '#api/json.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
+import { openSessions } from '../../exchange/open-sessions.ts'
 import { madeStream } from '../../message/made-stream.ts'
 import { HttpResponse } from '../../message/message.ts'
 import { callOf, type McpCall, type McpEndpoint } from '../context.ts'
@@ -32,7 +33,7 @@ import { guardRequest, guardResult } from '../guard.ts'
 import { type EventIds, eventIdsOf } from './event-ids.ts'
 import { mergeInitialize } from './initialize.ts'
 import { healing, isEnded, noteEnded } from './healing.ts'
-import { IdleSessions } from './idle-sessions.ts'
+import { IdleSessions, type UsedSession } from './idle-sessions.ts'
 import { ownCall } from './own-call.ts'
 import { type McpSession, shownSessionId, type SessionClient } from './session-id.ts'
 import { mayAsk } from '../server-requests.ts'
@@ -56,6 +57,7 @@ const RESUMING: LegacyClient = { canResume: true }
 
 /** Of this worker: sessions outlive the configuration that opened them. */
 const idle = new IdleSessions()
+openSessions.list = () => idle.report(isEnded)
 
 export function answerLegacy(
   exchange: Exchange,
@@ -107,17 +109,22 @@ async function introduce(
   const isOpen = isStateful && response.error === undefined
   if (!isOpen) await endSession(exchange, members)
   const client = clientOf(request, result['protocolVersion'])
-  const sessionId = isOpen ? endpoint.codec.encode({ ...session, client }) : undefined
-  if (sessionId !== undefined) watchIdle(exchange, endpoint, sessionId)
+  const opened = { ...session, client }
+  const sessionId = isOpen ? endpoint.codec.encode(opened) : undefined
+  if (sessionId !== undefined) watchIdle(exchange, endpoint, { sessionId, session: opened })
   return jsonAnswer(response, { sessionId })
 }
 
 /** Ends the session at its servers if the client leaves it. */
-function watchIdle(exchange: Exchange, endpoint: McpEndpoint, session: string): void {
-  const id = shownSessionId(session)
-  const own = ownCall(exchange, { method: 'DELETE', session, signal: new AbortController().signal })
+function watchIdle(
+  exchange: Exchange,
+  endpoint: McpEndpoint,
+  { sessionId, session }: { readonly sessionId: string; readonly session: McpSession },
+): void {
+  const id = shownSessionId(sessionId)
+  const own = ownCall(exchange, { method: 'DELETE', session: sessionId, signal: new AbortController().signal })
   own.deadlineMs = undefined
-  idle.opened(id, endpoint.sessionTtlMs, async () => {
+  idle.opened({ id, session }, endpoint.sessionTtlMs, async () => {
     const opened = isEnded(id) ? undefined : openedSession(own, endpoint, '')
     if (opened === undefined || opened instanceof HttpResponse) return
     for (const { target } of opened.members) endpoint.noteSession('expired', target.name)
@@ -143,12 +150,12 @@ function inSession(
   const { members } = session
   const eventIds = client.canResume ? session.eventIds : undefined
   const response = deliver(callOf({ era: 'Legacy', exchange, endpoint, members, eventIds }), message)
-  if (!(response instanceof Promise)) return whileOpen(response, endpoint, session.id)
+  if (!(response instanceof Promise)) return whileOpen(response, endpoint, session)
   // A server may need longer than the time after which a session is idle.
-  const release = idle.hold(session.id, endpoint.sessionTtlMs)
+  const release = idle.hold(session, endpoint.sessionTtlMs)
   return response.then(
     (ready) => {
-      const open = whileOpen(ready, endpoint, session.id)
+      const open = whileOpen(ready, endpoint, session)
       release()
       return open
     },
@@ -160,9 +167,9 @@ function inSession(
 }
 
 /** The session is in use as long as the stream is open. */
-function whileOpen(response: HttpResponse, endpoint: McpEndpoint, id: string): HttpResponse {
+function whileOpen(response: HttpResponse, endpoint: McpEndpoint, session: UsedSession): HttpResponse {
   if (!isStream(response)) return response
-  const release = idle.hold(id, endpoint.sessionTtlMs)
+  const release = idle.hold(session, endpoint.sessionTtlMs)
   return atEnd(response, () => Promise.resolve(release()))
 }
 
@@ -243,8 +250,8 @@ export async function answerGet(
     const stream: ServerStream = { exchange, naming: endpoint.naming, target: member.target.name, request: undefined }
     return madeStream(showing({ endpoint, member, stream, positions, eventIds }, events), () => events.cancel())
   })
-  if (!hasItsServers(endpoint, session.sealed)) streams.push(madeStream(changedLists(), () => {}))
-  return client.canResume ? untilChanged(streams, endpoint, session.id) : noting(streams, endpoint, session.id)
+  if (!hasItsServers(endpoint, session.session)) streams.push(madeStream(changedLists(), () => {}))
+  return client.canResume ? untilChanged(streams, endpoint, session) : noting(streams, endpoint, session)
 }
 
 /** undefined: not an id of this session. */
@@ -253,15 +260,15 @@ function positionOf(last: string | undefined, eventIds: EventIds | undefined): R
 }
 
 /** Clients continue with a stream of the servers that the backend has then. */
-function untilChanged(streams: readonly EventStream[], endpoint: McpEndpoint, id: string): HttpResponse {
+function untilChanged(streams: readonly EventStream[], endpoint: McpEndpoint, session: UsedSession): HttpResponse {
   const events = interleave(streams)
   const stop = endpoint.watchServers(() => events.cancel())
-  return atEnd(whileOpen(resumableStream(events), endpoint, id), () => Promise.resolve(stop()))
+  return atEnd(whileOpen(resumableStream(events), endpoint, session), () => Promise.resolve(stop()))
 }
 
 /** Clients would lose their session with the stream. */
-function noting(streams: readonly EventStream[], endpoint: McpEndpoint, id: string): HttpResponse {
-  return whileOpen(resumableStream(interleave([...streams, laterChanges(endpoint)])), endpoint, id)
+function noting(streams: readonly EventStream[], endpoint: McpEndpoint, session: UsedSession): HttpResponse {
+  return whileOpen(resumableStream(interleave([...streams, laterChanges(endpoint)])), endpoint, session)
 }
 
 async function* changedLists(): AsyncGenerator<ServerEvent> {
@@ -314,7 +321,7 @@ interface OpenedSession {
   /** Digest of its id. */
   readonly id: string
   /** As its id has it. */
-  readonly sealed: McpSession
+  readonly session: McpSession
   readonly members: readonly Member[]
   readonly eventIds: EventIds
 }
@@ -334,14 +341,15 @@ function openedSession(exchange: Exchange, endpoint: McpEndpoint, whenMissing: s
   if (members === undefined) return plain(404, 'session not found')
   const onReopened = (server: string): void => {
     endpoint.noteSession('reopened', server)
-    watchIdle(exchange, endpoint, id)
+    watchIdle(exchange, endpoint, { sessionId: id, session })
   }
   const healed = { id: shownId, client: session.client, onReopened }
-  idle.use(shownId, endpoint.sessionTtlMs)
-  return {
+  const opened: OpenedSession = {
     id: shownId,
-    sealed: session,
+    session,
     members: members.map((member) => healing(healed, member)),
     eventIds: eventIdsOf(endpoint.eventIds, shownId),
   }
+  idle.use(opened, endpoint.sessionTtlMs)
+  return opened
 }
