@@ -77,9 +77,15 @@ describe('endpoints of a dump', () => {
       services: [{ name: 'web', namespace: 'shop', endpoints: [{ active: { 'shop/a': figures }, rejected: {} }] }],
       backends: [{ backend: { host: { name: 'echo', namespace: 'shop', target: '127.0.0.1:80', ...figures } } }],
     })
-    expect(WIDE_HEAD.slice(7)).toEqual(['PENDING', 'FAILURES', 'EVICTIONS', 'LAST EVICTION'])
+    expect(WIDE_HEAD.slice(7)).toEqual(['PENDING', 'FAILURES', 'CONNECTIONS', 'EVICTIONS', 'LAST EVICTION'])
     for (const row of endpointRows(dump, true)) {
-      expect(wideCellsOf(row, 60_000).slice(7)).toEqual(['2', '3', '4', '60s ago: status 503'])
+      expect(wideCellsOf(row, 60_000, '1, 1 idle').slice(7)).toEqual([
+        '2',
+        '3',
+        '1, 1 idle',
+        '4',
+        '60s ago: status 503',
+      ])
     }
     expect(endpointRows(dump, true)).toHaveLength(2)
   })

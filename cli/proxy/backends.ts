@@ -26,7 +26,7 @@ export interface EndpointRow {
 }
 
 export const BACKEND_HEAD = ['TYPE', 'NAME', 'NAMESPACE', 'ENDPOINT', 'HEALTH', 'REQUESTS', 'LATENCY'] as const
-export const WIDE_HEAD = [...BACKEND_HEAD, 'PENDING', 'FAILURES', 'EVICTIONS', 'LAST EVICTION'] as const
+export const WIDE_HEAD = [...BACKEND_HEAD, 'PENDING', 'FAILURES', 'CONNECTIONS', 'EVICTIONS', 'LAST EVICTION'] as const
 
 /** Sorted by type, namespace, name, endpoint; without `all` only those that had requests. */
 export function endpointRows(dump: Dump, all: boolean): EndpointRow[] {
@@ -40,11 +40,11 @@ export function cellsOf(row: EndpointRow, nowMs: number): string[] {
   return [type, name, namespace, endpoint, healthText(row, nowMs), String(requests), latency]
 }
 
-/** For `WIDE_HEAD`. */
-export function wideCellsOf(row: EndpointRow, nowMs: number): string[] {
+/** For `WIDE_HEAD`. `connections`: as text; the dump does not have them. */
+export function wideCellsOf(row: EndpointRow, nowMs: number, connections = ''): string[] {
   const { pending, failures, evictions, lastEviction } = row
   const last = lastEviction === null ? '' : evictionText(lastEviction, nowMs)
-  return [...cellsOf(row, nowMs), String(pending), String(failures), String(evictions), last]
+  return [...cellsOf(row, nowMs), String(pending), String(failures), connections, String(evictions), last]
 }
 
 export function healthText({ health, evictedUntil }: EndpointRow, nowMs: number): string {

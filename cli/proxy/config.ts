@@ -8,6 +8,7 @@ import { AdminClient } from '../portforward/admin-client.ts'
 import { targetOf, type ProxyTransport, type TargetFlags } from '../portforward/targets.ts'
 import { transportsOf } from '../portforward/transports.ts'
 import { BACKEND_HEAD, cellsOf, endpointRows, WIDE_HEAD, wideCellsOf, type Dump } from './backends.ts'
+import { connectionsText, type EndpointStates, rowKey, statesByRow } from './endpoint-states.ts'
 import { givenName } from './given-names.ts'
 import type { Limits } from './limits.ts'
 import { limitsTable } from './limits-table.ts'
@@ -32,6 +33,8 @@ interface Source<T> {
   readonly proxy: string
   /** The answer of the admin server. */
   readonly answer: T
+  /** Read only for tables that show them. */
+  readonly states?: EndpointStates | undefined
 }
 
 /** Between two readings of `--watch`. */
@@ -49,7 +52,7 @@ export function configCommand(name: ConfigPart, command: ConfigCommand): Promise
 
 async function print<T>(name: ConfigPart, part: Part<T>, { resource, flags }: ConfigCommand): Promise<number> {
   try {
-    const read = await readerOf(part.answer, { resource, flags })
+    const read = await readerOf(part, { resource, flags })
     let former = ''
     for (let reading = 1; ; reading++) {
       const { sources, failures } = await read()
@@ -84,9 +87,9 @@ function textOf<T>({ name, part, sources }: Printed<T>, flags: ConfigFlags): str
   const isTable = isWide || output === 'table' || output === 'short'
   const [first] = sources
   if (first !== undefined && sources.length === 1) {
-    return isTable ? print(first.answer, all, isWide) : dataText(value(first.answer, all), output)
+    return isTable ? print(first, all, isWide) : dataText(value(first.answer, all), output)
   }
-  if (isTable) return sources.map(({ heading = '', answer }) => `${heading}\n${print(answer, all, isWide)}`).join('\n')
+  if (isTable) return sources.map((source) => `${source.heading ?? ''}\n${print(source, all, isWide)}`).join('\n')
   return dataText(
     sources.map(({ gateway, proxy, answer }) => ({ gateway, proxy, [name]: value(answer, all) })),
     output,
@@ -105,7 +108,9 @@ interface AnswerKind<T> {
 interface Part<T> {
   readonly answer: AnswerKind<T>
   /** `all`: also endpoints without requests. */
-  readonly table: (answer: T, all: boolean, isWide: boolean) => string
+  readonly table: (source: Source<T>, all: boolean, isWide: boolean) => string
+  /** The wide table also has states of endpoints. */
+  readonly hasStates?: boolean
   readonly value: (answer: T, all: boolean) => unknown
   /** `kind/namespace/name`. */
   readonly names: (answer: T, all: boolean) => string[]
@@ -122,20 +127,27 @@ const DUMP: AnswerKind<Dump> = {
 const PARTS: { readonly [P in Exclude<ConfigPart, 'limits'>]: Part<Dump> } = {
   all: {
     answer: DUMP,
-    table: (dump, _, isWide) => summaryOf(dump, isWide),
+    table: ({ answer }, _, isWide) => summaryOf(answer, isWide),
     value: (dump) => dump,
     names: (dump) => [...routeNames(dump), ...backendNames(dump, true), ...policyNames(dump)],
   },
-  backends: { answer: DUMP, table: backendsTable, value: endpointRows, names: backendNames, hint: emptyHint },
+  backends: {
+    answer: DUMP,
+    table: backendsTable,
+    hasStates: true,
+    value: endpointRows,
+    names: backendNames,
+    hint: emptyHint,
+  },
   routes: {
     answer: DUMP,
-    table: (dump, _, isWide) => routesTable(dump, isWide),
+    table: ({ answer }, _, isWide) => routesTable(answer, isWide),
     value: routeRows,
     names: routeNames,
   },
   policies: {
     answer: DUMP,
-    table: (dump, _, isWide) => policiesTable(dump, isWide),
+    table: ({ answer }, _, isWide) => policiesTable(answer, isWide),
     value: ({ policies }) => policies,
     names: policyNames,
   },
@@ -147,7 +159,7 @@ const LIMITS: Part<Limits> = {
     name: 'an answer of /limits',
     is: (value): value is Limits => hasMembers(value, ['local', 'global', 'omitted']),
   },
-  table: (limits, _, isWide) => limitsTable(limits, isWide),
+  table: ({ answer }, _, isWide) => limitsTable(answer, isWide),
   value: (limits) => limits,
   names: ({ local, global }) => [...local, ...global].map(({ source: { kind, key } }) => `${kind}/${key}`),
   hint: ({ local, global }) => (local.length + global.length === 0 ? 'this proxy has no rate limits' : undefined),
@@ -165,12 +177,19 @@ function policyNames({ policies }: Dump): string[] {
   return policies.map(({ key }) => `policy/${key}`)
 }
 
-function backendsTable(dump: Dump, all: boolean, isWide: boolean): string {
+function backendsTable({ answer: dump, states }: Source<Dump>, all: boolean, isWide: boolean): string {
   const rows = endpointRows(dump, all)
-  const cells = isWide ? wideCellsOf : cellsOf
+  const now = Date.now()
+  if (!isWide) {
+    return table(
+      BACKEND_HEAD,
+      rows.map((row) => cellsOf(row, now)),
+    )
+  }
+  const known = statesByRow(states)
   return table(
-    isWide ? WIDE_HEAD : BACKEND_HEAD,
-    rows.map((row) => cells(row, Date.now())),
+    WIDE_HEAD,
+    rows.map((row) => wideCellsOf(row, now, connectionsText(known.get(rowKey(row))))),
   )
 }
 
@@ -196,16 +215,13 @@ interface Sources<T> {
 }
 
 /** One source for each Gateway: its pods have the same configuration. @throws {Error} with a message for the user */
-async function readerOf<T>(
-  kind: AnswerKind<T>,
-  { resource, flags }: ConfigCommand,
-): Promise<() => Promise<Sources<T>>> {
+async function readerOf<T>(part: Part<T>, { resource, flags }: ConfigCommand): Promise<() => Promise<Sources<T>>> {
   const { file } = flags
   if (file !== undefined) {
     if (flags.watch === true) throw new Error('--file shows a saved dump: omit --watch')
     if (flags.local === true) throw new Error('--file shows a saved dump: omit --local')
     if (resource !== undefined) throw new Error(`--file shows a saved dump: omit ${resource}`)
-    const answer = parse(kind, readFileSync(file === '-' ? 0 : file, 'utf8'), file)
+    const answer = parse(part.answer, readFileSync(file === '-' ? 0 : file, 'utf8'), file)
     return () =>
       Promise.resolve({ sources: [{ heading: undefined, gateway: undefined, proxy: file, answer }], failures: [] })
   }
@@ -218,16 +234,22 @@ async function readerOf<T>(
   }
   return () =>
     readAll(
-      kind,
+      { kind: part.answer, hasStates: part.hasStates === true && flags.output === 'wide' },
       groups.flatMap((group) => group.slice(0, 1)),
     )
 }
 
-async function readAll<T>(kind: AnswerKind<T>, transports: readonly ProxyTransport[]): Promise<Sources<T>> {
+interface Wanted<T> {
+  readonly kind: AnswerKind<T>
+  readonly hasStates: boolean
+}
+
+async function readAll<T>({ kind, hasStates }: Wanted<T>, transports: readonly ProxyTransport[]): Promise<Sources<T>> {
   const [sources, failures]: [Source<T>[], unknown[]] = [[], []]
   for (const transport of transports) {
     try {
-      sources.push(await sourceOf(kind, transport))
+      const source = await sourceOf(kind, transport)
+      sources.push(hasStates ? { ...source, states: await statesOf(transport) } : source)
     } catch (error) {
       failures.push(error)
     }
@@ -242,6 +264,12 @@ async function sourceOf<T>(kind: AnswerKind<T>, transport: ProxyTransport): Prom
   if (status !== 200) throw new Error(`the admin server ${label} returned ${status}: ${text.trimEnd()}`)
   const heading = gateway === undefined ? label : `${gateway} (pod ${label})`
   return { heading, gateway, proxy: label, answer: parse(kind, text, label) }
+}
+
+/** undefined: the proxy is of an earlier version. */
+async function statesOf(transport: ProxyTransport): Promise<EndpointStates | undefined> {
+  const { status, text } = await new AdminClient(transport).ask('GET', '/endpoints')
+  return status === 200 ? (JSON.parse(text) as EndpointStates) : undefined // api/admin/openapi.yaml
 }
 
 function parse<T>({ name, is }: AnswerKind<T>, text: string, from: string): T {

@@ -117,7 +117,10 @@ describe('gw proxy config', () => {
 
   firstOf(1)<[string, RegExp]>([
     ['routes', /^ROUTE .* BACKENDS +MATCHES +POLICIES\nall .* \/\*\n$/],
-    ['backends', /^TYPE .* LATENCY +PENDING +FAILURES +EVICTIONS +LAST EVICTION\nBackend .*ms +0 +0 +0\n$/],
+    [
+      'backends',
+      /^TYPE .* LATENCY +PENDING +FAILURES +CONNECTIONS +EVICTIONS +LAST EVICTION\nBackend .*ms +0 +0 +\d of \d+, \d idle +0\n$/,
+    ],
     ['policies', /^POLICY .* TARGET +OBJECT\ntraffic\/ns\/p .* GwPolicy ns\/p\n$/],
     ['all', /MATCHES[^]*OBJECT/],
   ])('has more columns of %s with -o wide', async (part, expected) => {

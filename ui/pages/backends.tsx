@@ -1,9 +1,9 @@
 // Is it the backend? Each endpoint with its health, latency, connections and evictions, now and in the last hour.
 import { useState } from 'preact/hooks'
 import { endpointRows, type EndpointRow } from '#cli/proxy/backends.ts'
+import { rowKey, statesByRow } from '#cli/proxy/endpoint-states.ts'
 import { evictionText } from '#cli/proxy/eviction-text.ts'
 import { type Dump, type EndpointState, endpointStates } from '../api.ts'
-import { rowKey, statesByRow } from '../endpoint-states.ts'
 import { Filter, isShown } from '../parts/filter.tsx'
 import { Health, latencyOf } from '../parts/health.tsx'
 import { HealthHour, LatencyHour } from '../parts/last-hour.tsx'

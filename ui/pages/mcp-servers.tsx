@@ -1,8 +1,8 @@
 // Which MCP servers does the proxy join, are they well, and which tools do they have?
 import { useState } from 'preact/hooks'
+import { rowKey, statesByRow } from '#cli/proxy/endpoint-states.ts'
 import { type Dump, endpointStates } from '../api.ts'
 import { type KnownTool, type ServerRow, serverRows } from '../backend-parts.ts'
-import { rowKey, statesByRow } from '../endpoint-states.ts'
 import { mcpUrls } from '../mcp-urls.ts'
 import { mayAct } from '../parts/actions-off.tsx'
 import { Filter, isShown } from '../parts/filter.tsx'

@@ -1,7 +1,10 @@
 // The last hour and the connections of endpoints by the rows of the tables. Pure.
-import { shortUid } from '#cli/proxy/backends.ts'
-import { givenName } from '#cli/proxy/given-names.ts'
-import type { EndpointState, EndpointStates } from './api.ts'
+import type { components } from '#api/admin/types.gen.ts'
+import { shortUid } from './backends.ts'
+import { givenName } from './given-names.ts'
+
+type EndpointState = components['schemas']['EndpointState']
+export type EndpointStates = components['schemas']['EndpointStates']
 
 /** A row of the tables of backends, models and MCP servers. */
 interface Place {
@@ -25,4 +28,11 @@ export function statesByRow(states: EndpointStates | undefined): StatesByRow {
 
 export function rowKey({ type, name, namespace, endpoint }: Place): string {
   return [type, namespace, name, endpoint].join(' ')
+}
+
+/** `3 of 8192, 2 idle`; empty if the endpoint is not listed. */
+export function connectionsText(state: EndpointState | undefined): string {
+  if (state === undefined) return ''
+  const { open, idle, max } = state.connections
+  return `${open}${max === null ? '' : ` of ${max}`}, ${idle} idle`
 }
