@@ -25,9 +25,11 @@ const PROBLEMS_MAX = 10
 
 export type AccessProblem = { readonly problem: string }
 
-export function mcpAccess(config: RenderedConfig, question: Question): Access | AccessProblem {
-  const backend = config.backends.find(({ name, mcp }) => mcp !== undefined && isSame(name, question.backend))
-  if (backend === undefined) return { problem: 'backend: the configuration has no such MCP backend' }
+/** `config` undefined: none is in force. */
+export function mcpAccess(config: RenderedConfig | undefined, question: Question): Access | AccessProblem {
+  const backend = config?.backends.find(({ name, mcp }) => mcp !== undefined && isSame(name, question.backend))
+  if (config === undefined || backend === undefined)
+    return { problem: 'backend: the configuration has no such MCP backend' }
   const found = routeTo(config, backend, question.route)
   const rules = found && mcpRules(config, found.route, found.ref)
   if (found === undefined || rules === undefined) return { problem: 'route: no such rule leads to the backend' }

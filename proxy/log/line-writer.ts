@@ -14,6 +14,8 @@ const SPACE_BYTES = 2 * LINE_BYTES_MAX
 const RETRY_MS = 2
 /** The limit for a synchronous write to a descriptor without a reader. */
 const SYNC_MS_MAX = 2000
+/** For the last lines of a process whose reader may be gone. */
+export const FLUSH_MS_MAX = 2000
 const ROOM: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT'])
 
 export interface LineWriter {

@@ -1,7 +1,6 @@
 // The proxy process: owns configuration, admin, metrics and readiness on the main thread and the pool of workers that
 // carry the traffic. What the workers run is given from outside (main.ts; tests), nothing of it is imported here.
 import { setTimeout as delay } from 'node:timers/promises'
-import { emptyConfig } from '#api/ir/empty.ts'
 import { keepItemsOfNewLists } from '#api/ir/keep-items.ts'
 import type { RenderedConfig, RenderedSecrets } from '#api/ir/types.gen.ts'
 import { startAdminServer } from '../admin/admin-server.ts'
@@ -16,7 +15,7 @@ import { TrafficHistory } from '../admin/traffic-history.ts'
 import { type Readiness, startReadinessServer } from '../admin/readiness-server.ts'
 import { startStatsServer } from '../admin/stats-server.ts'
 import { parseLevelFilter } from '../log/level-filter.ts'
-import { type LineWriter, createLineWriter } from '../log/line-writer.ts'
+import { type LineWriter, createLineWriter, FLUSH_MS_MAX } from '../log/line-writer.ts'
 import { type Logger, type LoggerRoot, createLogger } from '../log/logger.ts'
 import { modelPrices } from '../llm/cost/model-prices.ts'
 import type { OfferedCatalog } from '../llm/cost/offered-catalog.ts'
@@ -55,9 +54,6 @@ export interface ProxyParts {
   /** Of the main thread; whoever shares it with something else leaves it out. */
   readonly heapRelease?: HeapRelease
 }
-
-/** For the last log lines. */
-const FLUSH_MS_MAX = 2000
 
 /** @throws {StartError} when a port of its own cannot be opened. */
 export async function runProxy(settings: ProxySettings, parts: ProxyParts): Promise<RunningProxy> {
@@ -334,7 +330,7 @@ class ProxyProcess implements RunningProxy {
             customFunctions: () => this.#applied?.config.customFunctions,
             live: this.#live,
             mcpAccess: async (question) =>
-              (await import('../config/mcp-access.ts')).mcpAccess(this.#applied?.config ?? emptyConfig(), question),
+              (await import('../config/mcp-access.ts')).mcpAccess(this.#applied?.config, question),
             send: {
               isAllowed: this.#settings.uiActions,
               binds: () => this.#applied?.config.binds ?? [],
