@@ -33,12 +33,6 @@ export function Overview({ figures }: { readonly figures: Figures }) {
   const concerns = concernsOf(figures)
   const { value: traffic } = usePolled(trafficOfHour, EVERY_MS)
   const { value: usage } = usePolled(usageToday, EVERY_MS)
-  const { value: connections } = usePolled(openConnections, EVERY_MS)
-  const rows = listeners.map((row) => ({
-    ...row,
-    traffic: trafficOf(row, traffic),
-    open: connectionsOf(row, connections),
-  }))
   return (
     <>
       <Cards
@@ -70,6 +64,26 @@ export function Overview({ figures }: { readonly figures: Figures }) {
       {concerns.length < count && (
         <p class="soft">{`The first ${concerns.length} of ${count.toLocaleString('en')}.`}</p>
       )}
+      <Listeners listeners={listeners} traffic={traffic} />
+    </>
+  )
+}
+
+interface ListenersProps {
+  readonly listeners: readonly BoundListener[]
+  /** undefined: not yet known. */
+  readonly traffic: Traffic | undefined
+}
+
+function Listeners({ listeners, traffic }: ListenersProps) {
+  const { value: connections } = usePolled(openConnections, EVERY_MS)
+  const rows = listeners.map((row) => ({
+    ...row,
+    traffic: trafficOf(row, traffic),
+    open: connectionsOf(row, connections),
+  }))
+  return (
+    <>
       <h2>Listeners, with the requests of the last 5 minutes</h2>
       <Table
         caption="Listeners"
