@@ -34,7 +34,7 @@ export function Backends({ dump }: { readonly dump: Dump }) {
         caption="Endpoints of backends"
         columns={[
           { head: 'Type', cell: ({ type }: Row) => type },
-          { head: 'Backend', cell: ({ name, namespace }) => `${namespace}/${name}` },
+          { head: 'Backend', cell: ({ name, namespace }) => <span class="name">{`${namespace}/${name}`}</span> },
           { head: 'Endpoint', cell: ({ endpoint }) => <span class="mono">{endpoint}</span> },
           { head: 'Health', cell: (row) => <HealthOf row={row} />, isNumber: true },
           { head: 'Requests', cell: (row) => <Requests row={row} />, isNumber: true },
