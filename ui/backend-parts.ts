@@ -14,12 +14,6 @@ export interface ProviderRow extends EndpointRow {
   readonly address: string
 }
 
-export interface OfferedModel {
-  /** In requests. */
-  readonly name: string
-  readonly backend: string
-}
-
 export interface ServerRow extends EndpointRow {
   readonly protocol: string
   readonly address: string
@@ -68,15 +62,6 @@ export function providerRows(dump: Dump): ProviderRow[] {
   )
 }
 
-export function offeredModels(dump: Dump): OfferedModel[] {
-  return variantsOf(dump, 'llmRouter').flatMap(([{ namespace }, target]) =>
-    listOf(target['models']).map((model) => {
-      const { name, backend } = fieldsOf(model)
-      return { name: textOf(name), backend: `${namespace}/${textOf(backend)}` }
-    }),
-  )
-}
-
 export function serverRows(dump: Dump): ServerRow[] {
   return variantsOf(dump, 'mcp').flatMap(([place, target]) => {
     const prefixes = `prefixes ${textOf(target['prefixMode'])}`
@@ -107,7 +92,8 @@ function toolOf(operation: unknown): KnownTool {
   return { name: textOf(name), description: textOf(description), schema: JSON.parse(textOf(inputSchema) || '{}') }
 }
 
-function variantsOf({ backends }: Dump, kind: string): (readonly [Place, target: Fields])[] {
+/** The backends of a kind, with what the kind adds. */
+export function variantsOf({ backends }: Dump, kind: string): (readonly [Place, target: Fields])[] {
   return backends.flatMap(({ backend }) => {
     const variant = backend[kind]
     if (variant === undefined) return []

@@ -9,9 +9,10 @@ const SCRIPT = 'text/javascript; charset=utf-8'
 const FILES: ReadonlyMap<string, readonly [file: string, type: string]> = new Map([
   ['/ui/', ['index.html', HTML]],
   ['/ui/assets/app.js', ['assets/app.js', SCRIPT]],
-  // Of single pages, which the controller does not have.
+  // Of single pages; the controller has only the last one.
   ['/ui/assets/code-view.js', ['assets/code-view.js', SCRIPT]],
   ['/ui/assets/mcp-client.js', ['assets/mcp-client.js', SCRIPT]],
+  ['/ui/assets/yaml-text.js', ['assets/yaml-text.js', SCRIPT]],
   ['/ui/assets/style.css', ['assets/style.css', 'text/css; charset=utf-8']],
 ])
 

@@ -48,10 +48,7 @@ describe('limitPlace', () => {
   })
 
   it('has the target of a policy', () => {
-    expect([limitPlace(LOCAL).target, limitPlace(GLOBAL).target]).toEqual([
-      'HTTPRoute shop/api',
-      'Gateway infra/web',
-    ])
+    expect([limitPlace(LOCAL).target, limitPlace(GLOBAL).target]).toEqual(['HTTPRoute shop/api', 'Gateway infra/web'])
   })
 
   it('has the names of a standalone file', () => {

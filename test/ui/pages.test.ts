@@ -5,6 +5,7 @@ import { execFile } from 'node:child_process'
 import { connect } from 'node:net'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
 import { CASE_MS, flaws, NO_FLAWS, SETUP_MS, THEMES, violations } from '#test/ui/browser.testing.ts'
 import { type Demo, startDemo } from '#test/ui/demo.testing.ts'
 
@@ -58,7 +59,7 @@ describe('the page Routes', () => {
   it.each(['light', 'dark'] as const)(
     'has the policies in force for a rule with their sources, by keyboard, %s',
     async (colorScheme) => {
-      const page = await demo.open({ colorScheme })
+      const page = await demo.open({ colorScheme, permissions: ['clipboard-read', 'clipboard-write'] })
       await page.getByRole('link', { name: 'Routes' }).click()
       await page.getByRole('button', { name: /^Policies in force for .*admin/ }).press('Enter')
       const panel = page.getByRole('region', { name: /^Policies in force for/ })
@@ -67,6 +68,12 @@ describe('the page Routes', () => {
       expect(await row('authorization').getByRole('cell').nth(3).textContent()).toMatch(/^the rule .*admin/)
       expect(await row('timeouts').getByRole('cell').nth(3).textContent()).toContain('limits')
       expect(await row('auth').last().textContent()).not.toContain('secret-of-the-backend')
+      await panel.getByRole('button', { name: 'Copy as YAML' }).press('Enter')
+      await page.getByText('Copied: the policies as YAML.').waitFor()
+      const copied: unknown = parse(await page.evaluate<string>('navigator.clipboard.readText()'))
+      expect(copied).toMatchObject({
+        route: expect.arrayContaining([expect.objectContaining({ field: 'authorization' })]),
+      })
       expect(await violations(page)).toEqual([])
       await panel.getByRole('button', { name: 'Close' }).press('Enter')
       await panel.waitFor({ state: 'detached' })

@@ -1,7 +1,8 @@
 // How do I use it? Settings and commands of clients with the address of a listener, for models and for MCP servers.
 import { useState } from 'preact/hooks'
 import type { Dump } from '../api.ts'
-import { offeredModels, providerRows, serverRows } from '../backend-parts.ts'
+import { providerRows, serverRows } from '../backend-parts.ts'
+import { offeredModels } from '../offered-models.ts'
 import { listenerUrls } from '../listener-urls.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { Choice, TextField } from '../parts/fields.tsx'

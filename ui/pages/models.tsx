@@ -2,7 +2,8 @@
 import { useState } from 'preact/hooks'
 import { fieldsOf } from '#cli/proxy/backends.ts'
 import { type Dump, modelPrices, type ModelPrices, traffic as trafficOfHour } from '../api.ts'
-import { offeredModels, type OfferedModel, type ProviderRow, providerRows } from '../backend-parts.ts'
+import { type ProviderRow, providerRows } from '../backend-parts.ts'
+import { offeredModels, type OfferedModel } from '../offered-models.ts'
 import { Filter, isShown } from '../parts/filter.tsx'
 import { Health, latencyOf } from '../parts/health.tsx'
 import { countText, dollarsText } from '../parts/numbers.ts'
@@ -15,8 +16,8 @@ const EVERY_MS = 5000
 export function Models({ dump }: { readonly dump: Dump }) {
   const [text, setText] = useState('')
   const { value: traffic } = usePolled(trafficOfHour, EVERY_MS)
-  const models = [...offeredModels(dump), ...aliases(dump)].filter(({ name, backend }) =>
-    isShown(text, [name, backend]),
+  const models = [...offeredModels(dump), ...aliases(dump)].filter(({ name, leadsTo }) =>
+    isShown(text, [name, ...leadsTo]),
   )
   const providers = providerRows(dump).filter((row) =>
     isShown(text, [`${row.namespace}/${row.name}`, row.endpoint, row.vendor, row.model]),
@@ -50,10 +51,10 @@ export function Models({ dump }: { readonly dump: Dump }) {
         caption="Names of models in requests"
         columns={[
           { head: 'Name', cell: ({ name }: OfferedModel) => name },
-          { head: 'Leads to', cell: ({ backend }) => backend },
+          { head: 'Leads to', cell: ({ leadsTo }) => leadsTo.map((line) => <div key={line}>{line}</div>) },
         ]}
         rows={models}
-        keyOf={({ name, backend }) => `${name} ${backend}`}
+        keyOf={({ name, leadsTo }) => [name, ...leadsTo].join(' ')}
         empty="No backend lists names of models, and no policy has aliases: names are sent as requested."
       />
       <h2>Providers</h2>
@@ -137,7 +138,7 @@ function aliases({ policies }: Dump): OfferedModel[] {
     const { modelAliases } = fieldsOf(fieldsOf(policy['backend'])['ai'])
     return Object.entries(fieldsOf(modelAliases)).map(([name, model]) => ({
       name,
-      backend: `the model ${String(model)}, by the policy ${key}`,
+      leadsTo: [`the model ${String(model)}, by the policy ${key}`],
     }))
   })
 }

@@ -5,6 +5,7 @@ import { targetText } from '#cli/proxy/rows.ts'
 import type { Dump } from '../api.ts'
 import { useItem } from '../place.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
+import { CopyYaml } from '../parts/copy-yaml.tsx'
 import { Filter, isShown } from '../parts/filter.tsx'
 import { type Column, Table } from '../parts/table.tsx'
 import { TerminalCommand } from '../parts/terminal-command.tsx'
@@ -51,7 +52,8 @@ export function Policies({ dump: { policies } }: { readonly dump: Dump }) {
               <button type="button" onClick={() => setShown('')}>
                 Close
               </button>
-              <CopyButton name="the fields" text={textOf(selected)} />
+              <CopyButton name="the fields as JSON" label="Copy as JSON" text={textOf(selected)} />
+              <CopyYaml name="the fields" value={selected.policy} />
             </div>
             <pre tabIndex={0}>{textOf(selected)}</pre>
           </section>

@@ -4,7 +4,8 @@ import { useState } from 'preact/hooks'
 export interface CopyButtonProps {
   /** What is copied, such as `curl`. */
   readonly name: string
-  readonly text: string
+  /** A function: it is made when it is copied. */
+  readonly text: string | (() => Promise<string>)
   /** On the button; unset: `Copy`. */
   readonly label?: string
 }
@@ -17,7 +18,7 @@ export function CopyButton({ name, text, label = 'Copy' }: CopyButtonProps) {
         type="button"
         aria-label={label === 'Copy' ? `Copy ${name}` : label}
         onClick={() => {
-          navigator.clipboard.writeText(text).then(
+          copied(text).then(
             () => setStatus(`Copied: ${name}.`),
             () => setStatus('The browser does not let this page copy: select the text.'),
           )
@@ -30,4 +31,8 @@ export function CopyButton({ name, text, label = 'Copy' }: CopyButtonProps) {
       </p>
     </>
   )
+}
+
+async function copied(text: CopyButtonProps['text']): Promise<void> {
+  await navigator.clipboard.writeText(typeof text === 'string' ? text : await text())
 }

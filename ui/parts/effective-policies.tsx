@@ -4,6 +4,7 @@ import { givenReference } from '#cli/proxy/given-names.ts'
 import type { Dump, EffectivePolicies as Policies } from '../api.ts'
 import { ConfigurationSource } from '../configuration-source.ts'
 import { usePolled } from '../polled.ts'
+import { CopyYaml } from './copy-yaml.tsx'
 import { PolicySources } from './policy-sources.tsx'
 import { Table } from './table.tsx'
 
@@ -34,6 +35,7 @@ export function EffectivePolicies({ route, dump, onClose }: EffectivePoliciesPro
         <button type="button" onClick={onClose}>
           Close
         </button>
+        {value !== undefined && <CopyYaml name="the policies" value={value} />}
       </div>
       {problem !== undefined && (
         <p class="notice" role="alert">
