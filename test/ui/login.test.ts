@@ -10,6 +10,11 @@ import { type RunningCommand, startCommand } from '#test/ui/command.testing.ts'
 const ROOT = join(import.meta.dirname, '../..')
 const PASSWORD = 'a long password'
 const PATHS = ['/ui', '/', '/config_dump', '/traffic', '/memory', '/logging', '/debug/route?url=http://localhost/']
+/** What pages ask for without a parameter or a body. */
+const READ = [...readFileSync(join(ROOT, 'ui/api.ts'), 'utf8').matchAll(/ask\(['`]([\w/]+)/g)].map(([, path]) => path)
+/** They need one. */
+const WITH_QUESTION = ['effective_policies', 'debug/trace', 'debug/route', 'debug/cel']
+const ENDS = 'quitquitquit'
 const SETUP_MS = 90_000
 
 const folder = mkdtempSync(join(tmpdir(), 'gw-ui-login-'))
@@ -49,6 +54,17 @@ describe('the web UI behind a login', () => {
     expect([await statusOf(path), await statusOf(path, 'wrong'), await statusOf(path, PASSWORD)]).toEqual([
       401, 401, 200,
     ])
+  })
+
+  it('has everything that pages read', async () => {
+    expect(READ.length).toBeGreaterThan(5)
+    const asked = READ.filter((path) => path !== undefined && path !== ENDS && !WITH_QUESTION.includes(path))
+    const statuses = await Promise.all(asked.map(async (path) => [path, await statusOf(`/${path}`, PASSWORD)]))
+    expect(statuses.filter(([, status]) => status !== 200)).toEqual([])
+  })
+
+  it('evaluates for an identity which tools it may call', async () => {
+    expect(await statusOf('/debug/mcp_access', PASSWORD, { method: 'POST' })).toBe(400)
   })
 
   it.each(['/quitquitquit', '/logging?level=trace', '/debug/send'])('POST %s leads nowhere', async (path) => {

@@ -752,6 +752,7 @@ describe('loadStandalone, the web UI on a gateway', () => {
     expect(alone).toContainEqual({ path: { exact: '/' }, method: 'GET' })
     expect(alone.filter((match) => !JSON.stringify(match).includes('"GET"'))).toEqual([
       { path: { exact: '/debug/cel' }, method: 'POST' },
+      { path: { exact: '/debug/mcp_access' }, method: 'POST' },
     ])
     expect(matchesOf(`${GATEWAY}routes: [{ backends: [${BACKEND}] }]\nui: {}`)).not.toContainEqual({
       path: { exact: '/' },

@@ -21,6 +21,9 @@ const READ_PATHS = [
   '/config_dump',
   '/overview',
   '/traffic',
+  '/connections',
+  '/endpoints',
+  '/mcp_sessions',
   '/effective_policies',
   '/model_prices',
   '/model_usage',
@@ -33,8 +36,9 @@ const READ_PATHS = [
 const MATCHES: readonly RouteMatch[] = [
   { path: { pathPrefix: '/ui' }, method: 'GET' },
   ...READ_PATHS.map((exact): RouteMatch => ({ path: { exact }, method: 'GET' })),
-  // Evaluates an expression with the variables of the request only.
+  // They evaluate expressions and rules with the variables of the request only.
   { path: { exact: '/debug/cel' }, method: 'POST' },
+  { path: { exact: '/debug/mcp_access' }, method: 'POST' },
 ]
 const ROOT: RouteMatch = { path: { exact: '/' }, method: 'GET' }
 /** Each decides by itself who may read. */
