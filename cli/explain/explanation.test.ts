@@ -118,7 +118,8 @@ describe('explanationOf', () => {
         sources: [{ object: 'GwPolicy shop/limits', field: 'spec.traffic.rateLimit' }],
         details: ['limits[0] is exhausted'],
       },
-      cure: expect.stringMatching(/^[A-Z`].*\. Set by GwPolicy shop\/limits\.$/),
+      cure: undefined,
+      meaning: expect.stringMatching(/^[A-Z`].*\. Set by GwPolicy shop\/limits\.$/),
     })
   })
 
@@ -146,7 +147,7 @@ describe('explanationOf', () => {
       '  decided by  no route matches',
       '              no match: shop/cart.00.https',
       '              no match: shop/cart.01.https',
-      '  to pass     No route matched. Check hostnames, path, method, header and query matches.',
+      '  meaning     No route matched. Check hostnames, path, method, header and query matches.',
     ])
   })
 
@@ -155,7 +156,7 @@ describe('explanationOf', () => {
     const event: Message = { type: 'policyEvent', kind: 'listener', details }
     expect(explanationOf(trace(404, 'listener not found', 'listener not found', event))).toMatchObject({
       decision: { by: 'routing', name: 'no listener matches', details: [details] },
-      cure: expect.stringContaining('No listener of the port serves this host.'),
+      meaning: expect.stringContaining('No listener of the port serves this host.'),
     })
   })
 
@@ -172,12 +173,12 @@ describe('explanationOf', () => {
     expect(explanationOf(failed)).toMatchObject({
       decision: { by: 'backend', name: target, details: ['no response: connection refused'] },
     })
-    expect(explanationOf(failed)?.cure).toMatch(/\.$/)
+    expect(explanationOf(failed)).toMatchObject({ cure: undefined, meaning: expect.stringMatching(/\.$/) })
   })
 
   it('has no cure for a request that succeeded, and nothing for an incomplete trace', () => {
     const answer: Message = { type: 'backendCallResult', target: 'a:1', status: 200, error: null }
-    expect(explanationOf(trace(200, null, 'ok', ROUTE, answer))?.cure).toBeUndefined()
+    expect(explanationOf(trace(200, null, 'ok', ROUTE, answer))).toMatchObject({ cure: undefined, meaning: undefined })
     expect(explanationOf(trace(200, null, 'ok').slice(0, -1))).toBeUndefined()
   })
 

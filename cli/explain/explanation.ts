@@ -20,8 +20,10 @@ export interface Explanation {
   readonly decision: Decision
   /** Results of policies before the decision. */
   readonly before: readonly string[]
-  /** What would change the result; undefined for a request that succeeded. */
+  /** What would change the result; undefined for a request that succeeded, and where only `meaning` is known. */
   readonly cure: string | undefined
+  /** Of the failure, from the registry of failures. */
+  readonly meaning: string | undefined
 }
 
 export interface Decision {
@@ -78,7 +80,7 @@ export function explanationOf(all: readonly TraceEvent[]): Explanation | undefin
     routeKey: messages.findLast(({ type }) => type === 'routeSelection')?.selectedRoute,
     decision,
     before: policyResults(messages.slice(0, at === -1 ? undefined : at)),
-    cure: status !== undefined && status < 400 ? undefined : cureOf(decision, { messages, at, failure }),
+    ...(status !== undefined && status < 400 ? NO_ADVICE : adviceOf(decision, { messages, at, failure })),
   }
 }
 
@@ -189,16 +191,22 @@ interface Circumstances {
   readonly failure: FailureKind | undefined
 }
 
-function cureOf({ by, sources, name }: Decision, { messages, at, failure }: Circumstances): string {
+type Advice = Pick<Explanation, 'cure' | 'meaning'>
+
+const NO_ADVICE: Advice = { cure: undefined, meaning: undefined }
+
+function adviceOf({ by, sources, name }: Decision, { messages, at, failure }: Circumstances): Advice {
   const objects = [...new Set(sources.map(({ object }) => object))].join(' and ')
   const change = objects === '' ? '' : `, or change ${objects}`
-  if (by === 'policy' && name.endsWith('authorization')) return `${ruleCure(messages.slice(0, at))}${change}`
+  if (by === 'policy' && name.endsWith('authorization')) {
+    return { ...NO_ADVICE, cure: `${ruleCure(messages.slice(0, at))}${change}` }
+  }
   const answer = messages.findLast(({ type }) => type === 'backendCallResult')
   if (by === 'backend' && answer?.status !== undefined) {
-    return `the backend ${name} sent this response; read its log`
+    return { ...NO_ADVICE, cure: `the backend ${name} sent this response; read its log` }
   }
   const meaning = failure?.doc ?? 'docs/reference/errors.md lists the responses of the gateway'
-  return objects === '' ? meaning : `${meaning} Set by ${objects}.`
+  return { ...NO_ADVICE, meaning: objects === '' ? meaning : `${meaning} Set by ${objects}.` }
 }
 
 function ruleCure(before: readonly Message[]): string {

@@ -8,7 +8,7 @@ const LABEL_COLUMNS = 12
 
 /** Without a newline at the end. */
 export function explanationText({ status, error, milliseconds, ...rest }: Explanation): string {
-  const { listener, route, decision, before, cure } = rest
+  const { listener, route, decision, before, cure, meaning } = rest
   const name = status === undefined ? 'no complete response' : `${status} ${STATUS_CODES[status] ?? ''}`.trimEnd()
   const head = `${name}${error === undefined ? '' : `: ${error}`} (${milliseconds.toFixed(1)} ms)`
   return [
@@ -18,6 +18,7 @@ export function explanationText({ status, error, milliseconds, ...rest }: Explan
     ...fact('decided by', decisionLines(decision)),
     ...fact('before it', before),
     ...fact('to pass', cure === undefined ? [] : [cure]),
+    ...fact('meaning', meaning === undefined ? [] : [meaning]),
   ].join('\n')
 }
 

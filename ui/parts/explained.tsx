@@ -15,7 +15,7 @@ export interface ExplainedProps {
 
 export function Explained({ explanation, dump, label = 'Explanation' }: ExplainedProps) {
   if (explanation === undefined) return <p class="soft">The request has not ended yet.</p>
-  const { status, error, milliseconds, listener, route, routeKey, decision, before, cure } = explanation
+  const { status, error, milliseconds, listener, route, routeKey, decision, before, cure, meaning } = explanation
   const place = routeKey === undefined ? undefined : ruleHref(routeKey, dump)
   return (
     <section class="explained" aria-label={label}>
@@ -39,6 +39,7 @@ export function Explained({ explanation, dump, label = 'Explanation' }: Explaine
         />
         <Fact name="before it" lines={before} />
         <Fact name="to pass" lines={cure === undefined ? [] : [cure]} />
+        <Fact name="meaning" lines={meaning === undefined ? [] : [meaning]} />
         <Fact name="took" lines={[`${milliseconds.toFixed(1)} ms`]} />
       </dl>
     </section>
