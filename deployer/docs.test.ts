@@ -1,4 +1,4 @@
-// Every example of docs/deployment.md is the parameters of a golden, so that what it does is tested.
+// Every example of docs/deployment.md is a golden or its parameters, so that what it does is tested.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -22,7 +22,11 @@ it('names a golden in every example', () => {
 
 it.each(examples.map(({ name, text }) => [name, text] as const))('%s', (name, text) => {
   const file = join(import.meta.dirname, `testdata/${name}.in.yaml`)
-  const documents = parseAllDocuments(readFileSync(file, 'utf8')).map((document): Named => document.toJS())
-  const parameters = documents.find(({ kind }) => kind === 'GwParameters')
-  expect(parse(text)).toEqual(parameters?.spec)
+  const documents = documentsOf(readFileSync(file, 'utf8'))
+  if (/^kind:/m.test(text)) expect(documents).toMatchObject(documentsOf(text))
+  else expect(parse(text)).toEqual(documents.find(({ kind }) => kind === 'GwParameters')?.spec)
 })
+
+function documentsOf(text: string): Named[] {
+  return parseAllDocuments(text).map((document): Named => document.toJS())
+}

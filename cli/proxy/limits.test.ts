@@ -125,7 +125,7 @@ describe('the tables', () => {
     const [head, row] = linesOf(limitsTable({ local: [{ ...LOCAL, condition: 'true' }], global: [], omitted: 0 }, true))
     expect([head?.slice(-2), row?.slice(-2)]).toEqual([
       ['TARGET', 'CONDITION'],
-      ['route HTTPRoute/shop/api', 'true'],
+      ['HTTPRoute shop/api', 'true'],
     ])
   })
 

@@ -121,6 +121,11 @@ export const NOT_RUN: readonly { readonly page: string; readonly matching: RegEx
     why: 'is a step between the two above; test/mesh/cluster applies the sample and reads the metrics of the proxy',
   },
   {
+    page: 'docs/compare.md',
+    matching: /^GW_BENCH_LITELLM=/,
+    why: 'measures for a minute on a quiet machine, and needs nginx, wrk and LiteLLM',
+  },
+  {
     page: 'docs/contributing/releasing.md',
     matching: /^cosign verify/,
     why: 'cosign builds for many minutes; test/release/cosign.test.ts verifies the same signatures',
