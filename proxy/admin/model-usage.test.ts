@@ -5,6 +5,7 @@ import { SeriesTable, createMetricsBuffer } from '../metrics/buffer.ts'
 import { GEN_AI_COST, GEN_AI_DURATION, GEN_AI_TOKENS } from '../metrics/families.ts'
 import type { Family } from '../metrics/family.ts'
 import { GEN_AI_CLIENT } from '../metrics/internal-families.ts'
+import { addCount } from '#proxy/admin/counts.testing.ts'
 import { ModelUsage } from './model-usage.ts'
 
 const MINUTE_MS = 60_000
@@ -27,12 +28,7 @@ beforeEach(() => {
 })
 
 function add(family: Family, labels: Readonly<Record<string, string>>, slot: number, count: number): void {
-  const at =
-    table.series(
-      family,
-      family.labels.map((name) => labels[name] ?? 'unknown'),
-    ) + slot
-  table.values[at] = (table.values[at] ?? 0) + count
+  addCount(table, { family, labels, slot }, count)
 }
 
 interface Place {

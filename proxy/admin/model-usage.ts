@@ -6,6 +6,7 @@ import { OVERFLOW_LABEL } from '../metrics/buffer.ts'
 import { GEN_AI_COST, GEN_AI_DURATION, GEN_AI_TOKENS } from '../metrics/families.ts'
 import type { Family } from '../metrics/family.ts'
 import { CLIENTS_MAX, GEN_AI_CLIENT } from '../metrics/internal-families.ts'
+import { RunningTotals } from './running-totals.ts'
 
 type Schemas = components['schemas']
 type Usage = Schemas['ModelUsageCounts']
@@ -147,23 +148,20 @@ class Uses {
 /** Running totals, and what they gained in each point. */
 class Use {
   readonly #points = new Float64Array(POINTS_MAX * COUNTS.length)
-  #former = new Float64Array(COUNTS.length)
-  #current = new Float64Array(COUNTS.length)
+  readonly #totals = new RunningTotals(COUNTS.length)
 
   begin(): void {
-    ;[this.#former, this.#current] = [this.#current, this.#former]
-    this.#current.fill(0)
+    this.#totals.begin()
   }
 
   add(name: Count, count: number): void {
-    const slot = COUNTS.indexOf(name)
-    this.#current[slot] = (this.#current[slot] ?? 0) + count
+    this.#totals.add(COUNTS.indexOf(name), count)
   }
 
   end(point: number): void {
     const at = slotOf(point)
-    this.#current.forEach((total, i) => {
-      this.#points[at + i] = (this.#points[at + i] ?? 0) + total - (this.#former[i] ?? 0)
+    this.#totals.forEachGain((gain, slot) => {
+      this.#points[at + slot] = (this.#points[at + slot] ?? 0) + gain
     })
   }
 
@@ -172,7 +170,7 @@ class Use {
   }
 
   whole(): Usage {
-    return usageOf(this.#current)
+    return usageOf(this.#totals.current)
   }
 
   /** With both points. */

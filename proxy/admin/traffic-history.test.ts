@@ -4,6 +4,7 @@ import { MetricsAggregate } from '../metrics/aggregate.ts'
 import { SeriesTable, createMetricsBuffer } from '../metrics/buffer.ts'
 import { EXCHANGE, GEN_AI_COST, GEN_AI_DURATION, GEN_AI_TOKENS, ROUTE_LABELS } from '../metrics/families.ts'
 import type { Family } from '../metrics/family.ts'
+import { addCount } from '#proxy/admin/counts.testing.ts'
 import { TrafficHistory } from './traffic-history.ts'
 
 const PLACE = { bind: '80', gateway: 'infra/edge', listener: 'http', route: 'shop/cart', route_rule: 'unknown' }
@@ -25,12 +26,7 @@ beforeEach(() => {
 afterEach(() => history.close())
 
 function add(family: Family, labels: Readonly<Record<string, string>>, slot: number, count: number): void {
-  const at =
-    table.series(
-      family,
-      family.labels.map((name) => labels[name] ?? 'unknown'),
-    ) + slot
-  table.values[at] = (table.values[at] ?? 0) + count
+  addCount(table, { family, labels, slot }, count)
 }
 
 /** `bucket`: of the latency. */

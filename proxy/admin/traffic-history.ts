@@ -6,6 +6,7 @@ import { EXCHANGE, type GaugeName, GEN_AI_COST, GEN_AI_DURATION, GEN_AI_TOKENS }
 import type { Family } from '../metrics/family.ts'
 import { ModelUsage } from './model-usage.ts'
 import { quantileOf } from './quantile.ts'
+import { RunningTotals } from './running-totals.ts'
 
 type Schemas = components['schemas']
 
@@ -138,34 +139,28 @@ export class TrafficHistory {
 class Intervals {
   readonly #max: number
   readonly #rows: Float64Array[] = []
-  #former = new Float64Array(SLOTS)
-  #current = new Float64Array(SLOTS)
+  readonly #totals = new RunningTotals(SLOTS)
 
   constructor(max: number) {
     this.#max = max
   }
 
   begin(): void {
-    ;[this.#former, this.#current] = [this.#current, this.#former]
-    this.#current.fill(0)
+    this.#totals.begin()
   }
 
   add(name: Count, count: number): void {
-    const slot = COUNTS.indexOf(name)
-    this.#current[slot] = (this.#current[slot] ?? 0) + count
+    this.#totals.add(COUNTS.indexOf(name), count)
   }
 
   addBuckets(totals: Float64Array, at: number): void {
-    for (let i = 0; i <= SECONDS.length; i++) {
-      const slot = COUNTS.length + i
-      this.#current[slot] = (this.#current[slot] ?? 0) + (totals[at + i] ?? 0)
-    }
+    for (let i = 0; i <= SECONDS.length; i++) this.#totals.add(COUNTS.length + i, totals[at + i] ?? 0)
   }
 
   end(): void {
     const row = this.#rows.length < this.#max ? new Float64Array(SLOTS) : this.#rows.shift()
     if (row === undefined) return
-    this.#current.forEach((total, slot) => (row[slot] = total - (this.#former[slot] ?? 0)))
+    this.#totals.forEachGain((gain, slot) => (row[slot] = gain))
     this.#rows.push(row)
   }
 
