@@ -2,26 +2,19 @@
 // answer: nothing is counted without a request for it.
 import type { components } from '#api/admin/types.gen.ts'
 import type { RenderedConfig } from '#api/ir/types.gen.ts'
-import { ask } from '../trace/ask.ts'
+import { askAll } from '../trace/ask.ts'
 import type { Inspectable } from '../trace/hub.ts'
 import type { WorkerConnections } from '../trace/messages.ts'
 
 type Schemas = components['schemas']
-
-/** A worker that is busy for longer is left out. */
-const ANSWER_MS_MAX = 2000
 
 /** Of the workers that answer in time. `labels`: of the endpoints whose connections are counted. */
 export async function askConnections(
   workers: readonly Inspectable[],
   labels: readonly string[],
 ): Promise<readonly WorkerConnections[]> {
-  const answers = await Promise.all(
-    workers.map((worker) =>
-      ask(worker, { kind: 'connections', labels }, { timeoutMs: ANSWER_MS_MAX, signal: undefined }),
-    ),
-  )
-  return answers.flatMap((answer) => (answer.type === 'connections' ? [answer.connections] : []))
+  const answers = await askAll(workers, { kind: 'connections', labels }, 'connections')
+  return answers.map(({ connections }) => connections)
 }
 
 /** The answer of `/connections`. */

@@ -1,22 +1,18 @@
 // The answer of `/mcp_sessions`: sessions of MCP clients over all workers, without their ids, which are credentials.
 import type { components } from '#api/admin/types.gen.ts'
 import type { OpenSession, SessionReport } from '../exchange/open-sessions.ts'
-import { ask } from '../trace/ask.ts'
+import { askAll } from '../trace/ask.ts'
 import type { Inspectable } from '../trace/hub.ts'
 
 type Schemas = components['schemas']
 type Backend = Schemas['McpSessions']['backends'][number]
 
-/** A worker that is busy for longer is left out. */
-const ANSWER_MS_MAX = 2000
 /** Listed one by one. */
 const SESSIONS_MAX = 200
 
 export async function askSessions(workers: readonly Inspectable[]): Promise<readonly SessionReport[]> {
-  const answers = await Promise.all(
-    workers.map((worker) => ask(worker, { kind: 'mcpSessions' }, { timeoutMs: ANSWER_MS_MAX, signal: undefined })),
-  )
-  return answers.flatMap((answer) => (answer.type === 'mcpSessions' ? [answer.report] : []))
+  const answers = await askAll(workers, { kind: 'mcpSessions' }, 'mcpSessions')
+  return answers.map(({ report }) => report)
 }
 
 export function mcpSessions(reports: readonly SessionReport[]): Schemas['McpSessions'] {

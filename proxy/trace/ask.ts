@@ -26,3 +26,18 @@ export function ask(
     worker.inspect(question, port2)
   })
 }
+
+/** A worker that is busy for longer is left out. */
+const ANSWER_MS_MAX = 2000
+
+/** The answers of this type of the workers that answer in time. */
+export async function askAll<T extends InspectAnswer['type']>(
+  workers: readonly Inspectable[],
+  question: Question,
+  type: T,
+): Promise<readonly Extract<InspectAnswer, { readonly type: T }>[]> {
+  const answers = await Promise.all(
+    workers.map((worker) => ask(worker, question, { timeoutMs: ANSWER_MS_MAX, signal: undefined })),
+  )
+  return answers.filter((answer): answer is Extract<InspectAnswer, { readonly type: T }> => answer.type === type)
+}
