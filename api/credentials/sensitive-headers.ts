@@ -2,8 +2,8 @@
 
 export const REDACTED = '<redacted>'
 
-/** Header fields with credentials or session ids. Lower case. */
-const SENSITIVE_HEADERS = new Set([
+/** Header fields with credentials. Lower case. */
+export const CREDENTIAL_HEADERS: ReadonlySet<string> = new Set([
   'authorization',
   'proxy-authorization',
   'cookie',
@@ -12,8 +12,10 @@ const SENSITIVE_HEADERS = new Set([
   'api-key',
   'x-goog-api-key',
   'x-amz-security-token',
-  'mcp-session-id',
 ])
+
+/** Those with session ids too: whoever has one can continue the session. */
+const SENSITIVE_HEADERS = new Set([...CREDENTIAL_HEADERS, 'mcp-session-id'])
 
 export function isSensitiveHeader(name: string): boolean {
   return SENSITIVE_HEADERS.has(name.toLowerCase())

@@ -1,7 +1,7 @@
 // The header fields of one message as expressions see them. A view: it copies nothing until it is read.
 import { isUtf8 } from 'node:buffer'
+import { CREDENTIAL_HEADERS, REDACTED } from '#api/credentials/sensitive-headers.ts'
 import { chargeCurrent } from '../engine/meter.ts'
-import { REDACTED } from './secret-string.ts'
 
 /** The source of the fields, such as the proxy's header list: names (lower case) and values in turn, in wire order. */
 export interface HeaderFields {
@@ -13,18 +13,6 @@ export interface HeaderFields {
  * `, `; `raw` always a list, one element a field; `split` always a list, comma-separated members apart.
  */
 export type HeaderMode = 'merged' | 'joined' | 'raw' | 'split'
-
-/** Fields whose values `.redacted()` hides. */
-const SENSITIVE: ReadonlySet<string> = new Set([
-  'authorization',
-  'proxy-authorization',
-  'cookie',
-  'set-cookie',
-  'x-api-key',
-  'api-key',
-  'x-goog-api-key',
-  'x-amz-security-token',
-])
 
 const BEYOND_ASCII = /[\u0080-\u00ff]/
 
@@ -96,7 +84,7 @@ export class HeaderView {
       values.push(textOf(field))
     }
     chargeCurrent(length >>> 4)
-    return this.#isRedacted && SENSITIVE.has(name) ? values.map(() => REDACTED) : values
+    return this.#isRedacted && CREDENTIAL_HEADERS.has(name) ? values.map(() => REDACTED) : values
   }
 }
 

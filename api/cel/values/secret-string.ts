@@ -1,7 +1,6 @@
 // A string that shows itself as `<redacted>` wherever it is printed, compared or encoded. Only `.unredacted()` reveals
 // it.
-
-export const REDACTED = '<redacted>'
+import { REDACTED } from '#api/credentials/sensitive-headers.ts'
 
 export class SecretString {
   readonly #secret: string
