@@ -1225,7 +1225,7 @@ export interface components {
                 server: string;
                 name: string;
                 isAllowed: boolean;
-                /** @description Position in `rules`: the Deny rule that matches, the Require rule that does not, or the Allow rule that matches. `null`: no Allow rule matches, or there are none. */
+                /** @description Position in `rules`: the Deny rule that matches, the Require rule that does not, or the Allow rule that matches. `null`: none of them decided. */
                 decidedBy: number | null;
                 /** @description Why rules could not be evaluated; at most 10. Such a rule does not match. */
                 problems: {

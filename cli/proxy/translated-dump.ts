@@ -31,7 +31,7 @@ export function policiesInForce(
 }
 
 export interface TranslatedEndpoint extends Pick<EndpointRow, 'type' | 'name' | 'namespace' | 'endpoint'> {
-  /** In place of an endpoint: why there is none. */
+  /** Why a backend has no endpoint; it takes its place. */
   readonly missing?: string
   /** What takes requests without an endpoint of its own. */
   readonly note?: string

@@ -13,17 +13,13 @@ export const applyGatewayClass = Effect.fn('operator.applyGatewayClass')(functio
 })
 
 /** Tries once, while the cluster is still being read; later the queue of the leader tries until it succeeds. */
-export const createMissingClass = Effect.fn('operator.createMissingClass')(
-  function* (settings: OperatorSettings) {
-    yield* applyGatewayClass(settings)
-  },
-  (effect, { className }) =>
-    effect.pipe(
-      Effect.catch((error: KubeError) =>
-        Effect.logWarning('cannot create the GatewayClass, will retry', className, describeKubeError(error)),
-      ),
+export function createMissingClass(settings: OperatorSettings): Effect.Effect<void, never, KubeClient> {
+  return applyGatewayClass(settings).pipe(
+    Effect.catch((error: KubeError) =>
+      Effect.logWarning('cannot create the GatewayClass, will retry', settings.className, describeKubeError(error)),
     ),
-)
+  )
+}
 
 function gatewayClassOf({ className, controllerName, classParametersRefs }: OperatorSettings): KubeObject {
   const parametersRef = classParametersRefs.get(className)

@@ -18,7 +18,7 @@ type Schemas = components['schemas']
 export interface LiveParts {
   /** Those that serve. */
   readonly workers: () => readonly Inspectable[]
-  /** In force; undefined: there is none yet. */
+  /** In force; undefined: the proxy has loaded none yet. */
   readonly config: () => RenderedConfig | undefined
   /** Of the configuration in force. */
   readonly endpoints: () => EndpointBuffer | undefined
